@@ -1,0 +1,55 @@
+# make            installs and builds
+# make demo       one resource becomes one cloud, on the embedded Kubernetes
+# make test       everything that needs no Go: checks, unit, property, sandbox
+.DEFAULT_GOAL := build
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+NODE := $(shell tools/node)
+export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
+
+.PHONY: install build generate check format test test-kubernetes test-clients demo bench kubernetes clean help
+
+install: node_modules/.package-lock.json
+
+node_modules/.package-lock.json: package-lock.json package.json $(wildcard packages/*/package.json)
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+build: install ## installs and builds
+	@tools/build
+
+generate: install ## makes the generated files anew (CRDs, RBAC, documentation)
+	@node tools/generate.ts
+
+check: install ## types, lint, format, direction of imports, freshness of generated files
+	tsc
+	oxlint --type-aware
+	biome check .
+	node tools/generate.ts --check
+
+format: install ## formats everything
+	biome check --write .
+
+test: check ## checks, unit, property and sandbox tests (no Go needed)
+	vitest run
+
+kubernetes: ## builds a real Kubernetes API server, cached outside the tree
+	tools/kubernetes/build
+
+test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server
+	vitest run --config test/conformance/vitest.config.ts
+
+test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
+	vitest run --config test/clients/vitest.config.ts
+
+demo: build ## the minimal cloud on the embedded Kubernetes (its OpenStack processes are simulated)
+	@bin/kubectl-openstack demo
+
+bench: build ## the figures of bench/README.md
+	node bench/main.ts
+
+clean: ## removes what was installed and built
+	rm -rf node_modules packages/*/node_modules .node dist
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24

@@ -1,0 +1,1 @@
+export * from './nodes/program.ts';

@@ -1,0 +1,185 @@
+import type { Clock, Random } from '@openstack-operator/kube';
+
+/**
+ * A container image as a node knows it: which programs it holds. A pod whose image no entry matches ends in
+ * ErrImagePull; a command that the image lacks ends in `exec: "x": executable file not found in $PATH`.
+ */
+export interface Image {
+  /** Whether this entry is the image of that reference (registry/name:tag or @digest). */
+  matches(reference: string): boolean;
+  /** By bare name (found through PATH) or by absolute path. */
+  readonly programs: Readonly<Record<string, Program>>;
+  /** Used when the pod gives no `command`. */
+  readonly entrypoint?: readonly string[];
+  /** What the image itself has on disk: absolute path -> content. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Numeric user of the image's USER line; root when absent. */
+  readonly user?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A make-believe program. Resolves with its exit code; throwing is a bug of the model and shows as exit code 70.
+ * A daemon resolves when `process.signal` is aborted (SIGTERM) or when it gives up by itself. After the grace period
+ * the node stops waiting (SIGKILL): listeners and connections are closed whatever the model does.
+ */
+export type Program = (process: Process) => Promise<number>;
+
+/** What a program sees of the world: nothing else. */
+export interface Process {
+  /** argv[0] is the program's name as it was called. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+  readonly privileged: boolean;
+  readonly files: FileSystem;
+  readonly network: Network;
+  /** All that takes time in the real program is waited for on this clock. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly pod: PodFacts;
+  /** Aborted on SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Standard input: present when a shell pipes or redirects into it. */
+  readonly stdin?: string;
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** Runs another program of the same container to its end and resolves with its exit code (127 when not found). */
+  run(argv: readonly string[], options?: RunOptions): Promise<number>;
+}
+
+/** How `Process.run` differs from the caller's own world. */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Take the output instead of passing it to the container's log. */
+  readonly stdout?: (text: string) => void;
+  readonly stderr?: (text: string) => void;
+}
+
+/** What the downward API and the kernel would tell. */
+export interface PodFacts {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly ip: string;
+  readonly nodeName: string;
+  readonly nodeIp: string;
+  /** What `hostname` prints: the pod's name, or the node's with hostNetwork. */
+  readonly hostname: string;
+  readonly hostNetwork: boolean;
+  readonly hostPID: boolean;
+}
+
+/** POSIX error codes that files and sockets fail with. */
+export type ErrorCode =
+  | 'ENOENT'
+  | 'EACCES'
+  | 'EROFS'
+  | 'EISDIR'
+  | 'ENOTDIR'
+  | 'EEXIST'
+  | 'ENOSPC'
+  | 'ENOTFOUND'
+  | 'ECONNREFUSED'
+  | 'ECONNRESET'
+  | 'ETIMEDOUT'
+  | 'EADDRINUSE'
+  | 'EPROTO';
+
+/** A system call failed. `message` is `strerror`'s text with the path or address. */
+export class SystemError extends Error {
+  override readonly name = 'SystemError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The container's files: image, mounted volumes, writable layer. Respects readOnlyRootFilesystem, read-only mounts,
+ * file modes against uid and groups (root may all), volume sizes. Everything throws `SystemError`.
+ */
+export interface FileSystem {
+  read(path: string): string;
+  write(path: string, content: string, options?: { mode?: number; append?: boolean }): void;
+  exists(path: string): boolean;
+  isDirectory(path: string): boolean;
+  /** Names in a directory, sorted. */
+  list(path: string): string[];
+  mkdir(path: string, options?: { mode?: number }): void;
+  remove(path: string): void;
+  /**
+   * A file whose content is a live structure (a database's data file): made by `create` on first use, kept with the
+   * volume that the path lies on, lost with an emptyDir. Counts `bytes` against the volume when given.
+   */
+  attach<T extends object>(path: string, create: () => T): T;
+}
+
+/** Application protocols of the modelled programs: both ends must speak the same, else EPROTO. */
+export type Protocol = 'http' | 'mysql' | 'amqp' | 'memcached' | 'ovsdb' | 'libvirt' | 'vnc' | 'raw';
+
+/** The pod's view of the network: its own addresses, cluster DNS, Services, network policies. */
+export interface Network {
+  /**
+   * Listens on a TCP port of the pod (of the node with hostNetwork), or on a Unix socket `unix:/path`. Connections of
+   * one peer are served by the handler that `accept` returns.
+   * @throws SystemError EADDRINUSE, EACCES
+   */
+  listen(address: number | `unix:${string}`, protocol: Protocol, accept: (peer: Peer) => Session): Listener;
+  /**
+   * Connects to a host name, an address, or a Unix socket path.
+   * @throws SystemError ENOTFOUND, ECONNREFUSED, ETIMEDOUT (network policy, no endpoint answers), EPROTO
+   */
+  connect(host: string, port: number, protocol: Protocol): Promise<Connection>;
+  connectUnix(path: string, protocol: Protocol): Promise<Connection>;
+  /** Addresses of a name, as the pod's resolver gives them. @throws SystemError ENOTFOUND */
+  lookup(host: string): string[];
+}
+
+/** Who is at the other end. */
+export interface Peer {
+  readonly address: string;
+  readonly pod?: { readonly namespace: string; readonly name: string };
+}
+
+/** One accepted connection on the server's side: answers messages until closed. */
+export interface Session {
+  /** One message in, one message out; what they are is the protocol's affair. */
+  receive(message: unknown): Promise<unknown>;
+  closed?(): void;
+}
+
+/** One connection on the client's side. */
+export interface Connection {
+  /** @throws SystemError ECONNRESET when the other end goes away */
+  call(message: unknown): Promise<unknown>;
+  close(): void;
+  /** Aborted when either end goes away. */
+  readonly closed: AbortSignal;
+}
+
+/** A listening socket. */
+export interface Listener {
+  close(): void;
+}
+
+/** Messages of protocol `http`: probes of the kubelet speak it too. */
+export interface HttpMessage {
+  readonly method: string;
+  /** With the query string. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Answers of protocol `http`. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['test/kubernetes/**', 'test/clients/**', '**/node_modules/**'],
+    pool: 'threads',
+    isolate: false,
+    testTimeout: 30_000,
+  },
+});
