@@ -54,6 +54,8 @@ export interface Process {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** What the program sees as SIGTERM; the caller's own signal when absent (a shell does not pass signals on). */
+  readonly signal?: AbortSignal;
   /** Take the output instead of passing it to the container's log. */
   readonly stdout?: (text: string) => void;
   readonly stderr?: (text: string) => void;
@@ -77,6 +79,9 @@ export interface PodFacts {
 export type ErrorCode =
   | 'ENOENT'
   | 'EACCES'
+  | 'EPERM'
+  | 'EINVAL'
+  | 'ENOTEMPTY'
   | 'EROFS'
   | 'EISDIR'
   | 'ENOTDIR'
@@ -111,13 +116,34 @@ export interface FileSystem {
   isDirectory(path: string): boolean;
   /** Names in a directory, sorted. */
   list(path: string): string[];
+  /** Makes one directory: the parent must exist (ENOENT), the path must not (EEXIST). */
   mkdir(path: string, options?: { mode?: number }): void;
+  /** Removes a file or an empty directory (ENOTEMPTY). */
   remove(path: string): void;
+  /** What stands at a path, symbolic links followed. @throws ENOENT, EACCES */
+  stat(path: string): FileFacts;
+  /** Only the owner and root may (EPERM). */
+  chmod(path: string, mode: number): void;
+  /** Only root may change the owner (EPERM). */
+  chown(path: string, uid: number, gid: number): void;
+  rename(from: string, to: string): void;
+  /** Makes a symbolic link at `path`. */
+  symlink(target: string, path: string): void;
   /**
    * A file whose content is a live structure (a database's data file): made by `create` on first use, kept with the
    * volume that the path lies on, lost with an emptyDir. Counts `bytes` against the volume when given.
    */
   attach<T extends object>(path: string, create: () => T): T;
+}
+
+/** What `stat` tells. Unix sockets that somebody listens on are there as `socket`. */
+export interface FileFacts {
+  readonly type: 'file' | 'directory' | 'socket';
+  /** Permission bits such as 0o640. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
 }
 
 /** Application protocols of the modelled programs: both ends must speak the same, else EPROTO. */
