@@ -29,6 +29,8 @@ export type Program = (process: Process) => Promise<number>;
 export interface Process {
   /** argv[0] is the program's name as it was called. */
   readonly argv: readonly string[];
+  /** 1 for the container's first process (which ignores signals that it does not handle), other numbers for the rest. */
+  readonly pid: number;
   readonly env: Readonly<Record<string, string>>;
   readonly uid: number;
   readonly gid: number;
