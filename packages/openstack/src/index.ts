@@ -1,2 +1,11 @@
-/** Placeholder until the first module stands. */
-export const name = 'openstack';
+export * from './api/common.ts';
+export * from './api/crd.ts';
+export * from './api/define-api.ts';
+export * from './api/keystone.ts';
+export * from './api/kinds.ts';
+export * from './api/mariadb.ts';
+export * from './api/names.ts';
+export * from './api/references.ts';
+export * from './api/scheduling.ts';
+export * from './api/schema.ts';
+export * from './api/status.ts';

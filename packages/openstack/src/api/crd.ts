@@ -1,0 +1,76 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import type { Api } from './define-api.ts';
+import { group, version } from './define-api.ts';
+import { type Field, type OpenApiSchema, transitionRules } from './schema.ts';
+
+/**
+ * The schema of a whole object of `api`, as the CRD has it. `spec` defaults to `{}`, so that defaults and rules below
+ * it hold for an object without a spec as well.
+ */
+export function objectSchema(api: Api): OpenApiSchema {
+  return {
+    description: api.description,
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string', description: `${group}/${version}.` },
+      kind: { type: 'string', description: `${api.kind}.` },
+      metadata: { type: 'object' },
+      spec: { ...specSchema(api.spec), default: {} },
+      status: api.status.schema,
+    },
+    'x-kubernetes-validations': api.rules,
+  };
+}
+
+function specSchema(spec: Field): OpenApiSchema {
+  const rules = [...(spec.schema['x-kubernetes-validations'] ?? []), ...transitionRules(spec)];
+  return { ...spec.schema, ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }) };
+}
+
+/** The `apiextensions.k8s.io/v1` CustomResourceDefinition of `api`. */
+export function crd(api: Api): KubeObject {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${api.plural}.${group}`,
+      annotations: {
+        // Groups below k8s.io are protected (KEP-2337): without this the API server refuses the CRD.
+        'api-approved.kubernetes.io': 'unapproved, the group belongs to the API that this operator implements',
+      },
+    },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: {
+        kind: api.kind,
+        listKind: `${api.kind}List`,
+        plural: api.plural,
+        singular: api.singular,
+        shortNames: api.shortNames,
+        categories: ['openstack'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: objectSchema(api) },
+          subresources: { status: {} },
+          additionalPrinterColumns: [
+            { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the resource is' },
+            {
+              name: 'Ready',
+              type: 'string',
+              jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+              description: 'Whether it is usable as it is asked for',
+            },
+            ...api.columns,
+            { name: 'Message', type: 'string', jsonPath: '.status.message', description: 'What is awaited' },
+            { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Time since creation' },
+          ],
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { api, config, database, messageQueue, region, release, template } from './common.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { cacheRef, databaseRef, messageQueueRef, objectName } from './references.ts';
+import { int, object, rule, string } from './schema.ts';
+import { common, endpoints, phase } from './status.ts';
+
+const adminName = (what: string, fallback: string) =>
+  string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback, immutable: fallback });
+
+/** The identity service. */
+export const Keystone = defineApi({
+  kind: 'Keystone',
+  plural: 'keystones',
+  shortName: 'osks',
+  description: 'The identity service: users, projects, tokens, and the catalogue of all endpoints.',
+  nameLength: nameLength.service,
+  spec: object(
+    'What the identity service should be.',
+    {
+      ...template({ main: 'the API', components: ['api', 'jobs'], images: ['api'] }),
+      ...api('keystone'),
+      release,
+      region,
+      databaseRef,
+      messageQueueRef,
+      cacheRef,
+      database: database('keystone'),
+      messageQueue: messageQueue('keystone'),
+      adminPasswordSecretName: objectName(
+        "Secret with the administrator's password (key password). Absent: <name>-admin-password is generated. Bootstrap sets the password once; a password changed in Keystone afterwards stays.",
+      ),
+      adminUser: adminName('Name of the administrator.', 'admin'),
+      adminProject: adminName("Name of the administrator's project.", 'admin'),
+      fernetKeyRotationInterval: int('Hours between two rotations of the Fernet keys, which sign tokens.', {
+        minimum: 1,
+        maximum: 8760,
+        default: 24,
+      }),
+      fernetMaxActiveKeys: int(
+        'How many Fernet keys are kept. It has to cover the life of a token: at least tokenExpiration / fernetKeyRotationInterval + 2.',
+        {
+          minimum: 3,
+          maximum: 100,
+          otherwise: 'the smallest number that covers the life of a token, at least 3',
+        },
+      ),
+      fernetKeysSecretName: objectName(
+        'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted. It is rotated in place. Absent: <name>-fernet-keys is generated.',
+      ),
+      credentialKeysSecretName: objectName(
+        'Secret with the keys that encrypt stored credentials (keys 0, 1, ...). Key material: when it is lost, so are the credentials. Absent: <name>-credential-keys is generated.',
+      ),
+      tokenExpiration: int('How long a token is valid, in seconds.', { minimum: 60, maximum: 2592000, fallback: 3600 }),
+      config: config('keystone.conf'),
+    },
+    {
+      rules: [
+        rule(
+          '!has(self.fernetMaxActiveKeys) || (self.fernetMaxActiveKeys - 2) * (has(self.fernetKeyRotationInterval) ? self.fernetKeyRotationInterval : 24) * 3600 >= (has(self.tokenExpiration) ? self.tokenExpiration : 3600)',
+          'fernetMaxActiveKeys is too small: tokens would outlive the keys that signed them; it has to be at least tokenExpiration / (3600 * fernetKeyRotationInterval) + 2',
+          '.fernetMaxActiveKeys',
+        ),
+      ],
+    },
+  ),
+  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+export type Keystone = ObjectOf<typeof Keystone>;
+export type KeystoneSpec = SpecOf<typeof Keystone>;
+export type KeystoneStatus = StatusOf<typeof Keystone>;

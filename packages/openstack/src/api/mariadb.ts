@@ -1,0 +1,41 @@
+import { storage, template } from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { notOfferedYet } from './offering.ts';
+import { objectName } from './references.ts';
+import { bool, object, rule, string } from './schema.ts';
+import { common, phase } from './status.ts';
+
+const single = 'Galera clusters are not offered yet; one server on a durable volume is';
+
+/** The relational database that the services keep their state in. */
+export const MariaDB = defineApi({
+  kind: 'MariaDB',
+  plural: 'mariadbs',
+  shortName: 'osmdb',
+  description: 'A MariaDB server, which holds the databases of the OpenStack services.',
+  nameLength: nameLength.service,
+  spec: object(
+    'What the database server should be.',
+    {
+      ...template({ main: 'the server', components: ['server'], images: ['server'], single }),
+      storage: storage('Volume of the server.', '10Gi'),
+      storageSize: string('Older name of storage.size, which is to be used instead.', {
+        maxLength: 32,
+        rules: [rule('false', 'storageSize is called storage.size here: set spec.storage.size instead')],
+      }),
+      galeraEnabled: bool('Forms a Galera cluster of several servers.', {
+        default: false,
+        rules: [notOfferedYet('galeraEnabled', 'leave it out, or set it to false')],
+      }),
+      rootSecretName: objectName(
+        'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
+      ),
+    },
+  ),
+  status: object('What the operator found.', { ...common, phase }),
+});
+
+export type MariaDB = ObjectOf<typeof MariaDB>;
+export type MariaDBSpec = SpecOf<typeof MariaDB>;
+export type MariaDBStatus = StatusOf<typeof MariaDB>;

@@ -1,0 +1,34 @@
+import { type Rule, rule } from './schema.ts';
+
+/**
+ * How long names may be, so that every child's name fits where Kubernetes is strictest: 63 characters for Services,
+ * Jobs and label values, 52 for StatefulSets (their pods carry `<name>-<revision>` as a label) and CronJobs (Jobs get
+ * `<name>-<minute>`). A control plane's children are named `<name>-<kind>`, the longest of which is `-cephstorage`.
+ */
+export const nameLength = {
+  /** `<name>-fernet-rotation` (a CronJob) and `<name>-<cell>-novncproxy` (a Service) still fit. */
+  service: 36,
+  controlPlane: 24,
+  /** Cells and node groups, which stand between two other parts of a name. */
+  part: 15,
+} as const;
+
+/** The pattern of a DNS label that may start a Service's name (RFC 1035: a letter first). */
+export const labelPattern = '^[a-z]([-a-z0-9]*[a-z0-9])?$';
+
+/** The pattern of an object's name (RFC 1123 subdomain). */
+export const subdomainPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+
+/** Rules at the root of an object of `kind`: the name is short enough and starts as a Service's name must. */
+export function nameRules(kind: string, maximum: number): Rule[] {
+  return [
+    rule(
+      `self.metadata.name.size() <= ${maximum}`,
+      `metadata.name: the name of a ${kind} has at most ${maximum} characters, so that the names of the objects made from it stay within Kubernetes' limits`,
+    ),
+    rule(
+      `self.metadata.name.matches('${labelPattern}')`,
+      `metadata.name: the name of a ${kind} begins with a letter and has only a-z, 0-9 and '-', because Services are named after it`,
+    ),
+  ];
+}

@@ -1,0 +1,165 @@
+import { subdomainPattern } from './names.ts';
+import { array, bool, choice, type Infer, int, intOrString, map, object, required, string } from './schema.ts';
+
+/** core/v1's own words, so that what people know from pods is written the same way here. */
+const quantityPattern =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+const labelKey = (what: string) => string(what, { maxLength: 317 });
+const labelValue = (what: string) => string(what, { maxLength: 63 });
+const quantities = (what: string) =>
+  map(what, intOrString('Such as 500m, 2 or 4Gi.', { pattern: quantityPattern }), { maxProperties: 16 });
+
+/** `core/v1.ResourceRequirements`. */
+export const resources = (what: string, otherwise: string) =>
+  object(
+    what,
+    {
+      requests: quantities('What the scheduler sets aside for the container.'),
+      limits: quantities('What the container may use at most.'),
+    },
+    { otherwise },
+  );
+
+/** Node labels that pods ask for. */
+export const nodeSelector = (what: string) => map(what, labelValue('Value of the label.'), { maxProperties: 16 });
+
+/** `core/v1.Toleration`s. */
+export const tolerations = (what: string) =>
+  array(
+    what,
+    object('One taint that is put up with.', {
+      key: labelKey('Key of the taint; absent with operator Exists means every taint.'),
+      operator: choice('How key and value are compared.', ['Exists', 'Equal']),
+      value: labelValue('Value of the taint.'),
+      effect: choice('Which effect is put up with; absent means all.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+      tolerationSeconds: int('How long a NoExecute taint is put up with, in seconds.', {
+        minimum: 0,
+        maximum: 2 ** 31 - 1,
+      }),
+    }),
+    { maxItems: 32 },
+  );
+
+const labelSelector = (what: string) =>
+  object(what, {
+    matchLabels: map('Labels with these values.', labelValue('Value of the label.'), { maxProperties: 16 }),
+    matchExpressions: array(
+      'Further conditions, all of which hold.',
+      object('A condition on one label.', {
+        key: required(labelKey('Key of the label.')),
+        operator: required(choice('How it is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist'])),
+        values: array('What it is compared with.', labelValue('A value.'), { maxItems: 32 }),
+      }),
+      { maxItems: 16 },
+    ),
+  });
+
+const nodeRequirements = (what: string) =>
+  array(
+    what,
+    object('A condition on a node.', {
+      key: required(labelKey('Key of the label, or name of the field.')),
+      operator: required(choice('How it is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'])),
+      values: array('What it is compared with.', labelValue('A value.'), { maxItems: 32 }),
+    }),
+    { maxItems: 16 },
+  );
+
+const nodeTerm = (what: string) =>
+  object(what, {
+    matchExpressions: nodeRequirements("Conditions on the node's labels."),
+    matchFields: nodeRequirements("Conditions on the node's fields (metadata.name)."),
+  });
+
+const podTerm = (what: string) =>
+  object(what, {
+    labelSelector: labelSelector('Which pods are meant.'),
+    topologyKey: required(labelKey('Node label whose value tells places apart, such as kubernetes.io/hostname.')),
+    namespaces: array('Namespaces of these pods; absent means the own one.', labelValue('A namespace.'), {
+      maxItems: 16,
+    }),
+    namespaceSelector: labelSelector('Namespaces of these pods, by label.'),
+  });
+
+const weight = required(int('How much it counts.', { minimum: 1, maximum: 100 }));
+const terms = 16;
+
+const podAffinity = (what: string) =>
+  object(what, {
+    requiredDuringSchedulingIgnoredDuringExecution: array('What must hold.', podTerm('Pods and a place.'), {
+      maxItems: terms,
+    }),
+    preferredDuringSchedulingIgnoredDuringExecution: array(
+      'What is sought.',
+      object('One wish.', { weight, podAffinityTerm: required(podTerm('Pods and a place.')) }),
+      { maxItems: terms },
+    ),
+  });
+
+const affinity = (what: string) =>
+  object(what, {
+    nodeAffinity: object('Nodes that are needed or preferred.', {
+      requiredDuringSchedulingIgnoredDuringExecution: object('What must hold.', {
+        nodeSelectorTerms: required(array('One of these must match.', nodeTerm('One node selector.'), { maxItems: terms })),
+      }),
+      preferredDuringSchedulingIgnoredDuringExecution: array(
+        'What is sought.',
+        object('One wish.', { weight, preference: required(nodeTerm('One node selector.')) }),
+        { maxItems: terms },
+      ),
+    }),
+    podAffinity: podAffinity('Pods to be near to.'),
+    podAntiAffinity: podAffinity('Pods to keep away from.'),
+  });
+
+const topologySpreadConstraints = (what: string) =>
+  array(
+    what,
+    object('One rule of spreading.', {
+      maxSkew: required(int('How far the numbers of pods may differ.', { minimum: 1, maximum: 100 })),
+      topologyKey: required(labelKey('Node label whose value tells places apart.')),
+      whenUnsatisfiable: required(choice('What happens when it cannot hold.', ['DoNotSchedule', 'ScheduleAnyway'])),
+      minDomains: int('In how many places pods have to be at least.', { minimum: 1, maximum: 1000 }),
+      nodeAffinityPolicy: choice('Whether node affinity counts.', ['Honor', 'Ignore']),
+      nodeTaintsPolicy: choice('Whether taints count.', ['Honor', 'Ignore']),
+    }),
+    { maxItems: 8 },
+  );
+
+const keyOf = (what: string) =>
+  object(what, {
+    name: required(string('Name of the object in the same namespace.', { maxLength: 253, pattern: subdomainPattern })),
+    key: required(string('Key in its data.', { maxLength: 253 })),
+    optional: bool('Whether it may be missing.'),
+  });
+
+const env = (what: string) =>
+  array(
+    what,
+    object('One variable.', {
+      name: required(string('Name of the variable.', { maxLength: 128, pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' })),
+      value: string('Its value. Never a secret: those come through valueFrom.', { maxLength: 1024 }),
+      valueFrom: object('Where the value comes from.', {
+        secretKeyRef: keyOf('A key of a Secret.'),
+        configMapKeyRef: keyOf('A key of a ConfigMap.'),
+      }),
+    }),
+    { maxItems: 32, keys: ['name'] },
+  );
+
+/** What may be set for the pods of one component; the shapes are core/v1's. */
+export const componentOverrides = object('Settings for the pods of one component.', {
+  replicas: int('How many pods run. Not for node agents, which run on every claimed node.', { minimum: 0, maximum: 100 }),
+  resources: resources("Requests and limits of the component's main container.", "the component's own"),
+  nodeSelector: nodeSelector('Node labels that its pods ask for, in addition to spec.nodeSelector.'),
+  tolerations: tolerations('Taints that its pods put up with.'),
+  affinity: affinity('Where its pods want to be, and not to be.'),
+  topologySpreadConstraints: topologySpreadConstraints('How its pods are spread; the selector is filled in.'),
+  priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, pattern: subdomainPattern }),
+  env: env('Further environment variables of its main container.'),
+  annotations: map('Further annotations of its pods.', string('Value.', { maxLength: 4096 }), { maxProperties: 32 }),
+});
+
+export type Resources = Infer<ReturnType<typeof resources>>;
+export type Tolerations = Infer<ReturnType<typeof tolerations>>;
+export type ComponentOverrides = Infer<typeof componentOverrides>;

@@ -1,0 +1,292 @@
+/**
+ * Says once what a field of a custom resource is: from one value come the structural OpenAPI schema of the CRD, the
+ * TypeScript type and the reference documentation.
+ *
+ * Own code, because zod's JSON schema output would need a rewriter of this length (nullable unions, integer bounds,
+ * `$ref`s), drops refinements silently, and knows neither list types nor CEL.
+ *
+ * @example
+ * const spec = object('A cache.', {
+ *   replicas: int('How many servers run.', { minimum: 0, maximum: 9, fallback: 1 }),
+ *   flavour: required(choice('Which server.', ['valkey', 'memcached'])),
+ * });
+ * type Spec = Infer<typeof spec>; // { readonly replicas?: number; readonly flavour: 'valkey' | 'memcached' }
+ */
+export interface OpenApiSchema {
+  readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly nullable?: boolean;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly additionalProperties?: OpenApiSchema;
+  readonly required?: readonly string[];
+  readonly items?: OpenApiSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly anyOf?: readonly OpenApiSchema[];
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  readonly 'x-kubernetes-validations'?: readonly Rule[];
+}
+
+/** One CEL rule of `x-kubernetes-validations`; `self` is the value that carries it, `oldSelf` what it was before. */
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+  /** Where the mistake is, below the value that carries the rule: `.storage.size`. */
+  readonly fieldPath?: string;
+}
+
+/**
+ * What may become of a field once the object exists. Checked at the root of the spec, where it also holds when the
+ * field, or the object around it, is left out: `absent` is the value (a CEL literal) that stands for that.
+ */
+export interface Transition {
+  readonly path: readonly string[];
+  readonly absent: string;
+  /** CEL over the new and the old value. */
+  readonly allows: (next: string, previous: string) => string;
+  readonly message: string;
+}
+
+/** One field: its schema, whether it must be there, and (at compile time only) its type. */
+export interface Field<T = unknown, R extends boolean = boolean> {
+  readonly schema: OpenApiSchema;
+  readonly required: R;
+  readonly transitions: readonly Transition[];
+  /** Never set; carries the type. */
+  readonly $type?: T;
+}
+
+/** The type of a field's value. */
+export type Infer<F> = F extends Field<infer T> ? T : never;
+
+type Fields = Readonly<Record<string, Field>>;
+type Flat<T> = { readonly [K in keyof T]: T[K] };
+type ObjectOf<F extends Fields> = Flat<
+  { [K in keyof F as F[K] extends Field<unknown, true> ? K : never]: Infer<F[K]> } & {
+    [K in keyof F as F[K] extends Field<unknown, true> ? never : K]?: Infer<F[K]>;
+  }
+>;
+
+/** What every builder takes beside its own limits. */
+interface Options<T> {
+  readonly rules?: readonly Rule[];
+  /** Default of the CRD, written into stored objects: only what can never change. */
+  readonly default?: T;
+  /** What compose takes when the field is absent (documentation): a value, or words for a computed one. */
+  readonly fallback?: T;
+  readonly otherwise?: string;
+  /** The value stays as it was when the object was created; absent counts as this value. */
+  readonly immutable?: T;
+}
+
+function field<T>(description: string, schema: OpenApiSchema, options: Options<T> = {}): Field<T, false> {
+  const { rules = [], fallback, otherwise } = options;
+  const words = otherwise ?? (fallback === undefined ? undefined : JSON.stringify(fallback));
+  const notes = [
+    ...(words === undefined ? [] : [` Default: ${words}.`]),
+    ...(options.immutable === undefined ? [] : [' Cannot be changed later.']),
+  ];
+  return {
+    schema: {
+      description: description + notes.join(''),
+      ...schema,
+      ...(options.default === undefined ? {} : { default: options.default }),
+      ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
+    },
+    required: false,
+    transitions: options.immutable === undefined ? [] : [immutable(options.immutable)],
+  };
+}
+
+function immutable(absent: unknown): Transition {
+  return {
+    path: [],
+    absent: JSON.stringify(absent),
+    allows: (next, previous) => `${next} == ${previous}`,
+    message: 'cannot be changed after creation: delete the object and create it anew with the other value',
+  };
+}
+
+/** A rule: `cel` must be true, else the API server refuses with `message`. */
+export function rule(cel: string, message: string, fieldPath?: string): Rule {
+  return { rule: cel, message, ...(fieldPath === undefined ? {} : { fieldPath }) };
+}
+
+/** The same field, which must be there. */
+export function required<T>(field: Field<T>): Field<T, true> {
+  return { ...field, required: true };
+}
+
+/** The same field with one more rule about how its value may change. */
+export function transition<T>(field: Field<T, false>, change: Omit<Transition, 'path'>): Field<T, false> {
+  return { ...field, transitions: [...field.transitions, { ...change, path: [] }] };
+}
+
+/** A text. `maxLength` is mandatory: the cost of CEL rules is estimated from it. */
+export function string(
+  description: string,
+  options: Options<string> & { maxLength: number; minLength?: number; pattern?: string; format?: string },
+): Field<string, false> {
+  const { maxLength, minLength, pattern, format } = options;
+  return field(
+    description,
+    {
+      type: 'string',
+      maxLength,
+      ...(minLength === undefined ? {} : { minLength }),
+      ...(pattern === undefined ? {} : { pattern }),
+      ...(format === undefined ? {} : { format }),
+    },
+    options,
+  );
+}
+
+/** One of a few texts. */
+export function choice<const V extends string>(
+  description: string,
+  values: readonly V[],
+  options?: Options<NoInfer<V>>,
+): Field<V, false> {
+  return field(description, { type: 'string', enum: values }, options);
+}
+
+/** A whole number within bounds. */
+export function int(
+  description: string,
+  options: Options<number> & { minimum: number; maximum: number },
+): Field<number, false> {
+  const { minimum, maximum } = options;
+  const format = maximum > 2 ** 31 - 1 ? 'int64' : 'int32';
+  return field(description, { type: 'integer', format, minimum, maximum }, options);
+}
+
+/** Yes or no. */
+export function bool(description: string, options?: Options<boolean>): Field<boolean, false> {
+  return field(description, { type: 'boolean' }, options);
+}
+
+/** A whole number or a text, as core/v1 has it for quantities of resources. */
+export function intOrString(
+  description: string,
+  options: Options<number | string> & { pattern?: string } = {},
+): Field<number | string, false> {
+  const { pattern } = options;
+  return field(
+    description,
+    {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      ...(pattern === undefined ? {} : { pattern }),
+      'x-kubernetes-int-or-string': true,
+    },
+    options,
+  );
+}
+
+/** Any JSON value, kept as it is; the only way a structural schema can say "text, number, yes or no, or a list". */
+export function anyValue<T>(description: string): Field<T, false> {
+  return field(description, { nullable: true, 'x-kubernetes-preserve-unknown-fields': true });
+}
+
+/** A list. `keys` makes it a map by these fields of its items, `unique` a set; otherwise it is replaced as a whole. */
+export function array<T>(
+  description: string,
+  items: Field<T>,
+  options: Options<readonly T[]> & { maxItems: number; minItems?: number; keys?: readonly string[]; unique?: boolean },
+): Field<readonly T[], false> {
+  const { maxItems, minItems, keys, unique = false } = options;
+  return field(
+    description,
+    {
+      type: 'array',
+      items: items.schema,
+      maxItems,
+      ...(minItems === undefined ? {} : { minItems }),
+      'x-kubernetes-list-type': keys !== undefined ? 'map' : unique ? 'set' : 'atomic',
+      ...(keys === undefined ? {} : { 'x-kubernetes-list-map-keys': keys }),
+    },
+    options,
+  );
+}
+
+/** A map from texts to values. With `keys` only these names are accepted (by a rule that lists them). */
+export function map<T, const K extends string = string>(
+  description: string,
+  values: Field<T>,
+  options: Options<never> & { maxProperties?: number; keys?: readonly K[] },
+): Field<{ readonly [key in K]?: T }, false> {
+  const { keys, rules = [] } = options;
+  const names = keys?.map((key) => JSON.stringify(key)).join(', ');
+  return field<{ readonly [key in K]?: T }>(
+    description,
+    {
+      type: 'object',
+      additionalProperties: values.schema,
+      maxProperties: options.maxProperties ?? keys?.length ?? 0,
+    },
+    {
+      rules:
+        keys === undefined
+          ? rules
+          : [rule(`self.all(key, key in [${names}])`, `the names that this map may have are ${keys.join(', ')}`), ...rules],
+    },
+  );
+}
+
+/** An object with known fields. `open` keeps fields that the schema does not name. */
+export function object<const F extends Fields>(
+  description: string,
+  fields: F,
+  options: Pick<Options<ObjectOf<F>>, 'rules' | 'otherwise' | 'default'> & { open?: boolean } = {},
+): Field<ObjectOf<F>, false> {
+  const entries = Object.entries(fields);
+  const mandatory = entries.filter(([, child]) => child.required).map(([name]) => name);
+  return {
+    ...field<ObjectOf<F>>(
+      description,
+      {
+        type: 'object',
+        properties: Object.fromEntries(entries.map(([name, child]) => [name, child.schema])),
+        ...(mandatory.length === 0 ? {} : { required: mandatory }),
+        ...(options.open === true ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
+      },
+      options,
+    ),
+    transitions: entries.flatMap(([name, child]) =>
+      child.transitions.map((change) => ({ ...change, path: [name, ...change.path] })),
+    ),
+  };
+}
+
+/** The CEL rules for everything that a spec says about changes; they belong on the spec itself. */
+export function transitionRules(spec: Field): Rule[] {
+  return spec.transitions.map(({ path, absent, allows, message }) => {
+    const names = path.map(celName);
+    const value = (root: string) => {
+      const paths = names.map((_, i) => [root, ...names.slice(0, i + 1)].join('.'));
+      return `(${paths.map((each) => `has(${each})`).join(' && ')} ? ${paths.at(-1)} : ${absent})`;
+    };
+    return rule(allows(value('self'), value('oldSelf')), `${path.join('.')} ${message}`, `.${path.join('.')}`);
+  });
+}
+
+/** A property's name in CEL: reserved words are wrapped (apiextensions, "Escaping of property names"). */
+export function celName(name: string): string {
+  return /^(as|break|const|continue|else|false|for|function|if|import|in|let|loop|namespace|null|package|return|true|var|void|while)$/.test(
+    name,
+  )
+    ? `__${name}__`
+    : name;
+}

@@ -1,0 +1,77 @@
+import { array, choice, type Infer, int, map, object, required, string } from './schema.ts';
+
+/** `metav1.Condition`s. */
+const conditions = array(
+  'What holds and what does not. Ready is the last one: true when every step is done for this generation and the service is usable.',
+  object('One condition.', {
+    type: required(string('What it is about, such as DatabaseReady.', { maxLength: 316 })),
+    status: required(choice('Whether it holds.', ['True', 'False', 'Unknown'])),
+    observedGeneration: int('Generation of the resource that this was found for.', {
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
+    lastTransitionTime: required(
+      string('When its status changed last.', { maxLength: 64, format: 'date-time' }),
+    ),
+    reason: required(string('Why, in one word.', { maxLength: 1024 })),
+    message: required(
+      string('Why, in words: what is awaited, what it says itself, and the way out.', { maxLength: 32768 }),
+    ),
+  }),
+  { maxItems: 64, keys: ['type'] },
+);
+
+/** The phases of a service or an infrastructure kind. */
+export const phases = ['Pending', 'Progressing', 'Ready', 'Failed', 'Paused', 'Deleting'] as const;
+
+/** Status fields that every kind has. */
+export const common = {
+  observedGeneration: int('Generation of the resource that this status is about.', {
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
+  conditions,
+  message: string('What is awaited, in one short sentence; what the column Message shows.', { maxLength: 1024 }),
+  release: object('Where the resource is between two releases.', {
+    deployed: string('Release that is running.', { maxLength: 16 }),
+    target: string('Release that is being rolled out.', { maxLength: 16 }),
+    phase: string('Stage of the upgrade: expand, migrate, roll, contract.', { maxLength: 32 }),
+    step: string('Step within the stage.', { maxLength: 64 }),
+  }),
+  jobs: map(
+    'Finished Jobs by name, with the hash of what they ran; a Job whose hash stands here is not run again.',
+    string('Hash of command, image, configuration and credentials.', { maxLength: 64 }),
+    { maxProperties: 64 },
+  ),
+};
+
+/** The phase of a service or an infrastructure kind. */
+export const phase = choice('How far the resource is.', phases);
+
+/** Status fields of a service with an API. */
+export const endpoints = {
+  apiEndpoint: string('URL of the API inside the cluster.', { maxLength: 2048 }),
+  endpoints: object('URLs of the API as they stand in the catalogue.', {
+    internal: string('Inside the cluster.', { maxLength: 2048 }),
+    public: string('From outside.', { maxLength: 2048 }),
+  }),
+};
+
+/** Nodes that the resource has claimed. */
+export const nodes = array(
+  'Nodes that are claimed: their bridges, chassis and guests belong to this cloud until they are released. What identifies a host is recorded once and compared ever after.',
+  object('One node.', {
+    name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
+    group: string('Node group that claimed it.', { maxLength: 63 }),
+    host: string('Name of the host in Nova and Neutron.', { maxLength: 253 }),
+    hypervisorHostname: string('Name of the hypervisor in Nova.', { maxLength: 253 }),
+    computeId: string('Identity of the compute node (/var/lib/nova/compute_id).', { maxLength: 64 }),
+    systemId: string('Identity of the OVN chassis.', { maxLength: 64 }),
+    cell: string('Nova cell of the host.', { maxLength: 63 }),
+    phase: string('How far the node is: Claimed, Ready, Draining, Released.', { maxLength: 32 }),
+  }),
+  { maxItems: 5000, keys: ['name'] },
+);
+
+export type ClaimedNode = Infer<typeof nodes>[number];
+export type ReleaseStatus = Infer<typeof common.release>;
