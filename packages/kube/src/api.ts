@@ -105,7 +105,11 @@ export interface Client {
     options?: Abortable & { subresource?: string },
   ): Promise<StoredObject<T>>;
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<ObjectList<T>>;
-  /** All objects, page by page (500 each), as they are parsed; memory holds one page. Restarts once on 410. */
+  /**
+   * All objects, page by page (500 each); memory holds one page. When the server forgets the page token (410), it goes
+   * on from there with what the objects are by then; where the server offers no such token it begins anew, once, and
+   * objects may come twice.
+   */
   listAll<T extends KubeObject>(
     kind: Kind<T>,
     options?: Selection & { limit?: number },
@@ -129,8 +133,12 @@ export interface Client {
     options?: DeleteOptions,
   ): Promise<StoredObject<T> | undefined>;
   deleteCollection(kind: Kind, options: Selection & DeleteOptions): Promise<void>;
+  /** The lines of a container's log, without their ends. */
   logs(pod: ObjectRef, options?: LogOptions): AsyncIterable<string>;
-  /** Every kind that the server serves, in its preferred version first. */
+  /**
+   * Every kind that the server serves, in its preferred version first. A group whose own server does not answer is left
+   * out with a warning: its absence here does not prove that it is not served.
+   */
   discover(options?: Abortable): Promise<ServedKind[]>;
   /** A GET of any path, parsed as JSON (`/version`, `/openapi/v3`, ...). */
   raw(path: string, options?: Abortable): Promise<unknown>;

@@ -6,6 +6,8 @@ export interface HttpRequest {
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
+  /** The answer goes on for as long as both sides like (a watch, a followed log). Such requests may be kept apart. */
+  readonly stream?: boolean;
 }
 
 /** The answer: head first, the body as it arrives (a watch never ends by itself). */
@@ -26,7 +28,7 @@ export interface HttpResponse {
  */
 export interface Transport {
   /**
-   * Resolves when the head of the answer is there.
+   * Resolves when the head of the answer is there. The signal ends the body too.
    * @throws ConnectionError when the server cannot be reached or goes away; the signal's reason when aborted
    */
   request(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse>;

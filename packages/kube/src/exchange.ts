@@ -1,0 +1,234 @@
+import type { Clock } from './clock.ts';
+import { sleep } from './clock.ts';
+import { ApiError, ConnectionError, isApiError } from './errors.ts';
+import type { Status } from './objects.ts';
+import { readText } from './text-stream.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import { parseWarnings } from './warning-header.ts';
+
+/** Proves who is calling. */
+export interface Authenticator {
+  /** Headers for the next request: `authorization`, impersonation. Empty when the connection itself proves it. */
+  headers(): Promise<Readonly<Record<string, string | readonly string[]>>>;
+  /** The server answered 401: fetches credentials anew. Resolves with whether they may be other ones than before. */
+  renew(): Promise<boolean>;
+}
+
+/** What an exchange is made of; see `createClient`. */
+export interface ExchangeOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly authenticate?: Authenticator;
+  readonly onWarning?: (text: string, request: { readonly method: string; readonly path: string }) => void;
+  readonly userAgent: string;
+  /** Milliseconds for an answer; for a stream, for its head. */
+  readonly requestTimeout: number;
+}
+
+/** One request of the client. */
+export interface ApiRequest extends HttpRequest {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests with authentication, time-outs, retries and errors as the `Client` promises them. */
+export interface Exchange {
+  /** The parsed JSON of the answer. */
+  json(request: ApiRequest): Promise<unknown>;
+  /** The body of the answer as it arrives. */
+  stream(request: ApiRequest): AsyncIterable<Uint8Array>;
+}
+
+/** As many as client-go makes (k8s.io/client-go/rest, Request.maxRetries). */
+const maxRetries = 10;
+
+/** The server may ask for any wait; a longer one is left to the caller, whose own back-off knows what can wait. */
+const longestWaitSeconds = 60;
+
+/** Makes the exchange of one client. */
+export function createExchange(options: ExchangeOptions): Exchange {
+  const { transport, clock, authenticate } = options;
+
+  /** One attempt: resolves with a 2xx answer, throws an ApiError for any other. */
+  async function attempt(request: ApiRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const credentials = await authenticate?.headers();
+    signal.throwIfAborted();
+    const response = await transport.request(
+      {
+        method: request.method,
+        path: request.path,
+        headers: {
+          accept: 'application/json',
+          'user-agent': options.userAgent,
+          ...credentials,
+          ...request.headers,
+        },
+        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(request.stream === undefined ? {} : { stream: request.stream }),
+      },
+      signal,
+    );
+    for (const text of parseWarnings(response.headers['warning'])) {
+      options.onWarning?.(text, { method: request.method, path: pathOf(request) });
+    }
+    if (response.status >= 200 && response.status < 300) return response;
+    throw new ApiError(statusOf(response, await readText(response.body)), contextOf(request));
+  }
+
+  /** Attempts until it works or another attempt would be of no use. */
+  async function retrying<R>(request: ApiRequest, once: () => Promise<R>): Promise<R> {
+    let renewed = false;
+    for (let retries = 0; ; retries += 1) {
+      request.signal?.throwIfAborted();
+      try {
+        return await once();
+      } catch (error) {
+        if (isApiError(error, 401) && !renewed && (await authenticate?.renew())) {
+          renewed = true;
+          continue;
+        }
+        const seconds = retries < maxRetries ? retryAfter(request, error) : undefined;
+        if (seconds === undefined) throw withContext(error, request);
+        await sleep(clock, seconds * 1000, request.signal);
+      }
+    }
+  }
+
+  return {
+    json: (request) =>
+      retrying(request, async () => {
+        const deadline = startDeadline(options, request.signal);
+        try {
+          const response = await attempt(request, deadline.signal);
+          return parseJson(await readText(response.body));
+        } finally {
+          deadline.clear();
+        }
+      }),
+
+    async *stream(request) {
+      const { body, deadline } = await retrying(request, async () => {
+        const deadline = startDeadline(options, request.signal);
+        try {
+          const { body } = await attempt({ ...request, stream: true }, deadline.signal);
+          deadline.reached();
+          return { body, deadline };
+        } catch (error) {
+          deadline.clear();
+          throw error;
+        }
+      });
+      try {
+        yield* body;
+      } catch (error) {
+        throw withContext(error, request);
+      } finally {
+        deadline.clear();
+      }
+    },
+  };
+}
+
+/** A signal that follows `signal`, and is aborted when the time is up. */
+function startDeadline({ clock, requestTimeout }: ExchangeOptions, signal: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const follow = () => controller.abort(signal?.reason);
+  if (signal?.aborted) follow();
+  // AbortSignal.any would stay registered on a long-lived signal until collected; this is taken off at once.
+  signal?.addEventListener('abort', follow, { once: true });
+  const timer = clock.after(requestTimeout, () => {
+    controller.abort(new ConnectionError('ETIMEDOUT', `no answer within ${requestTimeout / 1000} s`));
+  });
+  return {
+    signal: controller.signal,
+    /** The head is there: the rest may take its time. */
+    reached: () => timer.cancel(),
+    clear: () => {
+      timer.cancel();
+      signal?.removeEventListener('abort', follow);
+    },
+  };
+}
+
+/**
+ * Seconds until another attempt, or undefined when there shall be none. As client-go: whatever the verb, 429 and 5xx
+ * when the server says how long to wait; reads also when the connection broke off (the server restarts).
+ */
+function retryAfter(request: ApiRequest, error: unknown): number | undefined {
+  if (error instanceof ConnectionError) {
+    return request.method === 'GET' && error.code === 'ECONNRESET' ? 1 : undefined;
+  }
+  if (!isApiError(error) || (error.code !== 429 && error.code < 500)) return undefined;
+  const seconds = error.retryAfterSeconds;
+  return seconds !== undefined && seconds <= longestWaitSeconds ? seconds : undefined;
+}
+
+function pathOf(request: HttpRequest): string {
+  const query = request.path.indexOf('?');
+  return query < 0 ? request.path : request.path.slice(0, query);
+}
+
+function contextOf(request: HttpRequest): string {
+  return `${request.method} ${pathOf(request)}`;
+}
+
+function withContext(error: unknown, request: HttpRequest): unknown {
+  const context = contextOf(request);
+  if (!(error instanceof ConnectionError) || error.message.startsWith(context)) return error;
+  return new ConnectionError(error.code, `${context}: ${error.message}`, { cause: error });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const begin = text.slice(0, 80);
+    throw new ConnectionError('EPROTO', `the answer is no JSON (is this a Kubernetes API server?): ${begin}`, {
+      cause,
+    });
+  }
+}
+
+/** Reasons for answers that carry no Status: proxies, and the server's own early handlers. */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The Status of a refusal. The `Retry-After` header (seconds) wins over the body. */
+function statusOf(response: HttpResponse, text: string): Status {
+  const status: Status = parseStatus(text) ?? {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    message: text.trim().slice(0, 300) || `HTTP ${response.status}`,
+  };
+  status.code = response.status;
+  status.reason ??= reasons[response.status] ?? 'Unknown';
+  const header = response.headers['retry-after'];
+  if (header !== undefined && /^\d+$/u.test(header)) {
+    status.details = { ...status.details, retryAfterSeconds: Number(header) };
+  }
+  return status;
+}
+
+function parseStatus(text: string): Status | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Status> | null;
+    return value?.kind === 'Status' ? (value as Status) : undefined;
+  } catch {
+    return undefined;
+  }
+}
