@@ -1,0 +1,245 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import { identityAddress } from '../infrastructure/addresses.ts';
+import { type ConfigSet, configSet } from './config.ts';
+import { type Context, contextOf, externalOf } from './context.ts';
+import { exposureOf, routeOf } from './exposure.ts';
+import { imageOf } from './images.ts';
+import { jobObject } from './job.ts';
+import { kindOf } from './kind-of.ts';
+import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
+import { brokerRecords, databaseRecords, identityRecords, type Records } from './records.ts';
+import type { Component, GeneratedSecret, Job, Service } from './service.ts';
+import { startOf } from './start.ts';
+import type { Awaited, Desired, Problem, Step } from './step.ts';
+import { type StepDraft, steps } from './steps.ts';
+import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
+import { disruptionBudget, networkPolicy, serviceOf, workload, workloadName } from './workload.ts';
+
+/** All steps of a resource. Incomplete when a reference is missing: nothing may be pruned then. */
+export interface Composition {
+  readonly steps: readonly Step[];
+  readonly complete: boolean;
+  /** Fields of the status that follow from the spec: addresses, endpoints. */
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * From a resource and its surroundings to its steps. Pure: the same input gives the same bytes.
+ */
+export function compose<R extends ServiceResource>(
+  service: Service<R>,
+  resource: R,
+  surroundings: Surroundings,
+): Composition {
+  const missing = service.references.flatMap((field) => {
+    if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
+    const resolved = surroundings.references[field];
+    if (resolved === undefined) return [`spec.${field}: not looked up`];
+    return 'missing' in resolved ? [resolved.missing] : [];
+  });
+  if (missing.length > 0) {
+    const problem: Problem = { reason: 'ReferenceMissing', message: missing.join('; ') };
+    return {
+      steps: [{ condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem }],
+      complete: false,
+      status: {},
+    };
+  }
+  const context = contextOf(service, resource, surroundings);
+  return {
+    steps: steps(draft(service as unknown as Service, context as unknown as Context), service.needs ?? {}),
+    complete: true,
+    status: service.status?.(context) ?? {},
+  };
+}
+
+function draft(service: Service, context: Context): Record<string, StepDraft> {
+  const drafts: Record<string, StepDraft> = {};
+  const step = (condition: string): StepDraft =>
+    (drafts[condition] ??= { objects: [], needs: new Set(), awaits: [], problems: [] });
+  const add = (condition: string, ...objects: readonly Desired[]) => step(condition).objects.push(...objects);
+
+  const components = service.components(context);
+  for (const secret of secretsOf(service, context)) add('CredentialsReady', generated(service, context, secret));
+
+  const sets = configSets(service, context);
+  const starts = Object.fromEntries(
+    Object.entries(components).map(([name, component]) => [name, startSet(service, context, name, component)]),
+  );
+  for (const set of [...Object.values(sets), ...Object.values(starts)]) add('ConfigReady', ...set.objects);
+
+  const needed = (condition: string, ...needs: string[]) => {
+    for (const need of needs) step(condition).needs.add(need);
+  };
+  const addJob = (job: Job, ...needs: string[]) => {
+    const start = jobStartSet(service, context, job);
+    add('ConfigReady', ...start.objects);
+    add(job.step, { verb: 'apply', object: jobOf(service, context, job, [sets[job.config ?? 'main'], start]) });
+    needed(job.step, ...needs, ...(job.needs ?? []));
+  };
+  const addRecords = (records: Records, ...awaits: Awaited[]) => {
+    add(records.job.step, ...records.objects);
+    addJob(records.job, 'CredentialsReady');
+    step(records.job.step).awaits.push(...awaits);
+  };
+  if (service.databases !== undefined)
+    addRecords(databaseRecords(service, context), ...awaited(context, 'databaseRef'));
+  if (service.messaging === true) addRecords(brokerRecords(service, context), ...awaited(context, 'messageQueueRef'));
+  needed('ConfigReady', 'CredentialsReady');
+
+  for (const job of service.jobs?.(context) ?? []) {
+    addJob(job, 'ConfigReady', 'DatabaseReady');
+  }
+  let main = true;
+  for (const [name, component] of Object.entries(components)) {
+    const condition = component.step ?? 'DeploymentReady';
+    const configs = [sets[component.config ?? 'main'], starts[name]].filter(
+      (set): set is ConfigSet => set !== undefined,
+    );
+    const input = { service, context, name, component, main, configs };
+    for (const object of [serviceOf(input), workload(input), disruptionBudget(input), networkPolicy(input)]) {
+      if (object !== undefined) add(condition, { verb: 'apply', object });
+    }
+    needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady');
+    if (component.exposed !== undefined) expose(service, context, name, component, step, add);
+    main = false;
+  }
+  if (service.identity !== undefined) {
+    const foreign = service.references.includes('keystoneRef');
+    // Keystone registers itself, at its own address.
+    const identity = foreign ? context.identity : identityAddress(context.resource as never, (internal) => internal);
+    addRecords(
+      identityRecords(service, context, { components, identity }),
+      ...(foreign ? awaited(context, 'keystoneRef') : []),
+    );
+    if (!foreign) needed('EndpointReady', 'BootstrapReady', 'DeploymentReady');
+  }
+  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) add(condition, ...objects);
+  for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
+    step(condition).problems.push(problem);
+  return drafts;
+}
+
+/** The Secrets that a definition names, and those that its databases, vhost and user imply. */
+function secretsOf(service: Service, context: Context): readonly GeneratedSecret[] {
+  const password = { password: { type: 'password', length: 32 } } as const;
+  const credential = (suffix: string, more: Partial<GeneratedSecret> = {}): GeneratedSecret => ({
+    suffix,
+    values: password,
+    secretClass: 'credential',
+    ...more,
+  });
+  const { database, broker, identity } = context.accounts;
+  const account = (suffix: string, secret: string) => (secret === context.named(suffix) ? [credential(suffix)] : []);
+  return [
+    ...(service.secrets?.(context) ?? []),
+    ...(service.databases === undefined ? [] : account('db-password', database.secret)),
+    ...(service.messaging === true ? account('mq-password', broker.secret) : []),
+    ...(service.identity?.user === undefined ? [] : account('service-password', identity.secret)),
+  ];
+}
+
+function generated(service: Service, context: Context, secret: GeneratedSecret): Desired {
+  const retained = secret.retained === true && context.spec.deletionPolicy !== 'Delete';
+  return {
+    verb: 'generate',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: context.named(secret.suffix),
+        namespace: context.namespace,
+        labels: {
+          ...labelsOf(service.name, context.name),
+          ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
+        },
+      },
+      type: 'Opaque',
+    },
+    values: secret.values,
+    secretClass: secret.secretClass,
+    ...(retained ? { retained } : {}),
+    ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
+    ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+  };
+}
+
+function configSets(service: Service, context: Context): Record<string, ConfigSet> {
+  const sets = Object.entries(service.config?.(context) ?? {});
+  return Object.fromEntries(
+    sets.map(([name, files]) => [
+      name,
+      configSet(ownerOf(service, context), {
+        name: name === 'main' ? 'config' : `${name}-config`,
+        volume: 'config',
+        files,
+        ...(context.spec.config === undefined ? {} : { user: context.spec.config as never }),
+      }),
+    ]),
+  );
+}
+
+function startSet(service: Service, context: Context, name: string, component: Component): ConfigSet {
+  const port = Object.values(component.ports ?? {})[0];
+  const files = { ...startOf(name, component.runs, port, { reaper: true }).files };
+  for (const init of component.init ?? [])
+    Object.assign(files, startOf(init.name, init.runs, port, { reaper: false }).files);
+  return configSet(ownerOf(service, context), { name: `${name}-start`, volume: 'start', files });
+}
+
+function jobStartSet(service: Service, context: Context, job: Job): ConfigSet {
+  const files = Object.assign({}, ...job.runs.map((run) => startOf(run.name, run, undefined, { reaper: false }).files));
+  return configSet(ownerOf(service, context), { name: `${job.suffix}-start`, volume: 'start', files });
+}
+
+function jobOf(service: Service, context: Context, job: Job, sets: readonly (ConfigSet | undefined)[]): KubeObject {
+  const { spec, release } = context;
+  const image =
+    job.image === 'operator'
+      ? context.surroundings.operatorImage
+      : imageOf(job.image, { component: job.suffix, main: false, spec, release });
+  return jobObject({ service, context, job, image, configs: sets.filter((set) => set !== undefined) });
+}
+
+function expose(
+  service: Service,
+  context: Context,
+  name: string,
+  component: Component,
+  step: (condition: string) => StepDraft,
+  add: (condition: string, ...objects: Desired[]) => void,
+): void {
+  const exposure = exposureOf({ namespace: context.namespace, spec: context.spec }, context.surroundings);
+  if (exposure.type === 'problem') step('ExposureReady').problems.push(exposure.problem);
+  if (exposure.type !== 'route') return;
+  const port = component.ports?.[component.exposed ?? ''];
+  if (port === undefined)
+    throw new Error(`${service.name} ${name}: exposes port ${component.exposed}, which it does not have`);
+  add(
+    'ExposureReady',
+    routeOf(exposure, {
+      service: service.name,
+      instance: context.name,
+      namespace: context.namespace,
+      name: workloadName({ context, name, component }),
+      component: name,
+      port,
+    }),
+  );
+}
+
+/** A referenced resource has to be Ready first; one that somebody else runs is taken as it is. */
+function awaited(context: Context, field: ReferenceField): Awaited[] {
+  const found = context.reference(field);
+  if (found === undefined) return [];
+  return [{ kind: kindOf(found), namespace: found.metadata.namespace ?? context.namespace, name: found.metadata.name }];
+}
+
+function ownerOf(service: Service, context: Context) {
+  return {
+    service: service.name,
+    instance: context.name,
+    namespace: context.namespace,
+    surroundings: context.surroundings,
+  };
+}

@@ -1,0 +1,101 @@
+import { type Layer, layered } from '../oslo/layers.ts';
+import { splitSecrets } from '../oslo/references.ts';
+import { writeOsloFile } from '../oslo/writer.ts';
+import { digest } from './digest.ts';
+import { annotations, labelsOf } from './names.ts';
+import type { ConfigFiles } from './service.ts';
+import type { Desired } from './step.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Files and variables that containers mount together: what of it changes rolls all that mount it, and nothing else. */
+export interface ConfigSet {
+  /** Name of the volume in the pod. */
+  readonly volume: string;
+  /** Name of the immutable ConfigMap; absent when the set has no files. */
+  readonly configMap?: string;
+  /** Path in the container -> key of the ConfigMap. */
+  readonly paths: Readonly<Record<string, string>>;
+  /** Name of the Secret whose keys become environment variables (`OS_<GROUP>__<OPTION>`), if any. */
+  readonly environment?: string;
+  /** Secrets that the set reads: their digests roll the pods. */
+  readonly secrets: readonly string[];
+  readonly objects: readonly Desired[];
+}
+
+/** Whose set it is. */
+export interface ConfigOwner {
+  readonly service: string;
+  readonly instance: string;
+  readonly namespace: string;
+  readonly surroundings: Surroundings;
+}
+
+/**
+ * Turns files into an immutable ConfigMap `<instance>-<name>-<digest>` and, for what is secret in them, a Secret
+ * `<instance>-<name>` of environment variables. `user` is the user's own layer over each oslo.config file, by file name.
+ */
+export function configSet(
+  owner: ConfigOwner,
+  options: { name: string; volume: string; files: ConfigFiles; user?: Readonly<Record<string, Layer>> },
+): ConfigSet {
+  const { name, volume, files, user = {} } = options;
+  const data: Record<string, string> = {};
+  const paths: Record<string, string> = {};
+  const environment: Record<string, string> = {};
+  for (const [path, content] of Object.entries(files)) {
+    const key = path.slice(path.lastIndexOf('/') + 1);
+    if (key in data) throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
+    if (typeof content === 'string') data[key] = content;
+    else {
+      const split = splitSecrets(layered(content, user[key] ?? {}));
+      data[key] = writeOsloFile(split.plain);
+      for (const [variable, value] of Object.entries(split.environment)) {
+        if (variable in environment && environment[variable] !== value) {
+          throw new Error(`${owner.instance}: ${variable} has two values in one set of configuration`);
+        }
+        environment[variable] = value;
+      }
+    }
+    paths[path] = key;
+  }
+  const labels = labelsOf(owner.service, owner.instance);
+  const objects: Desired[] = [];
+  const hasFiles = Object.keys(data).length > 0;
+  const configMap = `${owner.instance}-${name}-${digest(data)}`;
+  if (hasFiles) {
+    const metadata = { name: configMap, namespace: owner.namespace, labels };
+    objects.push({ verb: 'apply', object: { apiVersion: 'v1', kind: 'ConfigMap', metadata, immutable: true, data } });
+  }
+  const secret = `${owner.instance}-${name}`;
+  const hasSecrets = Object.keys(environment).length > 0;
+  if (hasSecrets) objects.push(resolvedSecret(owner, secret, environment));
+  return {
+    volume,
+    ...(hasFiles ? { configMap } : {}),
+    paths,
+    ...(hasSecrets ? { environment: secret } : {}),
+    secrets: hasSecrets ? [secret] : [],
+    objects,
+  };
+}
+
+/** A Secret of templates; its annotation tells from which template and which source values it was resolved last. */
+export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Record<string, string>): Desired {
+  const sources = [...JSON.stringify(stringData).matchAll(/\{\{([a-z0-9.-]+)\//g)].map(([, secret = '']) => secret);
+  const digests = sources.map((secret) => owner.surroundings.digests[secret] ?? null);
+  return {
+    verb: 'resolve',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace: owner.namespace,
+        labels: labelsOf(owner.service, owner.instance),
+        annotations: { [annotations.inputs]: digest({ stringData, digests }) },
+      },
+      type: 'Opaque',
+      stringData,
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import {
+  type BrokerAddress,
+  brokerAddress,
+  cacheAddress,
+  type DatabaseAddress,
+  databaseAddress,
+  type ExternalBroker,
+  type ExternalDatabase,
+  type ExternalIdentity,
+  externalBroker,
+  externalDatabase,
+  externalIdentity,
+  type IdentityAddress,
+  identityAddress,
+  type OvnAddress,
+  ovnAddress,
+} from '../infrastructure/addresses.ts';
+import { secretReference } from '../oslo/references.ts';
+import { defaultRelease, releaseNamed } from '../releases/index.ts';
+import type { Release } from '../releases/release.ts';
+import { exposureOf } from './exposure.ts';
+import { serviceHost } from './names.ts';
+import type { Service } from './service.ts';
+import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+
+/** What a service's definition sees: the resource, its surroundings, and names and addresses that follow from them. */
+export interface Context<R extends ServiceResource = ServiceResource> {
+  readonly resource: R;
+  readonly spec: NonNullable<R['spec']>;
+  /** The resource's name: prefix of every object's name. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly region: string;
+  readonly release: Release;
+  readonly surroundings: Surroundings;
+  /** Accounts of the service, with the names that the resource gives them. */
+  readonly accounts: Accounts;
+  readonly database: DatabaseAddress;
+  readonly broker: BrokerAddress;
+  /** memcached servers, `host:port[,host:port...]`; undefined when the service has no cache. */
+  readonly cache: string | undefined;
+  readonly identity: IdentityAddress;
+  readonly ovn: OvnAddress;
+  /** `<name>-<suffix>`, or the name alone for an empty suffix. */
+  named(suffix: string): string;
+  /** Host name of one of the resource's own Services. */
+  host(suffix: string): string;
+  /** A referenced resource; undefined when it is external. */
+  reference(field: ReferenceField): StoredObject | undefined;
+  /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
+  databaseUrl(database: string): string;
+  /** oslo.messaging URL of the service's vhost, with references to its user's password. */
+  transportUrl(): string;
+  /** Reference to the password of the service's user in Keystone, for an oslo.config file. */
+  servicePassword(): string;
+}
+
+/** Names that adoption of an existing cloud may need to change; each has a default. */
+export interface Accounts {
+  readonly database: { readonly name?: string; readonly user: string; readonly secret: string };
+  readonly broker: { readonly user: string; readonly vhost: string; readonly secret: string };
+  readonly identity: { readonly user: string; readonly serviceName: string; readonly secret: string };
+}
+
+interface AccountSpec {
+  readonly database?: { readonly name?: string; readonly user?: string; readonly secretName?: string };
+  readonly messageQueue?: { readonly user?: string; readonly vhost?: string; readonly secretName?: string };
+  readonly identity?: { readonly userName?: string; readonly serviceName?: string; readonly secretName?: string };
+}
+
+function accountsOf(service: Service, name: string, spec: ServiceSpec & AccountSpec): Accounts {
+  const { database, messageQueue, identity } = spec;
+  return {
+    database: {
+      ...(database?.name === undefined ? {} : { name: database.name }),
+      user: database?.user ?? service.name,
+      secret: database?.secretName ?? `${name}-db-password`,
+    },
+    broker: {
+      user: messageQueue?.user ?? service.name,
+      vhost: messageQueue?.vhost ?? service.name,
+      secret: messageQueue?.secretName ?? `${name}-mq-password`,
+    },
+    identity: {
+      user: identity?.userName ?? service.identity?.user ?? service.name,
+      serviceName: identity?.serviceName ?? service.identity?.serviceName ?? service.name,
+      secret: identity?.secretName ?? `${name}-service-password`,
+    },
+  };
+}
+
+/** Keystone's address as other services see it. */
+function keystoneAddress(keystone: StoredObject, surroundings: Surroundings): IdentityAddress {
+  const namespace = keystone.metadata.namespace ?? 'default';
+  const exposure = exposureOf({ namespace, spec: (keystone['spec'] ?? {}) as ServiceSpec }, surroundings);
+  return identityAddress(keystone, (internal) => (exposure.type === 'route' ? `${exposure.url}/v3` : internal));
+}
+
+/** What a reference field of the spec says of something that this operator does not run. */
+export function externalOf(spec: ServiceSpec, field: ReferenceField): unknown {
+  return (spec as Record<string, { external?: unknown } | undefined>)[field]?.external;
+}
+
+/** Builds the context; addresses are computed when a definition asks for them. */
+export function contextOf<R extends ServiceResource>(
+  service: Service<R>,
+  resource: R,
+  surroundings: Surroundings,
+): Context<R> {
+  const name = resource.metadata.name ?? '';
+  const namespace = resource.metadata.namespace ?? 'default';
+  const spec = (resource.spec ?? {}) as NonNullable<R['spec']>;
+  const accounts = accountsOf(service as unknown as Service, name, spec);
+  const reference = (field: ReferenceField): StoredObject | undefined => {
+    const resolved = surroundings.references[field];
+    return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
+  };
+  const address = <T, E>(field: ReferenceField, own: (found: StoredObject) => T, foreign: (external: E) => T): T => {
+    const external = externalOf(spec, field) as E | undefined;
+    if (external !== undefined) return foreign(external);
+    const found = reference(field);
+    if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);
+    return own(found);
+  };
+  const named = (suffix: string) => (suffix === '' ? name : `${name}-${suffix}`);
+  const database = () =>
+    address('databaseRef', databaseAddress, (external: ExternalDatabase) => externalDatabase(external));
+  const broker = () =>
+    address('messageQueueRef', brokerAddress, (external: ExternalBroker) => externalBroker(external));
+  return {
+    resource,
+    spec,
+    name,
+    namespace,
+    region: spec.region ?? 'RegionOne',
+    release: (spec.release === undefined ? defaultRelease : releaseNamed(spec.release)) ?? defaultRelease,
+    surroundings,
+    accounts,
+    named,
+    host: (suffix) => serviceHost(named(suffix), namespace),
+    reference,
+    get database() {
+      return database();
+    },
+    get broker() {
+      return broker();
+    },
+    get cache() {
+      if (!service.references.includes('cacheRef')) return undefined;
+      return address('cacheRef', cacheAddress, ({ servers }: { servers: readonly string[] }) => servers.join(','));
+    },
+    get identity() {
+      return address(
+        'keystoneRef',
+        (found) => keystoneAddress(found, surroundings),
+        (external: ExternalIdentity) => externalIdentity(external),
+      );
+    },
+    get ovn() {
+      return address('ovnRef', ovnAddress, (external: OvnAddress) => external);
+    },
+    databaseUrl(name) {
+      const { host, port } = database();
+      const { user, secret } = accounts.database;
+      // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
+      return `mysql+pymysql://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, service as unknown as Service, name)}?charset=utf8`;
+    },
+    transportUrl() {
+      const { host, port } = broker();
+      const { user, vhost, secret } = accounts.broker;
+      return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${vhost}`;
+    },
+    servicePassword: () => secretReference(accounts.identity.secret, 'password', 'oslo'),
+  };
+}
+
+/**
+ * The name that one of a service's databases has here. `spec.database.name` renames the first one; further ones keep
+ * what follows it (`nova` -> `mynova`: `nova_api` -> `mynova_api`).
+ */
+export function databaseName(accounts: Accounts, service: Service, database: string): string {
+  const first = service.databases?.[0]?.name ?? service.name;
+  const renamed = accounts.database.name;
+  return renamed === undefined || !database.startsWith(first) ? database : `${renamed}${database.slice(first.length)}`;
+}

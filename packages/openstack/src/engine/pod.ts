@@ -1,0 +1,226 @@
+import { type User, users } from '../releases/users.ts';
+import type { ConfigSet } from './config.ts';
+import type { Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
+import { startOf } from './start.ts';
+import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
+
+/** All that a pod template is made of; workloads and Jobs share it. */
+export interface PodInput {
+  /** Name of the container, and of its start files. */
+  readonly name: string;
+  readonly image: string;
+  readonly user: User;
+  readonly runs: Runs;
+  readonly init?: readonly (Init & { readonly image: string })[];
+  readonly configs: readonly ConfigSet[];
+  readonly mounts?: readonly Mount[];
+  readonly env?: Readonly<Record<string, Variable>>;
+  readonly ports?: Readonly<Record<string, number>>;
+  readonly health?: Health;
+  readonly startupSeconds?: number;
+  readonly graceSeconds?: number;
+  readonly nodeAgent?: NodeAgent;
+  readonly resources?: { readonly cpu: string; readonly memory: string };
+  readonly spec: ServiceSpec;
+  readonly overrides?: ComponentOverrides;
+  readonly restartPolicy?: 'OnFailure' | 'Never';
+  /** Claims of the StatefulSet itself: mounted, but no volume of the pod. */
+  readonly ownClaims?: readonly string[];
+}
+
+/** The spec of a pod: restricted (Pod Security Standards) unless it is a node agent. */
+export function podSpec(input: PodInput): Record<string, unknown> {
+  const { nodeAgent, overrides, spec } = input;
+  const volumes = new Volumes(input);
+  const container = (name: string, image: string, user: User, runs: Runs, main: boolean) => {
+    const start = startOf(name, runs, Object.values(input.ports ?? {})[0], {
+      reaper: main && input.restartPolicy === undefined,
+    });
+    return defined({
+      name,
+      image,
+      command: start.command,
+      ports: main ? containerPorts(input) : undefined,
+      env: environment(input.env, overrides),
+      envFrom: variablesFrom(input.configs),
+      ...(main ? probes(input) : {}),
+      resources: resourcesOf(input, main),
+      securityContext: containerSecurity(nodeAgent, users[user]),
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+      volumeMounts: volumes.mounts,
+    });
+  };
+  const uid = users[input.user];
+  return defined({
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    hostNetwork: nodeAgent === undefined ? undefined : true,
+    hostPID: nodeAgent?.hostPID,
+    dnsPolicy: nodeAgent === undefined ? undefined : 'ClusterFirstWithHostNet',
+    restartPolicy: input.restartPolicy,
+    terminationGracePeriodSeconds: input.graceSeconds ?? 30,
+    imagePullSecrets: spec.imagePullSecrets,
+    nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgentSelector(spec),
+    tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? undefined : [{ operator: 'Exists' }]),
+    affinity: overrides?.affinity,
+    topologySpreadConstraints: overrides?.topologySpreadConstraints,
+    priorityClassName: overrides?.priorityClassName ?? (nodeAgent === undefined ? undefined : 'system-node-critical'),
+    securityContext:
+      nodeAgent === undefined
+        ? {
+            runAsNonRoot: true,
+            runAsUser: uid,
+            runAsGroup: uid,
+            fsGroup: uid,
+            fsGroupChangePolicy: 'OnRootMismatch',
+            seccompProfile: { type: 'RuntimeDefault' },
+          }
+        : { runAsUser: uid, runAsGroup: uid },
+    initContainers: input.init?.map((init) =>
+      container(init.name, init.image, init.user ?? input.user, init.runs, false),
+    ),
+    containers: [container(input.name, input.image, input.user, input.runs, true)],
+    volumes: volumes.volumes,
+  });
+}
+
+function variablesFrom(configs: readonly ConfigSet[]): unknown {
+  const secrets = configs.flatMap(({ environment }) => (environment === undefined ? [] : [environment]));
+  return secrets.length === 0 ? undefined : secrets.map((name) => ({ secretRef: { name } }));
+}
+
+/** Labels of the nodes that carry this cloud's agents. */
+export function nodeAgentSelector(spec: ServiceSpec): Readonly<Record<string, string>> {
+  return (spec as { computeNodeSelector?: Record<string, string> }).computeNodeSelector ?? {};
+}
+
+/** Collects the volumes of a pod and where they are mounted. */
+class Volumes {
+  readonly volumes: Record<string, unknown>[] = [];
+  readonly mounts: Record<string, unknown>[] = [];
+
+  constructor(input: PodInput) {
+    for (const set of input.configs) this.#config(set);
+    this.mounts.push({ name: 'tmp', mountPath: '/tmp' });
+    this.volumes.push({ name: 'tmp', emptyDir: {} });
+    for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
+  }
+
+  #config(set: ConfigSet): void {
+    if (set.configMap === undefined) return;
+    this.volumes.push({ name: set.volume, configMap: { name: set.configMap, defaultMode: 0o444 } });
+    // File by file: what the image itself has beside them (api-paste.ini, rootwrap.d) stays visible.
+    for (const [path, key] of Object.entries(set.paths)) {
+      this.mounts.push({ name: set.volume, mountPath: path, subPath: key, readOnly: true });
+    }
+  }
+
+  #mount(mount: Mount, ownClaims: readonly string[]): void {
+    const name = 'claim' in mount ? mount.claim : volumeName(mount.path);
+    if ('secret' in mount) {
+      this.#volume(name, { secret: { secretName: mount.secret, defaultMode: 0o440 } });
+      this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.key, readOnly: true }));
+      return;
+    }
+    if ('claim' in mount) {
+      if (!ownClaims.includes(name)) this.#volume(name, { persistentVolumeClaim: { claimName: mount.claim } });
+      this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.subPath }));
+      return;
+    }
+    if ('host' in mount) {
+      this.#volume(name, { hostPath: { path: mount.from ?? mount.path, type: mount.host } });
+      this.mounts.push(
+        defined({
+          name,
+          mountPath: mount.path,
+          mountPropagation: mount.shared === true ? 'Bidirectional' : undefined,
+          readOnly: mount.readOnly,
+        }),
+      );
+      return;
+    }
+    this.#volume(name, { emptyDir: mount.memory === true ? { medium: 'Memory' } : {} });
+    this.mounts.push({ name, mountPath: mount.path });
+  }
+
+  #volume(name: string, source: Record<string, unknown>): void {
+    if (!this.volumes.some((volume) => volume['name'] === name)) this.volumes.push({ name, ...source });
+  }
+}
+
+/** A DNS label made of a path: `/var/lib/nova` -> `var-lib-nova`. */
+function volumeName(path: string): string {
+  return path
+    .slice(1)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 63);
+}
+
+function containerPorts({ ports, nodeAgent }: PodInput): unknown {
+  if (ports === undefined) return undefined;
+  return Object.entries(ports).map(([name, containerPort]) =>
+    defined({ name, containerPort, protocol: 'TCP', hostPort: nodeAgent === undefined ? undefined : containerPort }),
+  );
+}
+
+function environment(env: PodInput['env'], overrides: ComponentOverrides | undefined): unknown {
+  const own = Object.entries(env ?? {}).map(([name, variable]) => {
+    if (typeof variable === 'string') return { name, value: variable };
+    if ('secret' in variable)
+      return { name, valueFrom: { secretKeyRef: { name: variable.secret, key: variable.key } } };
+    return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: variable.field } } };
+  });
+  const all = [...own, ...(overrides?.env ?? [])];
+  return all.length === 0 ? undefined : all;
+}
+
+/** Node agents are never restarted for being slow: a restart would reach the guests (production rule 3). */
+function probes({ health, startupSeconds = 120, nodeAgent }: PodInput): Record<string, unknown> {
+  if (health === undefined) return {};
+  const handler =
+    'get' in health
+      ? { httpGet: { path: health.get, port: health.port, scheme: 'HTTP' } }
+      : 'tcp' in health
+        ? { tcpSocket: { port: health.tcp } }
+        : { exec: { command: health.exec } };
+  const readinessProbe = { ...handler, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 };
+  if (nodeAgent !== undefined) return { readinessProbe };
+  return {
+    startupProbe: { ...handler, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: Math.ceil(startupSeconds / 2) },
+    readinessProbe,
+    livenessProbe: { ...handler, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+  };
+}
+
+function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: boolean): unknown {
+  if (main && overrides?.resources !== undefined) return overrides.resources;
+  if (main && nodeAgent === undefined && spec.resources !== undefined) return spec.resources;
+  const { cpu = '50m', memory = '128Mi' } = resources ?? {};
+  // No CPU limit: throttled APIs time out. Node agents have no memory limit either (production rule 3).
+  return { requests: { cpu, memory }, ...(nodeAgent === undefined ? { limits: { memory: limitOf(memory) } } : {}) };
+}
+
+/** Four times the request: Python services under uwsgi grow with their workers. */
+function limitOf(memory: string): string {
+  const [, number = '128', unit = 'Mi'] = /^(\d+)(Mi|Gi)$/.exec(memory) ?? [];
+  return `${Number(number) * 4}${unit}`;
+}
+
+function containerSecurity(nodeAgent: NodeAgent | undefined, uid: number): Record<string, unknown> {
+  if (nodeAgent?.privileged === true) return { privileged: true, runAsUser: uid };
+  if (nodeAgent !== undefined) {
+    return { runAsUser: uid, capabilities: { drop: ['ALL'], add: [...(nodeAgent.capabilities ?? [])] } };
+  }
+  return {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    runAsUser: uid,
+    capabilities: { drop: ['ALL'] },
+  };
+}
+
+/** The object without its undefined fields. */
+export function defined<T extends Record<string, unknown>>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}

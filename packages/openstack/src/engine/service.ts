@@ -1,0 +1,203 @@
+import type { Kind } from '@openstack-operator/kube';
+import type { Layer } from '../oslo/layers.ts';
+import type { User } from '../releases/users.ts';
+import type { Context } from './context.ts';
+import type { DataGuard, Desired, Generator, KeyRotation, Problem, SecretClass } from './step.ts';
+import type { ReferenceField, ServiceResource } from './surroundings.ts';
+
+/** A program as a container runs it. */
+export interface Command {
+  readonly command: readonly string[];
+}
+
+/** A WSGI application under uwsgi: `module:callable` or a factory (reference: kolla and Debian both have the module). */
+export interface Wsgi {
+  readonly wsgi: string;
+  /** Further lines of the ini file. */
+  readonly ini?: Readonly<Record<string, string>>;
+  readonly processes?: number;
+  readonly threads?: number;
+}
+
+/** A fixed start script of ours, run by `bash -eu`; its input comes by environment and files only. */
+export interface Script {
+  readonly script: string;
+}
+
+/** What a container runs. */
+export type Runs = Command | Wsgi | Script;
+
+/** How the kubelet sees that a container serves. */
+export type Health =
+  | { readonly get: string; readonly port: string }
+  | { readonly tcp: string }
+  | { readonly exec: readonly string[] };
+
+/** Something mounted into a container. */
+export type Mount =
+  /** Scratch space. */
+  | { readonly path: string; readonly scratch: true; readonly memory?: boolean }
+  /** The component's own volume claim (StatefulSet), or a claim by name. */
+  | { readonly path: string; readonly claim: string; readonly subPath?: string }
+  /** A Secret: the whole of it as a directory that follows changes, or one key as a file. */
+  | { readonly path: string; readonly secret: string; readonly key?: string }
+  /** A path of the node, at the same path unless `from` says otherwise. */
+  | {
+      readonly path: string;
+      readonly host: 'DirectoryOrCreate' | 'Directory' | 'File' | 'CharDevice';
+      readonly from?: string;
+      readonly shared?: boolean;
+      readonly readOnly?: boolean;
+    };
+
+/** A volume claim of a StatefulSet. */
+export interface Claim {
+  readonly name: string;
+  readonly size: string;
+  readonly storageClassName?: string;
+}
+
+/** One environment variable: a value, a Secret's key, or a fact of the pod. */
+export type Variable =
+  | string
+  | { readonly secret: string; readonly key: string }
+  | { readonly field: 'spec.nodeName' | 'status.hostIP' | 'status.podIP' | 'metadata.name' | 'metadata.namespace' };
+
+/** A container that runs to its end before the component's own, in the same world. */
+export interface Init {
+  readonly name: string;
+  readonly runs: Runs;
+  readonly image?: string;
+  readonly user?: User;
+}
+
+/** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
+export interface NodeAgent {
+  readonly hostPID?: boolean;
+  /** Needs the whole machine; otherwise only the capabilities. */
+  readonly privileged?: boolean;
+  readonly capabilities?: readonly string[];
+}
+
+/** One component: one workload, one container. */
+export interface Component {
+  readonly workload: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+  /** What follows the resource's name in object names; '' for the resource's name alone. Default: the component's name. */
+  readonly suffix?: string;
+  /** Name of the image, as Kolla calls it. */
+  readonly image: string;
+  /** Default: the service's user. */
+  readonly user?: User;
+  readonly replicas?: number;
+  /** The set of configuration files that it mounts; default `main`. `none` mounts nothing. */
+  readonly config?: string;
+  readonly runs: Runs;
+  readonly init?: readonly Init[];
+  /** Name -> port; the Service offers the same. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
+  readonly service?: 'cluster' | 'headless' | 'none';
+  readonly health?: Health;
+  /** Seconds that a start may take before the container is started anew; default 120. */
+  readonly startupSeconds?: number;
+  readonly mounts?: readonly Mount[];
+  readonly claims?: readonly Claim[];
+  readonly env?: Readonly<Record<string, Variable>>;
+  readonly nodeAgent?: NodeAgent;
+  /** Seconds between SIGTERM and SIGKILL; default 30. */
+  readonly graceSeconds?: number;
+  /** The port that users reach from outside, by name. */
+  readonly exposed?: string;
+  /** Who may connect: pods of this cloud (default), or anybody. */
+  readonly reachable?: 'cloud' | 'anyone';
+  readonly resources?: { readonly cpu: string; readonly memory: string };
+  /** The condition of the step that it belongs to; default `DeploymentReady`. */
+  readonly step?: string;
+  /** `Recreate` where two at once would fight (a ReadWriteOnce volume). */
+  readonly strategy?: 'Recreate';
+}
+
+/** A Job: safe to run twice, run again when what it depends on changes. */
+export interface Job {
+  /** What follows the resource's name: `db-sync`. */
+  readonly suffix: string;
+  /** The condition of its step. */
+  readonly step: string;
+  readonly needs?: readonly string[];
+  readonly image: string;
+  readonly user?: User;
+  readonly config?: string;
+  /** Run one after the other; all but the last as init containers. */
+  readonly runs: readonly (Runs & { readonly name: string })[];
+  readonly mounts?: readonly Mount[];
+  readonly env?: Readonly<Record<string, Variable>>;
+  /** Further things that make a run different, such as the set of nodes. */
+  readonly inputs?: unknown;
+}
+
+/** A database of the service. */
+export interface Database {
+  /** Default name of the database. */
+  readonly name: string;
+}
+
+/** What Keystone is told of the service. */
+export interface Identity {
+  /** Service type in the catalogue. */
+  readonly type: string;
+  readonly serviceName: string;
+  readonly description: string;
+  /** Name of its user in project `service`; absent when it needs none (Keystone itself). */
+  readonly user?: string;
+  readonly roles: readonly string[];
+  /** Component and port whose address the endpoints have. */
+  readonly endpoint: { readonly component: string; readonly port: string; readonly path: string };
+}
+
+/** A Secret that the operator makes. */
+export interface GeneratedSecret {
+  /** What follows the resource's name: `db-password`. */
+  readonly suffix: string;
+  readonly values: Readonly<Record<string, Generator>>;
+  readonly secretClass: SecretClass;
+  /** Survives its resource when volumes do. */
+  readonly retained?: boolean;
+  readonly rotation?: KeyRotation;
+  readonly guards?: DataGuard;
+}
+
+/** Files by absolute path: an oslo.config file as layers of data, or a text. */
+export type ConfigFiles = Readonly<Record<string, Layer | string>>;
+
+/** A service, as data: the engine derives all objects from it. */
+export interface Service<R extends ServiceResource = ServiceResource> {
+  readonly kind: Kind<R>;
+  /** `app.kubernetes.io/name`, such as `keystone`. */
+  readonly name: string;
+  /** User of its images. */
+  readonly user: User;
+  /** What it refers to; each is awaited before the steps that use it. */
+  readonly references: readonly ReferenceField[];
+  readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
+  readonly databases?: readonly Database[];
+  /** Has its own user and vhost on the broker. */
+  readonly messaging?: boolean;
+  readonly identity?: Identity;
+  /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
+  readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
+  readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
+  readonly jobs?: (context: Context<R>) => readonly Job[];
+  /** Objects that no other word of this vocabulary says, by step. */
+  readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
+  /** What needs which step, beside what the engine derives. */
+  readonly needs?: Readonly<Record<string, readonly string[]>>;
+  /** What this resource asks for and cannot have, by step. */
+  readonly problems?: (context: Context<R>) => Readonly<Record<string, Problem>>;
+  /** Fields of the status that follow from the spec. */
+  readonly status?: (context: Context<R>) => Readonly<Record<string, unknown>>;
+}
+
+/** Checks and gives back a service; the type parameter comes from its kind. */
+export function defineService<R extends ServiceResource>(service: Service<R>): Service<R> {
+  return service;
+}

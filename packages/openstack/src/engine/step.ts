@@ -1,0 +1,95 @@
+import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+
+/** How one value of a generated Secret is made. Values exist only where the operator writes them. */
+export type Generator =
+  /** `length` characters of [A-Za-z0-9] (production rule 21: nothing that a URL, an ini file or SQL would change). */
+  | { readonly type: 'password'; readonly length: number }
+  /** 32 random bytes, base64url: a key of the `cryptography` library's Fernet. */
+  | { readonly type: 'fernetKey' }
+  /** A name that is no secret but belongs to one (a user beside its password). */
+  | { readonly type: 'literal'; readonly value: string };
+
+/**
+ * `credential`: may be issued anew, whoever uses it follows. `keyMaterial`: data is encrypted with it; once used it is
+ * never generated again (production rule 20).
+ */
+export type SecretClass = 'credential' | 'keyMaterial';
+
+/** Rotation of a directory of numbered Fernet keys, as `keystone-manage fernet_rotate` does it, by the operator. */
+export interface KeyRotation {
+  readonly intervalSeconds: number;
+  /** Keys kept, the staged one included. */
+  readonly maxActiveKeys: number;
+}
+
+/** What a step wants of one object. */
+export type Desired =
+  /** Server-side apply: stated whole, put right whenever it differs. */
+  | {
+      readonly verb: 'apply';
+      readonly object: KubeObject;
+      /** Has no owner reference: outlives its resource (volumes; `deletionPolicy: Retain`). */
+      readonly retained?: boolean;
+    }
+  /** Made once: what is missing is generated, what exists is kept. `object` is a Secret without data. */
+  | {
+      readonly verb: 'generate';
+      readonly object: KubeObject;
+      readonly values: Readonly<Record<string, Generator>>;
+      readonly secretClass: SecretClass;
+      readonly retained?: boolean;
+      readonly rotation?: KeyRotation;
+      /** Name of the volume claim or of the Job whose data it protects: existing data without this Secret is a loss. */
+      readonly guards?: DataGuard;
+    }
+  /** A Secret whose `stringData` holds `{{secret.key|filter}}` references, resolved where it is written. */
+  | { readonly verb: 'resolve'; readonly object: KubeObject };
+
+/** Where the data lie that a Secret belongs to. */
+export interface DataGuard {
+  readonly kind: 'PersistentVolumeClaim' | 'Job';
+  readonly name: string;
+  /** What is lost without the Secret, for the condition's message. */
+  readonly data: string;
+}
+
+/** Another resource that must be Ready first. */
+export interface Awaited {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Why a step cannot be done until somebody changes something. */
+export interface Problem {
+  /** CamelCase, from the enumerated reasons of conditions. */
+  readonly reason: string;
+  /** Names the field or object, the value, what was expected, the way out. */
+  readonly message: string;
+}
+
+/**
+ * One step from a resource to a running service. Its name is the condition that it sets. A step whose `needs` are not
+ * done is held back: nothing of it is written, and nothing that exists of it is removed.
+ */
+export interface Step {
+  readonly condition: string;
+  /** Conditions of the same resource. */
+  readonly needs: readonly string[];
+  readonly awaits: readonly Awaited[];
+  readonly objects: readonly Desired[];
+  readonly problem?: Problem;
+  /** Set for a step that is skipped on purpose: done, with this reason and message. */
+  readonly skipped?: Problem;
+}
+
+/** How far a step has come. */
+export interface Progress {
+  readonly condition: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Reads what the cluster shows; undefined when there is no such object. */
+export type Observe = (kind: Kind, ref: { namespace?: string; name: string }) => StoredObject | undefined;

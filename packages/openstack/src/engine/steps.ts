@@ -1,0 +1,45 @@
+import type { Awaited, Desired, Problem, Step } from './step.ts';
+
+/** A step while it is being put together. */
+export interface StepDraft {
+  readonly objects: Desired[];
+  readonly needs: Set<string>;
+  readonly awaits: Awaited[];
+  readonly problems: Problem[];
+}
+
+/**
+ * The steps of a resource in the order in which they can be done: each after what it needs, otherwise as they were
+ * written down. Needs of steps that this resource does not have fall away (a service without a database).
+ * @throws when steps need each other in a circle: a mistake in a definition
+ */
+export function steps(
+  drafts: Readonly<Record<string, StepDraft>>,
+  more: Readonly<Record<string, readonly string[]>>,
+): Step[] {
+  const needsOf = (condition: string): string[] =>
+    [...new Set([...(drafts[condition]?.needs ?? []), ...(more[condition] ?? [])])].filter(
+      (need) => need in drafts && need !== condition,
+    );
+  const ordered: Step[] = [];
+  const done = new Set<string>();
+  const visit = (condition: string, path: readonly string[]): void => {
+    if (done.has(condition)) return;
+    if (path.includes(condition)) throw new Error(`steps need each other: ${[...path, condition].join(' -> ')}`);
+    for (const need of needsOf(condition)) visit(need, [...path, condition]);
+    done.add(condition);
+    const draft = drafts[condition];
+    if (draft === undefined) return;
+    const [first, ...rest] = draft.problems;
+    const message = [first, ...rest].map((problem) => problem?.message).join('; ');
+    ordered.push({
+      condition,
+      needs: needsOf(condition),
+      awaits: draft.awaits,
+      objects: draft.objects,
+      ...(first === undefined ? {} : { problem: { reason: first.reason, message } }),
+    });
+  };
+  for (const condition of Object.keys(drafts)) visit(condition, []);
+  return ordered;
+}

@@ -1,0 +1,256 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import type { ConfigSet } from './config.ts';
+import type { Context } from './context.ts';
+import { digest } from './digest.ts';
+import { imageOf } from './images.ts';
+import { annotations, labelsOf, selectorOf } from './names.ts';
+import { defined, type PodInput, podSpec } from './pod.ts';
+import type { Claim, Component, Mount, Service } from './service.ts';
+import type { ComponentOverrides } from './surroundings.ts';
+
+/** One component with all that its objects are made of. */
+export interface ComponentInput {
+  readonly service: Service;
+  readonly context: Context;
+  readonly name: string;
+  readonly component: Component;
+  /** Whether it is the service's first component: `spec.replicas`, `spec.image`, `spec.resources` mean it. */
+  readonly main: boolean;
+  readonly configs: readonly ConfigSet[];
+}
+
+/** Name of a component's workload, and of its Service. */
+export function workloadName({
+  context,
+  name,
+  component,
+}: Pick<ComponentInput, 'context' | 'name' | 'component'>): string {
+  return context.named(component.suffix ?? name);
+}
+
+/** Replicas of a component: the override, `spec.replicas` for the main one, the definition's default. */
+export function replicasOf({
+  context,
+  name,
+  component,
+  main,
+}: Pick<ComponentInput, 'context' | 'name' | 'component' | 'main'>): number {
+  return (
+    context.spec.components?.[name]?.replicas ?? (main ? context.spec.replicas : undefined) ?? component.replicas ?? 1
+  );
+}
+
+/** The Deployment, StatefulSet or DaemonSet of a component. */
+export function workload(input: ComponentInput): KubeObject {
+  const { service, context, name, component, main } = input;
+  const overrides = context.spec.components?.[name];
+  const selector = selectorOf(service.name, context.name, name);
+  const metadata = {
+    name: workloadName(input),
+    namespace: context.namespace,
+    labels: labelsOf(service.name, context.name, name),
+  };
+  const template = {
+    metadata: defined({
+      labels: labelsOf(service.name, context.name, name),
+      annotations: podAnnotations(input, overrides),
+    }),
+    spec: withSpread(podSpec(podInput(input, overrides)), input, selector),
+  };
+  const replicas = replicasOf({ context, name, component, main });
+  switch (component.workload) {
+    case 'Deployment':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata,
+        spec: {
+          replicas,
+          revisionHistoryLimit: 3,
+          selector: { matchLabels: selector },
+          strategy:
+            component.strategy === 'Recreate'
+              ? { type: 'Recreate' }
+              : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+          template,
+        },
+      };
+    case 'StatefulSet':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata,
+        spec: {
+          replicas,
+          revisionHistoryLimit: 3,
+          serviceName: metadata.name,
+          podManagementPolicy: 'OrderedReady',
+          selector: { matchLabels: selector },
+          updateStrategy: { type: 'RollingUpdate' },
+          persistentVolumeClaimRetentionPolicy: {
+            whenDeleted: context.spec.deletionPolicy === 'Delete' ? 'Delete' : 'Retain',
+            whenScaled: 'Retain',
+          },
+          template,
+          volumeClaimTemplates: (component.claims ?? []).map((claim) => claimTemplate(claim, metadata.labels)),
+        },
+      };
+    case 'DaemonSet':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata,
+        spec: {
+          revisionHistoryLimit: 3,
+          selector: { matchLabels: selector },
+          // A node agent's restart touches the data path or the guests: it is driven node by node, never by a template.
+          updateStrategy: { type: 'OnDelete' },
+          template,
+        },
+      };
+  }
+}
+
+/** The Service of a component; undefined when it has none. */
+export function serviceOf(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.ports === undefined || component.service === 'none') return undefined;
+  const headless = component.service === 'headless';
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: defined({
+      clusterIP: headless ? 'None' : undefined,
+      // A member must find its own name before it is ready: RabbitMQ's node name, OVN's raft address.
+      publishNotReadyAddresses: headless ? true : undefined,
+      selector: selectorOf(service.name, context.name, name),
+      ports: Object.entries(component.ports).map(([port, number]) => ({
+        name: port,
+        port: number,
+        protocol: 'TCP',
+        targetPort: port,
+      })),
+    }),
+  };
+}
+
+/** The PodDisruptionBudget of a component that has more than one replica. */
+export function disruptionBudget(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.workload === 'DaemonSet' || replicasOf(input) < 2) return undefined;
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(service.name, context.name, name) } },
+  };
+}
+
+/**
+ * Who may connect to a component: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
+ * node's network are no pods to a policy: what they connect to is `reachable: 'anyone'`.
+ */
+export function networkPolicy(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.nodeAgent !== undefined) return undefined;
+  const ports = Object.values(component.ports ?? {}).map((port) => ({ port, protocol: 'TCP' }));
+  const from = [{ podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'openstack' } } }];
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: {
+      podSelector: { matchLabels: selectorOf(service.name, context.name, name) },
+      policyTypes: ['Ingress'],
+      ingress: ports.length === 0 ? [] : [component.reachable === 'anyone' ? { ports } : { ports, from }],
+    },
+  };
+}
+
+function podInput(input: ComponentInput, overrides: ComponentOverrides | undefined): PodInput {
+  const { service, context, name, component, main } = input;
+  const { spec, release } = context;
+  const imageFor = (image: string) => imageOf(image, { component: name, main, spec, release });
+  return defined({
+    ...component,
+    name,
+    image: imageFor(component.image),
+    user: component.user ?? service.user,
+    init: component.init?.map((init) => ({
+      ...init,
+      image:
+        init.image === undefined
+          ? imageFor(component.image)
+          : imageOf(init.image, { component: init.name, main: false, spec, release }),
+    })),
+    configs: input.configs,
+    ownClaims: component.claims?.map((claim) => claim.name),
+    spec,
+    overrides,
+  }) as unknown as PodInput;
+}
+
+/** Rolls the pods when a credential changes that they read at start only: variables, and files mounted one by one. */
+function podAnnotations(
+  input: ComponentInput,
+  overrides: ComponentOverrides | undefined,
+): Record<string, string> | undefined {
+  const { context, component, configs } = input;
+  const fromEnv = Object.values(component.env ?? {}).flatMap((one) =>
+    typeof one === 'object' && 'secret' in one ? [one.secret] : [],
+  );
+  const fromFiles = (component.mounts ?? []).flatMap((mount: Mount) =>
+    'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
+  );
+  const secrets = [...new Set([...configs.flatMap((set) => set.secrets), ...fromEnv, ...fromFiles])].sort();
+  const digests = secrets.map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
+  const own = secrets.length === 0 ? {} : { [annotations.credentials]: digest(digests) };
+  const all = { ...overrides?.annotations, ...own };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+/** Replicas of one component go to different nodes where they can, unless the user says otherwise. */
+function withSpread(
+  spec: Record<string, unknown>,
+  { component }: ComponentInput,
+  selector: Record<string, string>,
+): Record<string, unknown> {
+  if (component.workload === 'DaemonSet' || spec['topologySpreadConstraints'] !== undefined) return spec;
+  return {
+    ...spec,
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: selector },
+      },
+    ],
+  };
+}
+
+function claimTemplate(claim: Claim, labels: Record<string, string>): Record<string, unknown> {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: claim.name, labels },
+    spec: defined({
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: claim.storageClassName,
+      resources: { requests: { storage: claim.size } },
+    }),
+  };
+}

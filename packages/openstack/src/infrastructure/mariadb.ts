@@ -1,0 +1,98 @@
+import { MariaDB } from '../api/mariadb.ts';
+import { defineService } from '../engine/service.ts';
+
+/**
+ * A single MariaDB server on a volume of its own.
+ *
+ * The data directory lies one level below the mount (`lost+found` would stop mariadb-install-db). Root's password is
+ * set from the Secret at every start through `--init-file`, one statement a line because mariadbd executes the file
+ * line by line; so a renewed Secret takes effect with the restart that its digest causes.
+ */
+export const mariadb = defineService<MariaDB>({
+  kind: MariaDB,
+  name: 'mariadb',
+  user: 'mysql',
+  references: [],
+  secrets: ({ spec, named }) =>
+    spec.rootSecretName === undefined
+      ? [
+          {
+            suffix: 'root-password',
+            values: { password: { type: 'password', length: 32 } },
+            secretClass: 'credential',
+            retained: true,
+            guards: { kind: 'PersistentVolumeClaim', name: `data-${named('')}-0`, data: 'the databases' },
+          },
+        ]
+      : [],
+  config: () => ({ main: { '/etc/openstack/my.cnf': serverOptions } }),
+  components: ({ spec, named }) => {
+    const root = spec.rootSecretName ?? named('root-password');
+    return {
+      server: {
+        workload: 'StatefulSet',
+        suffix: '',
+        image: 'mariadb-server',
+        runs: { script: start },
+        ports: { mysql: 3306 },
+        service: 'headless',
+        health: { exec: ['mariadb-admin', '--defaults-extra-file=/run/mysqld/probe.cnf', 'ping'] },
+        startupSeconds: 600,
+        graceSeconds: 120,
+        mounts: [
+          { path: '/var/lib/mysql', claim: 'data' },
+          { path: '/run/mysqld', scratch: true, memory: true },
+          { path: '/etc/openstack/root/password', secret: root, key: 'password' },
+        ],
+        claims: [
+          {
+            name: 'data',
+            size: spec.storage?.size ?? '10Gi',
+            ...(spec.storage?.storageClassName === undefined
+              ? {}
+              : { storageClassName: spec.storage.storageClassName }),
+          },
+        ],
+        resources: { cpu: '100m', memory: '512Mi' },
+      },
+    };
+  },
+});
+
+const serverOptions = `[mariadbd]
+bind-address = 0.0.0.0
+datadir = /var/lib/mysql/data
+socket = /run/mysqld/mysqld.sock
+pid-file = /run/mysqld/mysqld.pid
+# Acknowledged writes survive a crash.
+innodb-flush-log-at-trx-commit = 1
+sync-binlog = 1
+max-connections = 1000
+max-allowed-packet = 64M
+# Pinned: later versions map utf8mb3 to another collation, and foreign keys of a restored dump then fail.
+character-set-server = utf8mb3
+collation-server = utf8mb3_general_ci
+skip-name-resolve
+`;
+
+const start = `# Prepares an empty volume, sets root's password, and becomes the server.
+data=/var/lib/mysql/data
+if [ ! -d "$data/mysql" ]; then
+  mariadb-install-db --datadir="$data" --skip-test-db --auth-root-authentication-method=normal
+fi
+umask 077
+password=$(cat /etc/openstack/root/password)
+cat > /run/mysqld/init.sql <<END
+ALTER USER root@localhost IDENTIFIED BY '$password';
+CREATE USER IF NOT EXISTS root@'%' IDENTIFIED BY '$password';
+ALTER USER root@'%' IDENTIFIED BY '$password';
+GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;
+END
+cat > /run/mysqld/probe.cnf <<END
+[client]
+user=root
+password="$password"
+host=127.0.0.1
+END
+exec mariadbd --defaults-file=/etc/openstack/my.cnf --init-file=/run/mysqld/init.sql
+`;

@@ -1,0 +1,128 @@
+import { Keystone } from '../../api/keystone.ts';
+import type { Context } from '../../engine/context.ts';
+import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
+import { defineService, type Mount } from '../../engine/service.ts';
+
+/** Identity (phase 1 plan, task 13). */
+export const keystone = defineService<Keystone>({
+  kind: Keystone,
+  name: 'keystone',
+  user: 'keystone',
+  references: ['databaseRef', 'cacheRef'],
+  databases: [{ name: 'keystone' }],
+  identity: {
+    type: 'identity',
+    serviceName: 'keystone',
+    description: 'OpenStack Identity',
+    roles: [],
+    endpoint: { component: 'api', port: 'api', path: '/v3' },
+  },
+  secrets: ({ spec, named }) => [
+    ...(spec.adminPasswordSecretName === undefined
+      ? [
+          {
+            suffix: 'admin-password',
+            values: { password: { type: 'password' as const, length: 32 } },
+            secretClass: 'credential' as const,
+            retained: true,
+          },
+        ]
+      : []),
+    ...(spec.fernetKeysSecretName === undefined
+      ? [
+          {
+            suffix: 'fernet-keys',
+            // Losing them ends all tokens, and nothing else: they may be made anew.
+            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
+            secretClass: 'credential' as const,
+            rotation: { intervalSeconds: rotationHours(spec) * 3600, maxActiveKeys: maxActiveKeys(spec) },
+          },
+        ]
+      : []),
+    ...(spec.credentialKeysSecretName === undefined
+      ? [
+          {
+            suffix: 'credential-keys',
+            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
+            secretClass: 'keyMaterial' as const,
+            retained: true,
+            guards: { kind: 'Job' as const, name: named('db-sync'), data: 'the credentials stored in Keystone' },
+          },
+        ]
+      : []),
+  ],
+  config: (context) => ({ main: { '/etc/keystone/keystone.conf': configuration(context) } }),
+  components: (context) => ({
+    api: {
+      workload: 'Deployment',
+      image: 'keystone',
+      runs: { wsgi: 'keystone.wsgi.api:application', processes: 2, threads: 4 },
+      ports: { api: 5000 },
+      health: { get: '/healthcheck', port: 'api' },
+      exposed: 'api',
+      reachable: 'anyone',
+      mounts: keys(context),
+      resources: { cpu: '100m', memory: '256Mi' },
+    },
+  }),
+  jobs: (context) => [
+    {
+      suffix: 'db-sync',
+      step: 'MigrationReady',
+      image: 'keystone',
+      mounts: keys(context),
+      runs: [{ name: 'db-sync', command: ['keystone-manage', 'db_sync'] }],
+    },
+    {
+      suffix: 'bootstrap',
+      step: 'BootstrapReady',
+      needs: ['MigrationReady'],
+      image: 'keystone',
+      mounts: keys(context),
+      // Only what bootstrap must know: endpoints are the records' affair, because bootstrap never changes one.
+      env: {
+        OS_BOOTSTRAP_USERNAME: context.spec.adminUser ?? 'admin',
+        OS_BOOTSTRAP_PROJECT_NAME: context.spec.adminProject ?? 'admin',
+        OS_BOOTSTRAP_ROLE_NAME: 'admin',
+        OS_BOOTSTRAP_SERVICE_NAME: 'keystone',
+        OS_BOOTSTRAP_REGION_ID: context.region,
+        OS_BOOTSTRAP_INTERNAL_URL: `http://${context.host('api')}:5000/v3`,
+        OS_BOOTSTRAP_PASSWORD: {
+          secret: context.spec.adminPasswordSecretName ?? context.named('admin-password'),
+          key: 'password',
+        },
+      },
+      runs: [{ name: 'bootstrap', command: ['keystone-manage', 'bootstrap'] }],
+    },
+  ],
+  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:5000/v3` }),
+});
+
+function configuration(context: Context<Keystone>) {
+  const { spec } = context;
+  return sections(logging, proxied, database(context, 'keystone'), cache(context, 'dogpile.cache.pymemcache'), {
+    token: { provider: 'fernet', expiration: spec.tokenExpiration ?? 3600 },
+    fernet_tokens: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
+    fernet_receipts: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
+    credential: { key_repository: '/etc/keystone/credential-keys' },
+    oslo_messaging_notifications: { driver: 'noop' },
+  });
+}
+
+/** Keys are directories: rotated Secrets reach running pods without a restart. */
+function keys({ spec, named }: Context<Keystone>): Mount[] {
+  return [
+    { path: '/etc/keystone/fernet-keys', secret: spec.fernetKeysSecretName ?? named('fernet-keys') },
+    { path: '/etc/keystone/credential-keys', secret: spec.credentialKeysSecretName ?? named('credential-keys') },
+  ];
+}
+
+function rotationHours(spec: Keystone['spec']): number {
+  return spec.fernetKeyRotationInterval ?? 24;
+}
+
+/** Keys must outlive tokens (production rule 24): life / interval, and two more for the primary and the staged key. */
+function maxActiveKeys(spec: Keystone['spec']): number {
+  if (spec.fernetMaxActiveKeys !== undefined) return spec.fernetMaxActiveKeys;
+  return Math.max(3, Math.ceil((spec.tokenExpiration ?? 3600) / (rotationHours(spec) * 3600)) + 2);
+}
