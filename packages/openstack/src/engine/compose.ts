@@ -47,7 +47,7 @@ export function compose<R extends ServiceResource>(
   }
   const context = contextOf(service, resource, surroundings);
   return {
-    steps: steps(draft(service as unknown as Service, context as unknown as Context), service.needs ?? {}),
+    steps: steps(draft(service as unknown as Service, context), service.needs ?? {}),
     complete: true,
     status: service.status?.(context) ?? {},
   };

@@ -43,17 +43,17 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly identity: IdentityAddress;
   readonly ovn: OvnAddress;
   /** `<name>-<suffix>`, or the name alone for an empty suffix. */
-  named(suffix: string): string;
+  readonly named: (suffix: string) => string;
   /** Host name of one of the resource's own Services. */
-  host(suffix: string): string;
+  readonly host: (suffix: string) => string;
   /** A referenced resource; undefined when it is external. */
-  reference(field: ReferenceField): StoredObject | undefined;
+  readonly reference: (field: ReferenceField) => StoredObject | undefined;
   /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
-  databaseUrl(database: string): string;
+  readonly databaseUrl: (database: string) => string;
   /** oslo.messaging URL of the service's vhost, with references to its user's password. */
-  transportUrl(): string;
+  readonly transportUrl: () => string;
   /** Reference to the password of the service's user in Keystone, for an oslo.config file. */
-  servicePassword(): string;
+  readonly servicePassword: () => string;
 }
 
 /** Names that adoption of an existing cloud may need to change; each has a default. */
@@ -93,7 +93,7 @@ function accountsOf(service: Service, name: string, spec: ServiceSpec & AccountS
 /** Keystone's address as other services see it. */
 function keystoneAddress(keystone: StoredObject, surroundings: Surroundings): IdentityAddress {
   const namespace = keystone.metadata.namespace ?? 'default';
-  const exposure = exposureOf({ namespace, spec: (keystone['spec'] ?? {}) as ServiceSpec }, surroundings);
+  const exposure = exposureOf({ namespace, spec: keystone['spec'] ?? {} }, surroundings);
   return identityAddress(keystone, (internal) => (exposure.type === 'route' ? `${exposure.url}/v3` : internal));
 }
 
@@ -116,8 +116,8 @@ export function contextOf<R extends ServiceResource>(
     const resolved = surroundings.references[field];
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
   };
-  const address = <T, E>(field: ReferenceField, own: (found: StoredObject) => T, foreign: (external: E) => T): T => {
-    const external = externalOf(spec, field) as E | undefined;
+  const address = <T>(field: ReferenceField, own: (found: StoredObject) => T, foreign: (external: never) => T): T => {
+    const external = externalOf(spec, field) as never;
     if (external !== undefined) return foreign(external);
     const found = reference(field);
     if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);

@@ -35,7 +35,7 @@ export function jobObject({ service, context, job, image, configs }: JobInput): 
     configs,
     ...(job.mounts === undefined ? {} : { mounts: job.mounts }),
     ...(job.env === undefined ? {} : { env: job.env }),
-    spec: { ...context.spec, resources: undefined } as typeof context.spec,
+    spec: { ...context.spec, resources: undefined },
     restartPolicy: 'Never',
   });
   const secrets = [...configs.flatMap((set) => set.secrets), ...secretsOf(job)];
@@ -57,7 +57,7 @@ export function jobObject({ service, context, job, image, configs }: JobInput): 
 }
 
 function withoutName({ name: _name, ...runs }: Runs & { name: string }): Runs {
-  return runs as Runs;
+  return runs;
 }
 
 function secretsOf(job: Job): string[] {

@@ -1,13 +1,15 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { kindOf } from './kind-of.ts';
 import { annotations } from './names.ts';
-import type { Desired, Observe, Progress, Step } from './step.ts';
+import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
 
 /** What a judgement needs beside the step. */
 export interface Judgement {
   readonly observe: Observe;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
+  /** The cluster's nodes; only a control plane looks at them. */
+  readonly nodes: readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
 }
@@ -69,6 +71,7 @@ export function awaitedMessage(step: Step, { observe }: Pick<Judgement, 'observe
 }
 
 function verdictOf(desired: Desired, judgement: Judgement): Verdict {
+  if (desired.verb === 'claim') return claimVerdict(desired, judgement);
   const { object } = desired;
   const kind = kindOf(object);
   const { namespace, name = '' } = object.metadata;
@@ -88,6 +91,16 @@ function verdictOf(desired: Desired, judgement: Judgement): Verdict {
     return absent === undefined ? done : wait('Missing', `${title}: key ${absent} is to be generated`);
   }
   return workloadVerdict(kind, live, judgement);
+}
+
+function claimVerdict({ label, value, count = 1 }: NodeClaim, { nodes }: Judgement): Verdict {
+  const claimed = nodes.filter((node) => node.metadata.labels?.[label] === value).length;
+  return claimed >= count
+    ? done
+    : wait(
+        'NoNodes',
+        `${claimed} of ${count} nodes claimed: a node is eligible when it is Ready and not labelled ${label} by another cloud`,
+      );
 }
 
 function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): Verdict {

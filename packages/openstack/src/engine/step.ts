@@ -42,8 +42,24 @@ export type Desired =
       /** Name of the volume claim or of the Job whose data it protects: existing data without this Secret is a loss. */
       readonly guards?: DataGuard;
     }
+  /** Nodes that this cloud alone may use: labelled, by an update that only one writer can win. */
+  | NodeClaim
   /** A Secret whose `stringData` holds `{{secret.key|filter}}` references, resolved where it is written. */
   | { readonly verb: 'resolve'; readonly object: KubeObject };
+
+/** A claim on nodes: production rule 9. */
+export interface NodeClaim {
+  readonly verb: 'claim';
+  readonly label: string;
+  readonly value: string;
+  /** Labels that a node must have to be eligible. */
+  readonly selector: Readonly<Record<string, string>>;
+  /** How many; absent means every eligible node that is free. */
+  readonly count?: number;
+}
+
+/** What a step wants of an object, node claims left out. */
+export type DesiredObject = Exclude<Desired, NodeClaim>;
 
 /** Where the data lie that a Secret belongs to. */
 export interface DataGuard {

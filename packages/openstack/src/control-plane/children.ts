@@ -1,0 +1,112 @@
+import type { ReferenceField } from '../engine/surroundings.ts';
+
+/** Phases of a control plane, in order (api-fields of `status.phase`). */
+export const phases = [
+  'Infrastructure',
+  'Identity',
+  'CoreServices',
+  'Compute',
+  'ExtendedServices',
+  'Dashboards',
+] as const;
+
+/** A phase in which children come up. */
+export type Phase = (typeof phases)[number];
+
+/** One child of a control plane, as data. */
+export interface Child {
+  /** Kind of the child. */
+  readonly kind: string;
+  /** Field of the control plane's spec that is the child's template. */
+  readonly field: string;
+  /** The child is named `<control plane>-<suffix>`. */
+  readonly suffix: string;
+  readonly phase: Phase;
+  /** Fields of children that have to be Ready first; what does not depend on each other comes up side by side. */
+  readonly needs: readonly string[];
+  /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
+  readonly references: Readonly<Partial<Record<ReferenceField, string>>>;
+  /** First label of the public host name, for children with an API. */
+  readonly hostname?: string;
+  /** Runs agents on the nodes that the cloud claims. */
+  readonly onNodes?: boolean;
+}
+
+/**
+ * The children of Phase 1 in the order of the phase 1 plan (task 19). Nova comes last and in a phase of its own:
+ * a server needs all the others.
+ */
+export const children: readonly Child[] = [
+  { kind: 'MariaDB', field: 'mariadb', suffix: 'mariadb', phase: 'Infrastructure', needs: [], references: {} },
+  { kind: 'RabbitMQ', field: 'rabbitmq', suffix: 'rabbitmq', phase: 'Infrastructure', needs: [], references: {} },
+  { kind: 'Memcached', field: 'memcached', suffix: 'memcached', phase: 'Infrastructure', needs: [], references: {} },
+  {
+    kind: 'OVNNetwork',
+    field: 'ovnNetwork',
+    suffix: 'ovn',
+    phase: 'Infrastructure',
+    needs: [],
+    references: {},
+    onNodes: true,
+  },
+  {
+    kind: 'Keystone',
+    field: 'keystone',
+    suffix: 'keystone',
+    phase: 'Identity',
+    needs: ['mariadb', 'memcached'],
+    references: { databaseRef: 'mariadb', cacheRef: 'memcached' },
+    hostname: 'keystone',
+  },
+  {
+    kind: 'Glance',
+    field: 'glance',
+    suffix: 'glance',
+    phase: 'CoreServices',
+    needs: ['keystone'],
+    references: { databaseRef: 'mariadb', cacheRef: 'memcached', keystoneRef: 'keystone' },
+    hostname: 'glance',
+  },
+  {
+    kind: 'Placement',
+    field: 'placement',
+    suffix: 'placement',
+    phase: 'CoreServices',
+    needs: ['keystone'],
+    references: { databaseRef: 'mariadb', cacheRef: 'memcached', keystoneRef: 'keystone' },
+    hostname: 'placement',
+  },
+  {
+    kind: 'Neutron',
+    field: 'neutron',
+    suffix: 'neutron',
+    phase: 'CoreServices',
+    needs: ['keystone', 'rabbitmq', 'ovnNetwork'],
+    references: {
+      databaseRef: 'mariadb',
+      messageQueueRef: 'rabbitmq',
+      cacheRef: 'memcached',
+      keystoneRef: 'keystone',
+      ovnRef: 'ovnNetwork',
+      novaRef: 'nova',
+    },
+    hostname: 'neutron',
+    onNodes: true,
+  },
+  {
+    kind: 'Nova',
+    field: 'nova',
+    suffix: 'nova',
+    phase: 'Compute',
+    needs: ['keystone', 'rabbitmq', 'glance', 'placement', 'neutron'],
+    references: {
+      databaseRef: 'mariadb',
+      messageQueueRef: 'rabbitmq',
+      cacheRef: 'memcached',
+      keystoneRef: 'keystone',
+      neutronRef: 'neutron',
+    },
+    hostname: 'nova',
+    onNodes: true,
+  },
+];

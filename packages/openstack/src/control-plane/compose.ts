@@ -1,0 +1,133 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import type { Composition } from '../engine/compose.ts';
+import { digest } from '../engine/digest.ts';
+import { labelsOf } from '../engine/names.ts';
+import { defined } from '../engine/pod.ts';
+import type { Progress, Step } from '../engine/step.ts';
+import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
+import { type Child, children, phases } from './children.ts';
+
+/** The spec of a control plane, as far as its composition reads it. */
+interface ControlPlaneSpec extends ServiceSpec {
+  readonly publicDomain?: string;
+  readonly [field: string]: unknown;
+}
+
+/** Label of the nodes that a cloud has claimed (production rule 9): the claim itself, taken by one writer at a time. */
+export const cloudLabel = 'openstack.k8s.io/cloud';
+
+/** The value of the label: `<namespace>.<name>`, or a digest of it where that is too long for a label. */
+export function cloudName({ metadata: { name = '', namespace = 'default' } }: KubeObject): string {
+  const text = `${namespace}.${name}`;
+  return text.length <= 63 ? text : `${text.slice(0, 52)}-${digest(text)}`;
+}
+
+/** From a control plane to its children: one step each, held back until what the child needs is Ready. */
+export function composeControlPlane(resource: ServiceResource, _surroundings: Surroundings): Composition {
+  const spec = (resource.spec ?? {}) as ControlPlaneSpec;
+  const enabled = children.filter(({ field }) => isEnabled(spec, field));
+  const steps = children.map((child) => childStep(resource, spec, child, enabled));
+  return { steps: [claimStep(resource, spec), ...steps], complete: true, status: {} };
+}
+
+/**
+ * The phase of a control plane: that of the first child that is not Ready, `Failed` when one cannot go on by itself.
+ */
+export function phaseOf(progress: readonly Progress[]): string {
+  const open = progress.filter(({ status }) => status !== 'True');
+  if (open.length === 0) return 'Ready';
+  if (open.some(({ reason }) => reason === 'Failed')) return 'Failed';
+  const conditions = new Set(open.map(({ condition }) => condition));
+  const phase = phases.find((phase) =>
+    children.some((child) => child.phase === phase && conditions.has(conditionOf(child))),
+  );
+  return phase ?? 'Infrastructure';
+}
+
+/** The condition that a child's readiness is mirrored in: `KeystoneReady`. */
+export function conditionOf(child: Child): string {
+  return `${child.kind}Ready`;
+}
+
+function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
+  return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
+}
+
+function claimStep(resource: ServiceResource, spec: ControlPlaneSpec): Step {
+  const nova = (spec['nova'] ?? {}) as { computeReplicas?: number; computeNodeSelector?: Record<string, string> };
+  return {
+    condition: 'NodesReady',
+    needs: [],
+    awaits: [],
+    objects: [
+      {
+        verb: 'claim',
+        label: cloudLabel,
+        value: cloudName(resource),
+        selector: nova.computeNodeSelector ?? {},
+        ...(nova.computeReplicas === undefined ? {} : { count: nova.computeReplicas }),
+      },
+    ],
+  };
+}
+
+function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child, enabled: readonly Child[]): Step {
+  const condition = conditionOf(child);
+  const step = { condition, needs: [], awaits: [], objects: [] };
+  if (!enabled.includes(child)) {
+    return { ...step, skipped: { reason: 'Disabled', message: `spec.${child.field}.enabled is false` } };
+  }
+  const absent = child.needs.find((need) => !enabled.some(({ field }) => field === need));
+  if (absent !== undefined) {
+    const message = `${child.kind} needs spec.${absent}, which is disabled; enable it, or disable spec.${child.field} as well`;
+    return { ...step, skipped: { reason: 'DependencyDisabled', message } };
+  }
+  const needs = enabled.filter(({ field }) => child.needs.includes(field)).map(conditionOf);
+  return {
+    ...step,
+    needs: child.onNodes === true ? ['NodesReady', ...needs] : needs,
+    objects: [{ verb: 'apply', object: childObject(resource, spec, child, enabled) }],
+  };
+}
+
+function childObject(
+  resource: ServiceResource,
+  spec: ControlPlaneSpec,
+  child: Child,
+  enabled: readonly Child[],
+): KubeObject {
+  const name = resource.metadata.name ?? '';
+  const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
+  const references = Object.entries(child.references).flatMap(([reference, field]) => {
+    const target = enabled.find((one) => one.field === field);
+    return target === undefined ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
+  });
+  const api =
+    child.hostname === undefined
+      ? {}
+      : {
+          gatewayRef: spec.gatewayRef,
+          exposure: spec.exposure,
+          region: spec.region,
+          publicHostname: `${child.hostname}.${spec.publicDomain ?? 'openstack.local'}`,
+        };
+  return {
+    apiVersion: resource.apiVersion,
+    kind: child.kind,
+    metadata: {
+      name: `${name}-${child.suffix}`,
+      namespace: resource.metadata.namespace ?? 'default',
+      labels: labelsOf(child.kind.toLowerCase(), name),
+    },
+    spec: defined({
+      imageRegistry: spec.imageRegistry,
+      imagePullSecrets: spec.imagePullSecrets,
+      deletionPolicy: spec.deletionPolicy,
+      release: child.phase === 'Infrastructure' ? undefined : spec.release,
+      ...api,
+      ...Object.fromEntries(references),
+      ...(child.onNodes === true ? { computeNodeSelector: { [cloudLabel]: cloudName(resource) } } : {}),
+      ...template,
+    }),
+  };
+}
