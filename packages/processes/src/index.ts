@@ -1,2 +1,2 @@
-/** Placeholder until the first module stands. */
-export const name = 'processes';
+/** Make-believe processes: models of the real programs of an OpenStack cloud, as they behave in reality. */
+export { baseCommands } from './shell/system-commands.ts';

@@ -1,0 +1,106 @@
+import { microTimestamp, sleep } from '@openstack-operator/kube';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { UsageError } from './command-line.ts';
+
+/** Takes the time that the real program takes. @returns false when SIGTERM came meanwhile */
+export async function pause(process: Process, ms: number): Promise<boolean> {
+  try {
+    await sleep(process.clock, ms, process.signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Resolves on SIGTERM. */
+export function terminated(process: Process): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.signal.aborted) resolve();
+    else process.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The name that a program complains under. */
+export function nameOf(process: Process): string {
+  return (process.argv[0] ?? '').split('/').at(-1) ?? '';
+}
+
+/** `2026-01-02 03:04:05.678`, as logs show time. */
+export function logTime(process: Process): string {
+  return microTimestamp(process.clock).slice(0, 23).replace('T', ' ');
+}
+
+/** `strerror` of a failed system call. */
+export function reasonOf(error: SystemError): string {
+  return reasons[error.code] ?? error.message;
+}
+
+const reasons: Partial<Record<SystemError['code'], string>> = {
+  ENOENT: 'No such file or directory',
+  EACCES: 'Permission denied',
+  EPERM: 'Operation not permitted',
+  EINVAL: 'Invalid argument',
+  ENOTEMPTY: 'Directory not empty',
+  EROFS: 'Read-only file system',
+  EISDIR: 'Is a directory',
+  ENOTDIR: 'Not a directory',
+  EEXIST: 'File exists',
+  ENOSPC: 'No space left on device',
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset by peer',
+  ETIMEDOUT: 'Connection timed out',
+  EADDRINUSE: 'Address already in use',
+};
+
+/**
+ * A short-lived command: what it throws (`CommandError`, `UsageError`, `SystemError`) becomes its message on standard
+ * error and its exit code.
+ */
+export function command(run: (process: Process) => number | Promise<number>): Program {
+  return async (process) => {
+    try {
+      return await run(process);
+    } catch (error) {
+      if (error instanceof CommandError) {
+        process.stderr(`${error.message}\n`);
+        return error.status;
+      }
+      if (error instanceof UsageError) {
+        process.stderr(`${nameOf(process)}: ${error.message}\n`);
+        return 1;
+      }
+      if (error instanceof SystemError) {
+        process.stderr(`${nameOf(process)}: ${error.message}\n`);
+        return 1;
+      }
+      throw error;
+    }
+  };
+}
+
+/** A command gives up with this message and exit status. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly status: number;
+
+  constructor(message: string, status = 1) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Ends a command that was asked for something that this model does not know: never ignored. */
+export function notModelled(process: Process, what: string): never {
+  throw new CommandError(`${nameOf(process)}: this make-believe ${nameOf(process)} does not know ${what}`, 2);
+}
+
+/** Makes a directory and those above it. @throws SystemError */
+export function makeDirectories(process: Process, path: string, mode?: number): void {
+  const { files } = process;
+  let above = '';
+  for (const name of path.split('/').filter((part) => part !== '')) {
+    above += `/${name}`;
+    if (!files.exists(above)) files.mkdir(above, mode === undefined ? {} : { mode });
+    else if (!files.isDirectory(above)) throw new SystemError('ENOTDIR', `${above}: Not a directory`);
+  }
+}

@@ -1,0 +1,245 @@
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { type OptionNames, parseCommandLine } from '../command-line.ts';
+import { CommandError, command, makeDirectories, nameOf, notModelled, reasonOf } from '../program-support.ts';
+import { resolvePath } from './state.ts';
+
+/** Absolute path of an operand, as seen from the caller's directory. */
+export function absolutePath(process: Process, path: string): string {
+  return resolvePath(process.env['PWD'] ?? '/', path);
+}
+
+type Each = (process: Process, path: string, operand: string) => void;
+
+/** Does something for every operand; one that fails is reported (`name: verb 'x': reason`) and the rest goes on. */
+function forEachOperand(process: Process, operands: readonly string[], verb: string, each: Each): number {
+  if (operands.length === 0) throw new CommandError(`${nameOf(process)}: missing operand`);
+  let status = 0;
+  for (const operand of operands) {
+    try {
+      each(process, absolutePath(process, operand), operand);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      process.stderr(`${nameOf(process)}: ${verb.replace('%', `'${operand}'`)}: ${reasonOf(error)}\n`);
+      status = 1;
+    }
+  }
+  return status;
+}
+
+function options(process: Process, names: OptionNames) {
+  return parseCommandLine(process.argv.slice(1), names);
+}
+
+function octal(process: Process, text: string): number {
+  if (!/^[0-7]{3,4}$/.test(text)) notModelled(process, `the mode ${text}`);
+  return Number.parseInt(text, 8);
+}
+
+const mkdir = command((process) => {
+  const line = options(process, { flags: ['p', 'v', 'parents'], values: ['m', 'mode'] });
+  const text = line.value('m') ?? line.value('mode');
+  const mode = text === undefined ? undefined : octal(process, text);
+  return forEachOperand(process, line.operands, 'cannot create directory %', (_process, path) => {
+    if (line.has('p') || line.has('parents')) {
+      const existed = process.files.exists(path);
+      makeDirectories(process, path);
+      if (mode !== undefined && !existed) process.files.chmod(path, mode);
+    } else process.files.mkdir(path, mode === undefined ? {} : { mode });
+  });
+});
+
+const rm = command((process) => {
+  const line = options(process, { flags: ['r', 'R', 'f', 'v', 'recursive', 'force'] });
+  const force = line.has('f') || line.has('force');
+  const recursive = line.has('r') || line.has('R') || line.has('recursive');
+  if (force && line.operands.length === 0) return 0;
+  return forEachOperand(process, line.operands, 'cannot remove %', (_process, path) => {
+    if (force && !process.files.exists(path)) return;
+    if (process.files.isDirectory(path)) {
+      if (!recursive) throw new SystemError('EISDIR', path);
+      removeTree(process, path);
+    } else process.files.remove(path);
+  });
+});
+
+function removeTree(process: Process, path: string): void {
+  for (const name of process.files.list(path)) {
+    const child = `${path}/${name}`;
+    if (process.files.isDirectory(child)) removeTree(process, child);
+    else process.files.remove(child);
+  }
+  process.files.remove(path);
+}
+
+const rmdir = command((process) =>
+  forEachOperand(process, options(process, {}).operands, 'failed to remove %', (_process, path) =>
+    process.files.remove(path),
+  ),
+);
+
+function copyTree(process: Process, from: string, to: string, preserve: boolean): void {
+  const { files } = process;
+  const facts = files.stat(from);
+  if (facts.type === 'directory') {
+    if (!files.exists(to)) files.mkdir(to, { mode: facts.mode });
+    for (const name of files.list(from)) copyTree(process, `${from}/${name}`, `${to}/${name}`, preserve);
+  } else if (facts.type === 'file') {
+    const existed = files.exists(to);
+    files.write(to, files.read(from), existed ? {} : { mode: facts.mode });
+  } else throw new CommandError(`${nameOf(process)}: ${from}: sockets are not copied by this make-believe cp`, 2);
+  if (preserve && process.uid === 0) files.chown(to, facts.uid, facts.gid);
+}
+
+/** Destination of a source: inside it when it is a directory. */
+function destination(process: Process, source: string, target: string): string {
+  const path = absolutePath(process, target);
+  const inside = process.files.exists(path) && process.files.isDirectory(path);
+  return inside ? `${path}/${source.replace(/\/+$/, '').split('/').at(-1)}` : path;
+}
+
+const cp = command((process) => {
+  const line = options(process, { flags: ['r', 'R', 'a', 'p', 'f', 'v', 'L', 'd'] });
+  const target = line.operands.at(-1);
+  if (target === undefined || line.operands.length < 2) throw new CommandError(`cp: missing destination file operand`);
+  const recursive = line.has('r') || line.has('R') || line.has('a');
+  return forEachOperand(process, line.operands.slice(0, -1), 'cannot stat %', (_process, path, operand) => {
+    if (process.files.isDirectory(path) && !recursive) {
+      throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
+    }
+    copyTree(process, path, destination(process, operand, target), line.has('a') || line.has('p'));
+  });
+});
+
+const mv = command((process) => {
+  const line = options(process, { flags: ['f', 'v', 'n'] });
+  const target = line.operands.at(-1);
+  if (target === undefined || line.operands.length < 2) throw new CommandError(`mv: missing destination file operand`);
+  return forEachOperand(process, line.operands.slice(0, -1), 'cannot stat %', (_process, path, operand) =>
+    process.files.rename(path, destination(process, operand, target)),
+  );
+});
+
+const ln = command((process) => {
+  const line = options(process, { flags: ['s', 'f', 'n', 'v'] });
+  if (!line.has('s')) notModelled(process, 'hard links');
+  const [target, link] = line.operands;
+  if (target === undefined || link === undefined) throw new CommandError('ln: missing file operand');
+  const path = destination(process, target, link);
+  if (line.has('f') && process.files.exists(path)) process.files.remove(path);
+  process.files.symlink(target, path);
+  return 0;
+});
+
+const touch = command((process) =>
+  forEachOperand(process, options(process, {}).operands, 'cannot touch %', (_process, path) => {
+    if (!process.files.exists(path)) process.files.write(path, '');
+  }),
+);
+
+function walk(process: Process, path: string, recursive: boolean, each: (path: string) => void): void {
+  each(path);
+  if (!recursive || !process.files.isDirectory(path)) return;
+  for (const name of process.files.list(path)) walk(process, `${path}/${name}`, true, each);
+}
+
+const chmod = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f'] });
+  const [text = '', ...operands] = line.operands;
+  const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
+  return forEachOperand(process, operands, 'changing permissions of %', (_process, path) =>
+    walk(process, path, line.has('R'), (each) => process.files.chmod(each, change(process.files.stat(each).mode))),
+  );
+});
+
+function symbolicMode(process: Process, text: string): (mode: number) => number {
+  const match = /^([ugoa]*)([-+=])([rwxX]*)$/.exec(text);
+  if (match === null) notModelled(process, `the mode ${text}`);
+  const [, who, operator, what] = match as unknown as [string, string, string, string];
+  const bits = Array.from(what).reduce(
+    (sum, letter) => sum | { r: 4, w: 2, x: 1, X: 1 }[letter as 'r' | 'w' | 'x' | 'X'],
+    0,
+  );
+  const shifts =
+    who === '' || who.includes('a')
+      ? [6, 3, 0]
+      : Array.from(who, (letter) => ({ u: 6, g: 3, o: 0 })[letter as 'u' | 'g' | 'o']);
+  return (mode) =>
+    shifts.reduce((changed, shift) => {
+      if (operator === '+') return changed | (bits << shift);
+      if (operator === '-') return changed & ~(bits << shift);
+      return (changed & ~(7 << shift)) | (bits << shift);
+    }, mode);
+}
+
+const chown = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f', 'h'] });
+  const [owner = '', ...operands] = line.operands;
+  const [user = '', group] = owner.split(':');
+  return forEachOperand(process, operands, 'changing ownership of %', (_process, path) =>
+    walk(process, path, line.has('R'), (each) => {
+      const facts = process.files.stat(each);
+      const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
+      const gid = group === undefined ? facts.gid : idOf(process, '/etc/group', group || user);
+      if (process.uid !== 0 && uid === facts.uid && gid === facts.gid) return;
+      process.files.chown(each, uid, gid);
+    }),
+  );
+});
+
+/** Numeric id of a user or group. @throws CommandError when the image does not know the name */
+export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name: string): number {
+  if (/^\d+$/.test(name)) return Number(name);
+  const lines = process.files.exists(file) ? process.files.read(file).split('\n') : [];
+  const entry = lines.map((line) => line.split(':')).find(([known]) => known === name);
+  if (entry === undefined)
+    throw new CommandError(`${nameOf(process)}: invalid ${file === '/etc/passwd' ? 'user' : 'group'}: '${name}'`);
+  return Number(entry[2]);
+}
+
+const ls = command((process) => {
+  const line = options(process, { flags: ['1', 'a', 'A', 'l', 'd', 'h'] });
+  const operands = line.operands.length > 0 ? line.operands : ['.'];
+  const show = (path: string, name: string): string => {
+    if (!line.has('l')) return `${name}\n`;
+    const { type, mode, uid, gid, size } = process.files.stat(path);
+    const letter = { file: '-', directory: 'd', socket: 's' }[type];
+    const bits = Array.from({ length: 9 }, (_, i) => ((mode >> (8 - i)) & 1 ? 'rwx'[i % 3] : '-')).join('');
+    return `${letter}${bits} 1 ${uid} ${gid} ${size} ${name}\n`;
+  };
+  return forEachOperand(process, operands, 'cannot access %', (_process, path, operand) => {
+    if (process.files.stat(path).type !== 'directory' || line.has('d')) return process.stdout(show(path, operand));
+    for (const name of process.files.list(path)) {
+      if (name.startsWith('.') && !line.has('a') && !line.has('A')) continue;
+      process.stdout(show(`${path}/${name}`, name));
+    }
+  });
+});
+
+const mktemp = command((process) => {
+  const line = options(process, { flags: ['d', 'q'] });
+  const template = line.operands[0] ?? '/tmp/tmp.XXXXXXXXXX';
+  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+  const path = absolutePath(
+    process,
+    template.replaceAll('X', () => letters[Math.floor(process.random.next() * letters.length)] as string),
+  );
+  if (line.has('d')) process.files.mkdir(path, { mode: 0o700 });
+  else process.files.write(path, '', { mode: 0o600 });
+  process.stdout(`${path}\n`);
+  return 0;
+});
+
+/** Coreutils that work on files. */
+export const fileCommands: Readonly<Record<string, Program>> = {
+  mkdir,
+  rm,
+  rmdir,
+  cp,
+  mv,
+  ln,
+  touch,
+  chmod,
+  chown,
+  ls,
+  mktemp,
+};

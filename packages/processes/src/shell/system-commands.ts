@@ -1,0 +1,198 @@
+import { microTimestamp } from '@openstack-operator/kube';
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../command-line.ts';
+import { CommandError, command, notModelled, pause } from '../program-support.ts';
+import { fileCommands } from './file-commands.ts';
+import { bash, sh } from './shell.ts';
+import { evaluateTest } from './test-expression.ts';
+import { textCommands } from './text-commands.ts';
+
+function duration(process: Process, text: string): number {
+  const match = /^(\d+(?:\.\d+)?|\.\d+)([smhd]?)$/.exec(text);
+  if (text === 'infinity') return 2 ** 31;
+  if (match === null) throw new CommandError(`${process.argv[0]}: invalid time interval '${text}'`);
+  return Number(match[1]) * 1000 * { '': 1, s: 1, m: 60, h: 3600, d: 86_400 }[match[2] as '' | 's' | 'm' | 'h' | 'd'];
+}
+
+const sleep = command(async (process) => {
+  const operands = process.argv.slice(1);
+  if (operands.length === 0) throw new CommandError('sleep: missing operand');
+  const finished = await pause(
+    process,
+    operands.reduce((sum, text) => sum + duration(process, text), 0),
+  );
+  return finished ? 0 : 143;
+});
+
+const test: Program = command((process) => {
+  const operands = process.argv.slice(1);
+  if (process.argv[0] === '[' && operands.pop() !== ']') throw new CommandError('[: missing ‘]’', 2);
+  try {
+    return evaluateTest(process, process.env['PWD'] ?? '/', operands);
+  } catch (error) {
+    throw new CommandError(`${process.argv[0]}: ${(error as Error).message}`, 2);
+  }
+});
+
+const id = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['u', 'g', 'G', 'n'] });
+  if (line.operands.length > 0 || line.has('n')) notModelled(process, 'user names');
+  if (line.has('u')) process.stdout(`${process.uid}\n`);
+  else if (line.has('g')) process.stdout(`${process.gid}\n`);
+  else if (line.has('G')) process.stdout(`${[process.gid, ...process.groups].join(' ')}\n`);
+  else process.stdout(`uid=${process.uid} gid=${process.gid} groups=${[process.gid, ...process.groups].join(',')}\n`);
+  return 0;
+});
+
+const hostname = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['s', 'f', 'i', 'I'] });
+  if (line.has('i') || line.has('I')) process.stdout(`${process.pod.ip}\n`);
+  else if (line.has('s')) process.stdout(`${process.pod.hostname.split('.')[0]}\n`);
+  else process.stdout(`${process.pod.hostname}\n`);
+  return 0;
+});
+
+const date = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['u'], values: ['I'] });
+  const now = microTimestamp(process.clock);
+  const format = line.operands[0];
+  if (format === undefined) process.stdout(`${now.slice(0, 19)}Z\n`);
+  else if (!format.startsWith('+')) notModelled(process, format);
+  else {
+    const fields: Record<string, string> = {
+      Y: now.slice(0, 4),
+      m: now.slice(5, 7),
+      d: now.slice(8, 10),
+      H: now.slice(11, 13),
+      M: now.slice(14, 16),
+      S: now.slice(17, 19),
+      F: now.slice(0, 10),
+      T: now.slice(11, 19),
+      s: String(Math.floor(process.clock.now() / 1000)),
+      '%': '%',
+    };
+    process.stdout(
+      `${format.slice(1).replaceAll(/%(.)/g, (all, letter: string) => fields[letter] ?? notModelled(process, all))}\n`,
+    );
+  }
+  return 0;
+});
+
+const env = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['i'], values: ['u'], stopAtOperand: true });
+  const environment: Record<string, string> = line.has('i') ? {} : { ...process.env };
+  for (const name of line.values('u')) delete environment[name];
+  const rest = [...line.operands];
+  while (rest[0] !== undefined && /^[^=]+=/.test(rest[0])) {
+    const [name = '', ...value] = (rest.shift() as string).split('=');
+    environment[name] = value.join('=');
+  }
+  if (rest.length > 0) return start(process, rest, environment);
+  for (const [name, value] of Object.entries(environment)) process.stdout(`${name}=${value}\n`);
+  return 0;
+});
+
+/** Runs another program in this one's place: it gets the signals. */
+async function start(process: Process, argv: readonly string[], environment = process.env): Promise<number> {
+  const status = await process.run(argv, {
+    env: environment,
+    signal: process.signal,
+    ...(process.stdin !== undefined && { stdin: process.stdin }),
+    stdout: (text) => process.stdout(text),
+    stderr: (text) => process.stderr(text),
+  });
+  if (status === 127) process.stderr(`${process.argv[0]}: ${argv[0]}: No such file or directory\n`);
+  return status;
+}
+
+const dumbInit = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), {
+    flags: ['single-child', 'c', 'v', 'verbose'],
+    values: ['rewrite', 'r'],
+    stopAtOperand: true,
+  });
+  if (line.operands.length === 0) throw new CommandError('Usage: dumb-init [option] program [args]');
+  return start(process, line.operands);
+});
+
+/** sudo resets the environment: OS_* variables do not get through without -E. */
+const sudo = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['E', 'n', 'H'], values: ['u'], stopAtOperand: true });
+  if (line.value('u') !== undefined) notModelled(process, '-u');
+  if (process.uid !== 0 && !process.privileged) {
+    throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
+  }
+  const kept = Object.entries(process.env).filter(
+    ([name]) => line.has('E') || ['PATH', 'HOME', 'TERM', 'LANG'].includes(name),
+  );
+  return start(process, line.operands, Object.fromEntries(kept));
+});
+
+const timeout = command(async (process) => {
+  const line = parseCommandLine(process.argv.slice(1), {
+    flags: ['foreground', 'v'],
+    values: ['s', 'k'],
+    stopAtOperand: true,
+  });
+  const [limit = '', ...argv] = line.operands;
+  const controller = new AbortController();
+  const timer = process.clock.after(duration(process, limit), () => controller.abort());
+  const status = await process.run(argv, { signal: AbortSignal.any([controller.signal, process.signal]) });
+  timer.cancel();
+  return controller.signal.aborted ? 124 : status;
+});
+
+const uname = command((process) => {
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['n', 'r', 's', 'm', 'a'] });
+  process.stdout(
+    `${line.has('n') ? process.pod.hostname : line.has('r') ? '6.12.0' : line.has('m') ? 'x86_64' : 'Linux'}\n`,
+  );
+  return 0;
+});
+
+const seq = command((process) => {
+  const numbers = process.argv.slice(1).map(Number);
+  const [from, to] =
+    numbers.length === 1 ? [1, numbers[0] as number] : [numbers[0] as number, numbers.at(-1) as number];
+  const step = numbers.length === 3 ? (numbers[1] as number) : 1;
+  for (let number = from; number <= to; number += step) process.stdout(`${number}\n`);
+  return 0;
+});
+
+const pathPart = (directory: boolean): Program =>
+  command((process) => {
+    const [path = '', suffix = ''] = process.argv.slice(1);
+    const parts = path.replace(/\/+$/, '').split('/');
+    const name = parts.pop() ?? '';
+    if (directory) process.stdout(`${parts.join('/') || (path.startsWith('/') ? '/' : '.')}\n`);
+    else
+      process.stdout(
+        `${name.endsWith(suffix) && name !== suffix ? name.slice(0, name.length - suffix.length) : name}\n`,
+      );
+    return 0;
+  });
+
+/** Shells, coreutils and small tools: every image has them. */
+export const baseCommands: Readonly<Record<string, Program>> = {
+  ...fileCommands,
+  ...textCommands,
+  sh,
+  dash: sh,
+  bash,
+  sleep,
+  test,
+  '[': test,
+  true: command(() => 0),
+  false: command(() => 1),
+  id,
+  hostname,
+  date,
+  env,
+  'dumb-init': dumbInit,
+  sudo,
+  timeout,
+  uname,
+  seq,
+  basename: pathPart(false),
+  dirname: pathPart(true),
+};
