@@ -1,10 +1,17 @@
+export * from './abort.ts';
 export * from './api.ts';
+export * from './cache.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export * from './clock.ts';
 export * from './errors.ts';
 export type { Authenticator } from './exchange.ts';
 export * from './kinds.ts';
+export * from './log.ts';
 export * from './objects.ts';
 export * from './random.ts';
+export type { ReflectorSelection } from './reflector.ts';
+export * from './resource-version.ts';
+export * from './selectors.ts';
+export { type Change, type IndexFunction, Store, type StoreOptions, type Transform } from './store.ts';
 export * from './transport.ts';
 export * from './virtual-clock.ts';

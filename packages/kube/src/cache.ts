@@ -1,0 +1,295 @@
+import type { Client, ObjectRef } from './api.ts';
+import type { Clock } from './clock.ts';
+import { Informer } from './informer.ts';
+import type { Log } from './log.ts';
+import { apiVersionOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
+import type { Random } from './random.ts';
+import type { ReflectorSelection } from './reflector.ts';
+import { compareResourceVersions } from './resource-version.ts';
+import { type LabelSelector, matchesLabels } from './selectors.ts';
+import type { Change, IndexFunction, Transform } from './store.ts';
+
+/** What a reconciler may read. Objects are frozen; what is not watched throws, so that nothing is missed silently. */
+export interface CacheReader {
+  /** By reference, or by key (`namespace/name`, or `name`). */
+  get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef | string): StoredObject<T> | undefined;
+  list<T extends KubeObject>(
+    kind: Kind<T>,
+    options?: { namespace?: string; labelSelector?: string | LabelSelector },
+  ): StoredObject<T>[];
+  /** The objects that index `name` files under `value`. Always there: `namespace`, `controller` (the owner's uid). */
+  byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[];
+  /** Whether all objects of the kind are known: it was listed, or the server does not serve it. */
+  synced(kind: Kind): boolean;
+  /** Whether the server serves the kind, as far as is known: false only after it answered 404. */
+  served(kind: Kind): boolean;
+  /** Whether this cache follows the kind. */
+  has(kind: Kind): boolean;
+}
+
+/** How a kind is followed. */
+export interface WatchKindOptions<T extends KubeObject = KubeObject> {
+  /** Beside the cache's namespaces: one namespace, labels, fields. */
+  readonly selection?: ReflectorSelection;
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /** Counts for the first one that follows the selection. */
+  readonly transform?: Transform<T>;
+}
+
+/** How a `Cache` is made. */
+export interface CacheOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Follow namespaced kinds in these only, each by a watch of its own, so that Roles are enough. */
+  readonly namespaces?: readonly string[];
+}
+
+interface Followed {
+  readonly kind: Kind;
+  readonly informers: Map<string, { informer: Informer; users: number }>;
+  readonly indexes: Map<string, IndexFunction>;
+  readonly listeners: Set<(change: Change) => void>;
+  readonly stateListeners: Set<() => void>;
+}
+
+/** What the cluster looks like: an informer for each followed kind, namespace and selection. */
+export class Cache implements CacheReader {
+  readonly #options: CacheOptions;
+  readonly #kinds = new Map<string, Followed>();
+  readonly #waiting = new Set<() => void>();
+  #started = false;
+
+  constructor(options: CacheOptions) {
+    this.#options = options;
+  }
+
+  /** The kinds that are followed. */
+  get kinds(): Kind[] {
+    return [...this.#kinds.values()].map(({ kind }) => kind);
+  }
+
+  /** The followed kind that an object says it is of. */
+  kindOf<T extends KubeObject>(object: T): Kind<T> | undefined {
+    for (const { kind } of this.#kinds.values()) {
+      if (kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion) return kind as Kind<T>;
+    }
+    return undefined;
+  }
+
+  /**
+   * Follows a kind, from now on when the cache runs. The same selection twice is followed once. Returns what ends it:
+   * the last user of a selection stops its watch.
+   */
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): () => Promise<void> {
+    const followed = this.#follow(kind);
+    for (const [name, of] of Object.entries(options.indexes ?? {})) this.#addIndex(followed, name, of as IndexFunction);
+    const ends = this.#selections(kind, options.selection ?? {}).map((selection) => {
+      const id = JSON.stringify([selection.namespace, selection.labelSelector, selection.fieldSelector]);
+      const entry =
+        followed.informers.get(id) ?? this.#inform(followed, id, selection, options as unknown as WatchKindOptions);
+      entry.users++;
+      return async () => {
+        if (--entry.users > 0) return;
+        followed.informers.delete(id);
+        await entry.informer.stop();
+      };
+    });
+    return async () => {
+      await Promise.all(ends.splice(0).map((end) => end()));
+    };
+  }
+
+  /** Begins to read. */
+  start(): void {
+    this.#started = true;
+    for (const informer of this.#all()) informer.start();
+  }
+
+  /** Ends all watches. What is known stays readable. */
+  async stop(): Promise<void> {
+    this.#started = false;
+    await Promise.all([...this.#all()].map((informer) => informer.stop()));
+  }
+
+  /** Resolves once everything that is followed is synced. @throws the signal's reason when aborted before */
+  async untilSynced(signal?: AbortSignal): Promise<void> {
+    const done = () => this.kinds.every((kind) => this.synced(kind));
+    while (!done()) {
+      signal?.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiting.delete(wake);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#waiting.add(wake);
+        signal?.addEventListener('abort', wake);
+      });
+    }
+  }
+
+  /** The kinds that are not synced yet, with what went wrong last. */
+  unsynced(): { kind: Kind; error: unknown }[] {
+    return [...this.#kinds.values()].flatMap(({ kind, informers }) =>
+      [...informers.values()]
+        .filter(({ informer }) => informer.state === 'starting')
+        .map(({ informer }) => ({ kind, error: informer.error })),
+    );
+  }
+
+  get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef | string): StoredObject<T> | undefined {
+    const key = typeof ref === 'string' ? ref : keyOf({ metadata: ref });
+    let newest: StoredObject<T> | undefined;
+    for (const { store } of this.#informers(kind)) {
+      const found = store.get(key);
+      if (found && (!newest || isNewer(found, newest))) newest = found;
+    }
+    return newest;
+  }
+
+  list<T extends KubeObject>(
+    kind: Kind<T>,
+    { namespace, labelSelector }: { namespace?: string; labelSelector?: string | LabelSelector } = {},
+  ): StoredObject<T>[] {
+    const objects =
+      namespace === undefined
+        ? merge(this.#informers(kind).map(({ store }) => store.list()))
+        : this.byIndex(kind, 'namespace', namespace);
+    if (labelSelector === undefined) return objects;
+    return objects.filter((object) => matchesLabels(labelSelector, object.metadata.labels));
+  }
+
+  byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[] {
+    return merge(this.#informers(kind).map(({ store }) => store.byIndex(name, value)));
+  }
+
+  synced(kind: Kind): boolean {
+    return this.#informers(kind).every((informer) => informer.state !== 'starting');
+  }
+
+  served(kind: Kind): boolean {
+    return this.#informers(kind).every((informer) => informer.state !== 'not-served');
+  }
+
+  has(kind: Kind): boolean {
+    return this.#kinds.has(idOf(kind));
+  }
+
+  /** Calls back, synchronously, after every change of the kind's objects. Returns what ends it. */
+  onChange<T extends KubeObject>(kind: Kind<T>, listener: (change: Change<T>) => void): () => void {
+    const { listeners } = this.#follow(kind);
+    listeners.add(listener as unknown as (change: Change) => void);
+    return () => listeners.delete(listener as unknown as (change: Change) => void);
+  }
+
+  /** Calls back when the kind is listed first, begins to be served, or ends. Returns what ends it. */
+  onState(kind: Kind, listener: () => void): () => void {
+    const { stateListeners } = this.#follow(kind);
+    stateListeners.add(listener);
+    return () => stateListeners.delete(listener);
+  }
+
+  /** The answer to a write of ours. Gives what is cached now: the same or something newer; undefined if nothing is. */
+  accept<T extends KubeObject>(kind: Kind<T>, object: StoredObject<T>): StoredObject<T> | undefined {
+    if (!this.has(kind)) return undefined;
+    for (const informer of this.#informers(kind)) informer.accept(object);
+    return this.get(kind, keyOf(object));
+  }
+
+  /** We deleted an object, and it is gone. */
+  bury(kind: Kind, object: { metadata: StoredObject['metadata'] }): void {
+    if (!this.has(kind)) return;
+    for (const { store } of this.#informers(kind)) store.bury(object);
+  }
+
+  #follow(kind: Kind): Followed {
+    const id = idOf(kind);
+    let followed = this.#kinds.get(id);
+    if (!followed) {
+      followed = {
+        kind,
+        informers: new Map(),
+        indexes: new Map(),
+        listeners: new Set(),
+        stateListeners: new Set(),
+      };
+      this.#kinds.set(id, followed);
+    }
+    return followed;
+  }
+
+  #inform(followed: Followed, id: string, selection: ReflectorSelection, options: WatchKindOptions) {
+    const { client, clock, random, log } = this.#options;
+    const { kind, indexes, listeners, stateListeners } = followed;
+    const informer = new Informer({
+      client,
+      kind,
+      selection,
+      clock,
+      random,
+      log: log.with({ watch: `${kind.plural}.${apiVersionOf(kind)}`, ...selection }),
+      indexes: Object.fromEntries(indexes),
+      ...(options.transform ? { transform: options.transform } : {}),
+      onState: () => {
+        for (const listener of stateListeners) listener();
+        for (const wake of this.#waiting) wake();
+      },
+    });
+    informer.store.onChange((change) => {
+      for (const listener of listeners) listener(change);
+    });
+    const entry = { informer, users: 0 };
+    followed.informers.set(id, entry);
+    if (this.#started) informer.start();
+    return entry;
+  }
+
+  #addIndex(followed: Followed, name: string, of: IndexFunction): void {
+    followed.indexes.set(name, of);
+    for (const { informer } of followed.informers.values()) informer.store.addIndex(name, of);
+  }
+
+  /** One selection a namespace, where the cache is bound to namespaces. */
+  #selections(kind: Kind, selection: ReflectorSelection): ReflectorSelection[] {
+    const { namespaces } = this.#options;
+    if (!kind.namespaced || namespaces === undefined || selection.namespace !== undefined) return [selection];
+    return namespaces.map((namespace) => ({ ...selection, namespace }));
+  }
+
+  #informers<T extends KubeObject>(kind: Kind<T>): Informer<T>[] {
+    const followed = this.#kinds.get(idOf(kind));
+    if (!followed) {
+      throw new Error(
+        `${kind.kind}.${apiVersionOf(kind)} is read from the cache but not followed: add it to what the controller owns or watches`,
+      );
+    }
+    return [...followed.informers.values()].map(({ informer }) => informer as unknown as Informer<T>);
+  }
+
+  *#all(): Iterable<Informer> {
+    for (const { informers } of this.#kinds.values()) for (const { informer } of informers.values()) yield informer;
+  }
+}
+
+function idOf(kind: Kind): string {
+  return `${kind.plural}.${apiVersionOf(kind)}`;
+}
+
+function isNewer(a: StoredObject, b: StoredObject): boolean {
+  return (compareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion) ?? 0) > 0;
+}
+
+/** Selections may overlap: of an object that several of them know, the newest state. */
+function merge<T extends KubeObject>(lists: StoredObject<T>[][]): StoredObject<T>[] {
+  if (lists.length === 1) return lists[0] as StoredObject<T>[];
+  const merged = new Map<string, StoredObject<T>>();
+  for (const list of lists) {
+    for (const object of list) {
+      const other = merged.get(keyOf(object));
+      if (!other || isNewer(object, other)) merged.set(keyOf(object), object);
+    }
+  }
+  return [...merged.values()];
+}
