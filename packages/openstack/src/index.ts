@@ -1,11 +1,25 @@
-export * from './api/common.ts';
-export * from './api/crd.ts';
-export * from './api/define-api.ts';
-export * from './api/keystone.ts';
-export * from './api/kinds.ts';
-export * from './api/mariadb.ts';
-export * from './api/names.ts';
-export * from './api/references.ts';
-export * from './api/scheduling.ts';
-export * from './api/schema.ts';
-export * from './api/status.ts';
+export { builtInKinds } from './api/built-in-kinds.ts';
+export type { BridgeMapping, Config, ConfigValue, GatewayRef, Storage } from './api/common.ts';
+export { crd, objectSchema } from './api/crd.ts';
+export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
+export { Glance, type GlanceSpec, type GlanceStatus } from './api/glance.ts';
+export { Keystone, type KeystoneSpec, type KeystoneStatus } from './api/keystone.ts';
+export { kindOf, kinds } from './api/kinds.ts';
+export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './api/mariadb.ts';
+export { Memcached, type MemcachedSpec, type MemcachedStatus } from './api/memcached.ts';
+export { nameLength } from './api/names.ts';
+export { Neutron, type NeutronSpec, type NeutronStatus } from './api/neutron.ts';
+export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './api/nova.ts';
+export {
+  notOffered,
+  OpenStackControlPlane,
+  type OpenStackControlPlaneSpec,
+  type OpenStackControlPlaneStatus,
+} from './api/openstack-control-plane.ts';
+export { type ChassisGroup, OVNNetwork, type OVNNetworkSpec, type OVNNetworkStatus } from './api/ovn-network.ts';
+export { Placement, type PlacementSpec, type PlacementStatus } from './api/placement.ts';
+export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './api/rabbitmq.ts';
+export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from './api/references.ts';
+export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
+export type { Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
+export type { ClaimedNode, ReleaseStatus } from './api/status.ts';

@@ -1,21 +1,8 @@
-import { labelPattern, subdomainPattern } from './names.ts';
+import { labelPattern, nameLength, subdomainPattern } from './names.ts';
 import { atMost, notOfferedYet, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
-import {
-  anyValue,
-  array,
-  bool,
-  choice,
-  type Infer,
-  int,
-  map,
-  object,
-  required,
-  rule,
-  string,
-  transition,
-} from './schema.ts';
 import { componentOverrides, nodeSelector, resources } from './scheduling.ts';
+import { anyValue, array, bool, choice, type Infer, int, map, object, required, string, transition } from './schema.ts';
 
 const image = (what: string, otherwise: string) =>
   string(what, {
@@ -24,20 +11,44 @@ const image = (what: string, otherwise: string) =>
     otherwise,
   });
 
+/** Where images come from, in place of the release's registry. */
+export const imageRegistry = string(
+  'Registry and path that take the place of quay.io/openstack.kolla in every built-in image.',
+  {
+    maxLength: 253,
+    pattern: '^[a-z0-9][-a-z0-9._:/]*[a-z0-9]$',
+    otherwise: 'quay.io/openstack.kolla',
+  },
+);
+
+/** What the registries ask for. */
+export const imagePullSecrets = array(
+  'Secrets with credentials of the registries.',
+  object('One Secret.', { name: required(objectName('Its name.')) }),
+  { maxItems: 8, keys: ['name'] },
+);
+
+/** What outlives the resource. */
+export const deletionPolicy = choice(
+  'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, and they are taken up when it is created again; Delete removes them with all data.',
+  ['Retain', 'Delete'],
+  { fallback: 'Retain' },
+);
+
 /**
  * What every kind that runs pods has.
  * - `main`: the component that `replicas`, `image` and `resources` are about.
- * - `components`: names that `spec.components` accepts, the workloads of the kind.
- * - `images`: names that `spec.images` accepts, one for each container image.
+ * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind.
+ * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
  * - `single`: why there can only be one pod of the main component yet.
  */
-export function template<const C extends string, const I extends string>(options: {
+export function template<const C extends string, const I extends string = never>(options: {
   main: string;
   components: readonly C[];
-  images: readonly I[];
+  images?: readonly I[];
   single?: string;
 }) {
-  const { main, components, images, single } = options;
+  const { main, components, images = [], single } = options;
   return {
     replicas: int(`How many pods of ${main} run; 0 stops them and keeps their data.`, {
       minimum: 0,
@@ -46,7 +57,7 @@ export function template<const C extends string, const I extends string>(options
       rules: single === undefined ? [] : [atMost(1, 'replicas', single)],
     }),
     image: image(
-      `Full reference of the image of ${main} and of its Jobs, tag or digest. spec.images goes before it.`,
+      `Full reference of the image of ${main}, tag or digest. spec.images goes before it.`,
       'the image of the release',
     ),
     resources: resources(`Requests and limits of ${main}.`, 'those of the component'),
@@ -59,23 +70,11 @@ export function template<const C extends string, const I extends string>(options
     images: map(
       'Full references of single images, tag or digest. A change rolls the pods that use the image; node agents are replaced node by node.',
       image('Such as registry.example.com/openstack/nova-api@sha256:...', 'the image of the release'),
-      { keys: images },
+      { keys: [...components, ...images] },
     ),
-    imageRegistry: string('Registry and path that take the place of quay.io/openstack.kolla in every built-in image.', {
-      maxLength: 253,
-      pattern: '^[a-z0-9][-a-z0-9._:/]*[a-z0-9]$',
-      otherwise: 'quay.io/openstack.kolla',
-    }),
-    imagePullSecrets: array(
-      'Secrets with credentials of the registries.',
-      object('One Secret.', { name: required(objectName('Its name.')) }),
-      { maxItems: 8, keys: ['name'] },
-    ),
-    deletionPolicy: choice(
-      'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, and they are taken up when it is created again; Delete removes them with all data.',
-      ['Retain', 'Delete'],
-      { fallback: 'Retain' },
-    ),
+    imageRegistry,
+    imagePullSecrets,
+    deletionPolicy,
   };
 }
 
@@ -128,11 +127,16 @@ const identifier = (what: string, name: string) =>
 
 const secretName = (what: string, generated: string) => objectName(what + generated);
 
-/** The database of a service; `name` is also its user's name unless told otherwise. */
-export function database(name: string, user = name) {
-  return object('Database of the service. Its names matter when an existing cloud is adopted.', {
-    name: identifier('Name of the database.', name),
+/** The databases of a service, by the names that they have unless told otherwise. */
+export function database<const N extends string>(user: string, names: readonly N[]) {
+  return object('Databases of the service. Their names matter when an existing cloud is adopted.', {
     user: identifier('Name of the database user.', user),
+    names: object(
+      'Names of the databases.',
+      Object.fromEntries(names.map((name) => [name, identifier(`Name of the database ${name}.`, name)])) as {
+        readonly [name in N]: ReturnType<typeof identifier>;
+      },
+    ),
     secretName: secretName('Secret with the password of the user (key password).', ' Absent: one is generated.'),
   });
 }
@@ -151,7 +155,10 @@ export function identity(name: string) {
   return object('Account of the service in Keystone, and its entry in the catalogue.', {
     userName: identifier('Name of the service user.', name),
     serviceName: identifier("Name of the service's entry in the catalogue.", name),
-    secretName: secretName('Secret with the password of the service user (key password).', ' Absent: one is generated.'),
+    secretName: secretName(
+      'Secret with the password of the service user (key password).',
+      ' Absent: one is generated.',
+    ),
   });
 }
 
@@ -160,11 +167,14 @@ export const gatewayRef = object(
   'Gateway (gateway.networking.k8s.io) that public routes attach to.',
   {
     name: string('Name of the Gateway.', { maxLength: 253, pattern: subdomainPattern, fallback: 'openstack-gateway' }),
-    namespace: string('Namespace of the Gateway; its listener has to allow routes from the namespace of this resource.', {
-      maxLength: 63,
-      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
-      otherwise: 'the namespace of this resource',
-    }),
+    namespace: string(
+      'Namespace of the Gateway; its listener has to allow routes from the namespace of this resource.',
+      {
+        maxLength: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        otherwise: 'the namespace of this resource',
+      },
+    ),
     listenerName: string('Listener of the Gateway to bind to.', {
       maxLength: 253,
       pattern: subdomainPattern,
@@ -175,12 +185,8 @@ export const gatewayRef = object(
 );
 
 /** A public host name. */
-export const hostname = (what: string, otherwise?: string) =>
-  string(what, {
-    maxLength: 253,
-    pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
-    ...(otherwise === undefined ? {} : { otherwise }),
-  });
+export const hostname = (what: string, options: { otherwise?: string; default?: string }) =>
+  string(what, { maxLength: 253, pattern: subdomainPattern, ...options });
 
 /** How an API is reached from outside the cluster. */
 export const exposure = choice(
@@ -197,7 +203,7 @@ export const api = (name: string) => ({
   exposure,
   publicHostname: hostname(
     'Host name of the API from outside. It stands in the public endpoint of the catalogue; a change patches the endpoint in place.',
-    `${name}.<publicDomain> below a control plane; else the API has no public host name`,
+    { otherwise: `${name}.<publicDomain> below a control plane; else the API has no public host name` },
   ),
   gatewayRef,
 });
@@ -217,15 +223,19 @@ export const tls = object('TLS within the cluster. At the edge, the Gateway list
 /** A value of a configuration option: null takes the option away from the layers below. */
 export type ConfigValue = string | number | boolean | null | readonly (string | number | boolean)[];
 
-/** User configuration of a service: file or component, section, option, value. */
+/** User configuration of a service: file, section, option, value. */
 export function config(file: string) {
   return map(
-    `Options of the configuration files that go before the operator's own: by file (such as ${file}) or component, then section, then option. Options that the operator owns, and options that the release does not know, are refused.`,
+    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns, and options that the release does not know, are refused.`,
     map(
       'Sections of one file.',
-      map('Options of one section.', anyValue<ConfigValue>('A text, a number, true or false, a list of these, or null.'), {
-        maxProperties: 256,
-      }),
+      map(
+        'Options of one section.',
+        anyValue<ConfigValue>('A text, a number, true or false, a list of these, or null.'),
+        {
+          maxProperties: 256,
+        },
+      ),
       { maxProperties: 128 },
     ),
     { maxProperties: 32 },
@@ -244,22 +254,25 @@ export const bridgeMappings = (what: string) =>
         }),
       ),
       bridge: required(
-        string('OVS bridge that carries it on the node, such as br-ex.', { maxLength: 15, pattern: '^[a-z][-a-z0-9_.]*$' }),
+        string('OVS bridge that carries it on the node, such as br-ex.', {
+          maxLength: 15,
+          pattern: '^[a-z][-a-z0-9_.]*$',
+        }),
       ),
-      interface: string('Network interface of the node that is added to the bridge. Absent: the bridge stays without uplink.', {
-        maxLength: 15,
-        pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
-      }),
+      interface: string(
+        'Network interface of the node that is added to the bridge. Absent: the bridge stays without uplink.',
+        {
+          maxLength: 15,
+          pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
+        },
+      ),
     }),
     { maxItems: 16, keys: ['physicalNetwork'] },
   );
 
 /** The name of a cell or a node group, which becomes part of object names. */
-export const partName = (what: string, maxLength: number) => string(what, { minLength: 1, maxLength, pattern: labelPattern });
-
-/** A rule of an object: `field`, when it is set, wants `other` to be set as well. */
-export const needs = (field: string, other: string) =>
-  rule(`!has(self.${field}) || has(self.${other})`, `${field} needs ${other} to be set as well`);
+export const partName = (what: string, options: { fallback?: string; immutable?: string } = {}) =>
+  string(what, { minLength: 1, maxLength: nameLength.part, pattern: labelPattern, ...options });
 
 export type GatewayRef = Infer<typeof gatewayRef>;
 export type BridgeMapping = Infer<ReturnType<typeof bridgeMappings>>[number];

@@ -18,14 +18,14 @@ export const Keystone = defineApi({
   spec: object(
     'What the identity service should be.',
     {
-      ...template({ main: 'the API', components: ['api', 'jobs'], images: ['api'] }),
+      ...template({ main: 'the API', components: ['api'] }),
       ...api('keystone'),
       release,
       region,
       databaseRef,
       messageQueueRef,
       cacheRef,
-      database: database('keystone'),
+      database: database('keystone', ['keystone']),
       messageQueue: messageQueue('keystone'),
       adminPasswordSecretName: objectName(
         "Secret with the administrator's password (key password). Absent: <name>-admin-password is generated. Bootstrap sets the password once; a password changed in Keystone afterwards stays.",

@@ -15,24 +15,21 @@ export const MariaDB = defineApi({
   shortName: 'osmdb',
   description: 'A MariaDB server, which holds the databases of the OpenStack services.',
   nameLength: nameLength.service,
-  spec: object(
-    'What the database server should be.',
-    {
-      ...template({ main: 'the server', components: ['server'], images: ['server'], single }),
-      storage: storage('Volume of the server.', '10Gi'),
-      storageSize: string('Older name of storage.size, which is to be used instead.', {
-        maxLength: 32,
-        rules: [rule('false', 'storageSize is called storage.size here: set spec.storage.size instead')],
-      }),
-      galeraEnabled: bool('Forms a Galera cluster of several servers.', {
-        default: false,
-        rules: [notOfferedYet('galeraEnabled', 'leave it out, or set it to false')],
-      }),
-      rootSecretName: objectName(
-        'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
-      ),
-    },
-  ),
+  spec: object('What the database server should be.', {
+    ...template({ main: 'the server', components: ['server'], single }),
+    storage: storage('Volume of the server.', '10Gi'),
+    storageSize: string('Older name of storage.size, which is to be used instead.', {
+      maxLength: 32,
+      rules: [rule('false', 'storageSize is called storage.size here: set spec.storage.size instead')],
+    }),
+    galeraEnabled: bool('Forms a Galera cluster of several servers.', {
+      default: false,
+      rules: [notOfferedYet('galeraEnabled', 'leave it out, or set it to false')],
+    }),
+    rootSecretName: objectName(
+      'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
+    ),
+  }),
   status: object('What the operator found.', { ...common, phase }),
 });
 

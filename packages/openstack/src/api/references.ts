@@ -10,13 +10,21 @@ const caSecretName = objectName(
   'Secret with the certificate authority of the server (key ca.crt). Absent: the connection is not encrypted.',
 );
 
-/** A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. */
+/**
+ * A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. The
+ * latter is part of the contract, and refused until the engine can follow it.
+ */
 function reference<T>(what: string, kind: string, external: Field<T, false>) {
   return object(
     what,
     { name: objectName(`Name of a ${kind} in the same namespace.`), external },
     {
-      rules: [rule('has(self.name) != has(self.external)', 'exactly one of name and external has to be set')],
+      rules: [
+        rule(
+          'has(self.name) && !has(self.external)',
+          `external is not offered by this version of the operator; set name to that of a ${kind} in the same namespace`,
+        ),
+      ],
       otherwise: `the only ${kind} in the namespace; a control plane fills in its own`,
     },
   );
@@ -52,11 +60,15 @@ export const cacheRef = reference(
   'Memcached',
   object('Memcached servers that this operator does not run.', {
     servers: required(
-      array('The servers, as host:port.', string('host:port.', { maxLength: 259, pattern: '^[A-Za-z0-9:.-]+:[0-9]+$' }), {
-        minItems: 1,
-        maxItems: 16,
-        unique: true,
-      }),
+      array(
+        'The servers, as host:port.',
+        string('host:port.', { maxLength: 259, pattern: '^[A-Za-z0-9:.-]+:[0-9]+$' }),
+        {
+          minItems: 1,
+          maxItems: 16,
+          unique: true,
+        },
+      ),
     ),
   }),
 );
@@ -88,6 +100,14 @@ export const ovnRef = reference(
     southbound: required(connection('Connection string of the southbound database: tcp:host:6642[,tcp:...].')),
   }),
 );
+
+/** A reference to another service of the same cloud, which this operator runs. */
+export const serviceRef = (kind: string, purpose: string) =>
+  object(
+    `The ${kind} ${purpose}.`,
+    { name: required(objectName(`Name of a ${kind} in the same namespace.`)) },
+    { otherwise: `the only ${kind} in the namespace; a control plane fills in its own` },
+  );
 
 export type DatabaseRef = Infer<typeof databaseRef>;
 export type MessageQueueRef = Infer<typeof messageQueueRef>;

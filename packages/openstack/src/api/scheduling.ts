@@ -100,7 +100,9 @@ const affinity = (what: string) =>
   object(what, {
     nodeAffinity: object('Nodes that are needed or preferred.', {
       requiredDuringSchedulingIgnoredDuringExecution: object('What must hold.', {
-        nodeSelectorTerms: required(array('One of these must match.', nodeTerm('One node selector.'), { maxItems: terms })),
+        nodeSelectorTerms: required(
+          array('One of these must match.', nodeTerm('One node selector.'), { maxItems: terms }),
+        ),
       }),
       preferredDuringSchedulingIgnoredDuringExecution: array(
         'What is sought.',
@@ -119,6 +121,7 @@ const topologySpreadConstraints = (what: string) =>
       maxSkew: required(int('How far the numbers of pods may differ.', { minimum: 1, maximum: 100 })),
       topologyKey: required(labelKey('Node label whose value tells places apart.')),
       whenUnsatisfiable: required(choice('What happens when it cannot hold.', ['DoNotSchedule', 'ScheduleAnyway'])),
+      labelSelector: labelSelector("Which pods are counted. Absent: the component's own."),
       minDomains: int('In how many places pods have to be at least.', { minimum: 1, maximum: 1000 }),
       nodeAffinityPolicy: choice('Whether node affinity counts.', ['Honor', 'Ignore']),
       nodeTaintsPolicy: choice('Whether taints count.', ['Honor', 'Ignore']),
@@ -149,12 +152,15 @@ const env = (what: string) =>
 
 /** What may be set for the pods of one component; the shapes are core/v1's. */
 export const componentOverrides = object('Settings for the pods of one component.', {
-  replicas: int('How many pods run. Not for node agents, which run on every claimed node.', { minimum: 0, maximum: 100 }),
+  replicas: int('How many pods run. Not for node agents, which run on every claimed node.', {
+    minimum: 0,
+    maximum: 100,
+  }),
   resources: resources("Requests and limits of the component's main container.", "the component's own"),
-  nodeSelector: nodeSelector('Node labels that its pods ask for, in addition to spec.nodeSelector.'),
+  nodeSelector: nodeSelector('Node labels that its pods ask for, instead of those of spec.nodeSelector.'),
   tolerations: tolerations('Taints that its pods put up with.'),
   affinity: affinity('Where its pods want to be, and not to be.'),
-  topologySpreadConstraints: topologySpreadConstraints('How its pods are spread; the selector is filled in.'),
+  topologySpreadConstraints: topologySpreadConstraints('How its pods are spread.'),
   priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, pattern: subdomainPattern }),
   env: env('Further environment variables of its main container.'),
   annotations: map('Further annotations of its pods.', string('Value.', { maxLength: 4096 }), { maxProperties: 32 }),

@@ -221,15 +221,17 @@ export function array<T>(
   );
 }
 
+type MapOf<K extends string, T> = string extends K ? Readonly<Record<string, T>> : { readonly [key in K]?: T };
+
 /** A map from texts to values. With `keys` only these names are accepted (by a rule that lists them). */
 export function map<T, const K extends string = string>(
   description: string,
   values: Field<T>,
   options: Options<never> & { maxProperties?: number; keys?: readonly K[] },
-): Field<{ readonly [key in K]?: T }, false> {
+): Field<MapOf<K, T>, false> {
   const { keys, rules = [] } = options;
   const names = keys?.map((key) => JSON.stringify(key)).join(', ');
-  return field<{ readonly [key in K]?: T }>(
+  return field<MapOf<K, T>>(
     description,
     {
       type: 'object',
@@ -240,7 +242,10 @@ export function map<T, const K extends string = string>(
       rules:
         keys === undefined
           ? rules
-          : [rule(`self.all(key, key in [${names}])`, `the names that this map may have are ${keys.join(', ')}`), ...rules],
+          : [
+              rule(`self.all(key, key in [${names}])`, `the names that this map may have are ${keys.join(', ')}`),
+              ...rules,
+            ],
     },
   );
 }

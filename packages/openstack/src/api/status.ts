@@ -10,9 +10,7 @@ const conditions = array(
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
     }),
-    lastTransitionTime: required(
-      string('When its status changed last.', { maxLength: 64, format: 'date-time' }),
-    ),
+    lastTransitionTime: required(string('When its status changed last.', { maxLength: 64, format: 'date-time' })),
     reason: required(string('Why, in one word.', { maxLength: 1024 })),
     message: required(
       string('Why, in words: what is awaited, what it says itself, and the way out.', { maxLength: 32768 }),
@@ -56,6 +54,13 @@ export const endpoints = {
     public: string('From outside.', { maxLength: 2048 }),
   }),
 };
+
+/** Endpoints of all services of a cloud. */
+export const serviceEndpoints = map(
+  'Public URLs of the APIs, by service, as they stand in the catalogue.',
+  string('URL.', { maxLength: 2048 }),
+  { maxProperties: 64 },
+);
 
 /** Nodes that the resource has claimed. */
 export const nodes = array(

@@ -1,0 +1,34 @@
+import { template } from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { int, object } from './schema.ts';
+import { common, phase } from './status.ts';
+
+const single = 'clients would see a different cache behind each of several servers; raise memoryMegabytes instead';
+
+/** The cache. */
+export const Memcached = defineApi({
+  kind: 'Memcached',
+  plural: 'memcacheds',
+  shortName: 'osmc',
+  description: 'A Memcached server, which holds validated tokens and other things that may be lost.',
+  nameLength: nameLength.service,
+  spec: object('What the cache should be.', {
+    ...template({ main: 'the server', components: ['server'], single }),
+    memoryMegabytes: int('Memory for cached items, in MiB. A change restarts the server, which empties the cache.', {
+      minimum: 16,
+      maximum: 65536,
+      fallback: 256,
+    }),
+    maxConnections: int('How many clients may be connected at once. A change restarts the server.', {
+      minimum: 64,
+      maximum: 1000000,
+      fallback: 5000,
+    }),
+  }),
+  status: object('What the operator found.', { ...common, phase }),
+});
+
+export type Memcached = ObjectOf<typeof Memcached>;
+export type MemcachedSpec = SpecOf<typeof Memcached>;
+export type MemcachedStatus = StatusOf<typeof Memcached>;

@@ -1,0 +1,99 @@
+import { api, bridgeMappings, config, database, identity, messageQueue, region, release, template } from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { onlyOffered } from './offering.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, serviceRef } from './references.ts';
+import { array, choice, int, object, required, rule, string } from './schema.ts';
+import { common, endpoints, nodes, phase } from './status.ts';
+
+const vlanRanges = array(
+  'VLANs that projects may use, by physical network. Needed for the network type vlan.',
+  object(
+    'One range of VLANs.',
+    {
+      physicalNetwork: required(string('Name of the physical network, one of the bridge mappings.', { maxLength: 64 })),
+      minimum: required(int('First VLAN.', { minimum: 1, maximum: 4094 })),
+      maximum: required(int('Last VLAN.', { minimum: 1, maximum: 4094 })),
+    },
+    { rules: [rule('self.minimum <= self.maximum', 'minimum has to be at most maximum', '.minimum')] },
+  ),
+  { maxItems: 32 },
+);
+
+/** The network service. */
+export const Neutron = defineApi({
+  kind: 'Neutron',
+  plural: 'neutrons',
+  shortName: 'osnt',
+  description: 'The network service: networks, routers, security groups; carried by OVN.',
+  nameLength: nameLength.service,
+  spec: object(
+    'What the network service should be.',
+    {
+      ...template({ main: 'the server', components: ['server', 'metadata-agent'] }),
+      ...api('neutron'),
+      release,
+      region,
+      databaseRef,
+      messageQueueRef,
+      cacheRef,
+      keystoneRef,
+      ovnRef,
+      novaRef: serviceRef('Nova', 'that is told of changed ports, and whose nodes run the metadata agent'),
+      database: database('neutron', ['neutron']),
+      messageQueue: messageQueue('neutron'),
+      identity: identity('neutron'),
+      mechanism: choice('ML2 mechanism driver. ovs is not offered yet.', ['ovn', 'ovs'], {
+        default: 'ovn',
+        rules: [onlyOffered('mechanism', ['ovn'])],
+      }),
+      tunnelType: choice(
+        'Encapsulation of project networks between nodes. vxlan and gre are not offered with mechanism ovn.',
+        ['geneve', 'vxlan', 'gre'],
+        { default: 'geneve', rules: [onlyOffered('tunnelType', ['geneve'])] },
+      ),
+      externalBridge: string(
+        'OVS bridge that carries the physical network physnet1. Short for bridgeMappings with this one entry.',
+        { maxLength: 15, pattern: '^[a-z][-a-z0-9_.]*$', fallback: 'br-ex' },
+      ),
+      bridgeMappings: bridgeMappings(
+        'Physical networks and the bridges that carry them. Applied to running nodes without an outage. Absent: physnet1 on externalBridge.',
+      ),
+      networkTypes: array(
+        'Types that networks of projects may have; the first one is taken when none is asked for.',
+        choice('A network type.', ['geneve', 'vlan', 'flat', 'local']),
+        { minItems: 1, maxItems: 4, unique: true, fallback: ['geneve'] },
+      ),
+      vlanRanges,
+      physicalMTU: int(
+        'MTU of the physical network, in bytes; networks of projects get what encapsulation leaves of it.',
+        {
+          minimum: 1280,
+          maximum: 9216,
+          fallback: 1500,
+        },
+      ),
+      config: config('neutron.conf'),
+    },
+    {
+      rules: [
+        rule(
+          '!(has(self.bridgeMappings) && has(self.externalBridge))',
+          'externalBridge is short for bridgeMappings: set one of the two',
+          '.externalBridge',
+        ),
+        rule(
+          "!has(self.networkTypes) || !('vlan' in self.networkTypes) || has(self.vlanRanges)",
+          'networkTypes has vlan, which needs vlanRanges to be set as well',
+          '.vlanRanges',
+        ),
+      ],
+    },
+  ),
+  status: object('What the operator found.', { ...common, phase, ...endpoints, nodes }),
+  columns: [{ name: 'Mechanism', type: 'string', jsonPath: '.spec.mechanism', description: 'ML2 mechanism driver' }],
+});
+
+export type Neutron = ObjectOf<typeof Neutron>;
+export type NeutronSpec = SpecOf<typeof Neutron>;
+export type NeutronStatus = StatusOf<typeof Neutron>;

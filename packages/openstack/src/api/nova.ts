@@ -1,0 +1,152 @@
+import {
+  api,
+  bridgeMappings,
+  config,
+  database,
+  hostname,
+  identity,
+  messageQueue,
+  partName,
+  region,
+  release,
+  template,
+} from './common.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { onlyOffered } from './offering.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, serviceRef } from './references.ts';
+import { nodeSelector } from './scheduling.ts';
+import { array, bool, choice, type Infer, int, object, required, rule, string } from './schema.ts';
+import { common, endpoints, nodes, phase } from './status.ts';
+
+const virtType = (what: string) => choice(what, ['kvm', 'qemu'], { fallback: 'kvm' });
+
+const cells = array(
+  'Cells, each with a database, a virtual host and conductors of its own. Absent: one, named cellName. An entry stays: hosts and servers are recorded under it.',
+  object('One cell.', {
+    name: required(partName('Name of the cell.')),
+    databaseName: string('Database of the cell.', {
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+      otherwise: 'spec.database.names.nova',
+    }),
+    vhost: string("Virtual host of the cell's queues.", {
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+      otherwise: 'spec.messageQueue.vhost',
+    }),
+  }),
+  {
+    minItems: 1,
+    maxItems: 16,
+    keys: ['name'],
+    rules: [
+      rule('self.size() <= 1', 'more than one cell is not offered by this version of the operator'),
+      rule(
+        'oldSelf.all(old, self.exists(cell, cell.name == old.name))',
+        'a cell cannot be removed or renamed: hosts and servers are recorded under its name',
+      ),
+    ],
+  },
+);
+
+const nodeGroups = array(
+  'Groups of nodes that run guests. Absent: one group named default, of computeReplicas nodes. Their agents are replaced node by node, never by themselves while guests run.',
+  object('One group of nodes.', {
+    name: required(partName('Name of the group.')),
+    nodeSelector: nodeSelector('Labels of its nodes. Absent: every schedulable node.'),
+    replicas: int('How many of these nodes are claimed. Absent: all.', { minimum: 0, maximum: 5000 }),
+    virtType: virtType('What runs the guests: kvm needs hardware support, qemu emulates. Absent: spec.virtType.'),
+    cell: partName('Cell of its hosts. Absent: the only cell.'),
+    availabilityZone: string('Availability zone of its hosts. It cannot change while guests run there. Absent: nova.', {
+      maxLength: 255,
+      pattern: '^[^:]+$',
+    }),
+    bridgeMappings: bridgeMappings("Physical networks that its nodes reach. Absent: Neutron's."),
+    gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
+    config: config('nova.conf'),
+  }),
+  { minItems: 1, maxItems: 32, keys: ['name'] },
+);
+
+/** The compute service. */
+export const Nova = defineApi({
+  kind: 'Nova',
+  plural: 'novas',
+  shortName: 'osnv',
+  description: 'The compute service: servers, and the nodes that run them.',
+  nameLength: nameLength.service,
+  spec: object(
+    'What the compute service should be.',
+    {
+      ...template({
+        main: 'the API',
+        components: [
+          'api',
+          'metadata',
+          'scheduler',
+          'conductor',
+          'cell-conductor',
+          'novncproxy',
+          'compute',
+          'libvirt',
+          'virtlogd',
+        ],
+      }),
+      ...api('nova'),
+      consolePublicHostname: hostname('Host name of the graphical consoles (noVNC) from outside.', {
+        otherwise: 'console.<publicDomain> below a control plane; else consoles are reached inside the cluster only',
+      }),
+      release,
+      region,
+      databaseRef,
+      messageQueueRef,
+      cacheRef,
+      keystoneRef,
+      placementRef: serviceRef('Placement', 'that counts what hosts have'),
+      glanceRef: serviceRef('Glance', 'that servers boot from'),
+      neutronRef: serviceRef('Neutron', 'that gives servers their ports'),
+      database: database('nova', ['nova_api', 'nova_cell0', 'nova']),
+      messageQueue: messageQueue('nova'),
+      identity: identity('nova'),
+      metadataSecretName: objectName(
+        'Secret with the shared secret of the metadata service (key password). Absent: <name>-metadata-secret is generated.',
+      ),
+      virtType: virtType('What runs the guests: kvm needs hardware support on the nodes, qemu emulates and is slow.'),
+      cellName: partName('Name of the only cell.', { fallback: 'cell1', immutable: 'cell1' }),
+      cells,
+      computeReplicas: int(
+        'How many eligible nodes are claimed to run guests. 0 when all compute hosts are outside of the cluster. A node that has guests is not released.',
+        { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
+      ),
+      nodeGroups,
+      ephemeralStorage: choice('Where root and ephemeral disks lie. ceph is not offered yet.', ['local', 'ceph'], {
+        default: 'local',
+        rules: [onlyOffered('ephemeralStorage', ['local'])],
+      }),
+      config: config('nova.conf'),
+    },
+    {
+      rules: [
+        rule(
+          '!(has(self.cells) && has(self.cellName))',
+          'cellName is short for cells: set one of the two',
+          '.cellName',
+        ),
+        rule(
+          '!(has(self.nodeGroups) && has(self.computeReplicas))',
+          'computeReplicas is short for nodeGroups: set replicas of the groups instead',
+          '.computeReplicas',
+        ),
+      ],
+    },
+  ),
+  status: object('What the operator found.', { ...common, phase, ...endpoints, nodes }),
+  columns: [endpointColumn],
+});
+
+export type Nova = ObjectOf<typeof Nova>;
+export type NovaSpec = SpecOf<typeof Nova>;
+export type NovaStatus = StatusOf<typeof Nova>;
+export type NovaCell = Infer<typeof cells>[number];
+export type NodeGroup = Infer<typeof nodeGroups>[number];

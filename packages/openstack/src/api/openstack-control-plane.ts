@@ -1,0 +1,140 @@
+import {
+  deletionPolicy,
+  gatewayRef,
+  hostname,
+  imagePullSecrets,
+  imageRegistry,
+  region,
+  release,
+  tls,
+} from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { embedded } from './embed.ts';
+import { Glance } from './glance.ts';
+import { Keystone } from './keystone.ts';
+import { MariaDB } from './mariadb.ts';
+import { Memcached } from './memcached.ts';
+import { nameLength } from './names.ts';
+import { Neutron } from './neutron.ts';
+import { Nova } from './nova.ts';
+import { onlyOffered } from './offering.ts';
+import { OVNNetwork } from './ovn-network.ts';
+import { Placement } from './placement.ts';
+import { RabbitMQ } from './rabbitmq.ts';
+import { bool, choice, object, rule } from './schema.ts';
+import { common, nodes, serviceEndpoints } from './status.ts';
+
+/** Services of the API that this version of the operator cannot deploy: they are refused by name. */
+export const notOffered = {
+  cinder: 'Block storage',
+  heat: 'Orchestration',
+  swift: 'Object storage',
+  barbican: 'Keys and secrets',
+  octavia: 'Load balancers',
+  designate: 'DNS',
+  manila: 'Shared file systems',
+  ironic: 'Bare metal',
+  magnum: 'Kubernetes clusters',
+  trove: 'Databases',
+  ceilometer: 'Telemetry',
+  aodh: 'Alarms',
+  masakari: 'High availability of servers',
+  mistral: 'Workflows',
+  tacker: 'Network functions',
+  cyborg: 'Accelerators',
+  blazar: 'Reservations',
+  zun: 'Containers',
+  cloudKitty: 'Rating',
+  watcher: 'Optimization',
+  vitrage: 'Root cause analysis',
+  zaqar: 'Messaging',
+  freezer: 'Backups',
+  venus: 'Logs',
+  adjutant: 'Operations',
+  storlets: 'Computing inside object storage',
+  horizon: 'The classic dashboard',
+  skyline: 'The modern dashboard',
+  cephStorage: 'A Ceph cluster',
+} as const;
+
+/** A service that is only accepted switched off; what else it says is kept, so that only one mistake is reported. */
+const off = (name: string, what: string) =>
+  object(
+    `${what}. Not offered by this version of the operator: leave it out, or switch it off.`,
+    { enabled: bool('Whether the service is deployed: only false is possible.') },
+    {
+      open: true,
+      rules: [
+        rule(
+          'has(self.enabled) && !self.enabled',
+          `${name} is not offered by this version of the operator; remove spec.${name} or set spec.${name}.enabled to false`,
+        ),
+      ],
+    },
+  );
+
+const switchedOff = Object.fromEntries(Object.entries(notOffered).map(([name, what]) => [name, off(name, what)])) as {
+  readonly [name in keyof typeof notOffered]: ReturnType<typeof off>;
+};
+
+/** A whole cloud. */
+export const OpenStackControlPlane = defineApi({
+  kind: 'OpenStackControlPlane',
+  plural: 'openstackcontrolplanes',
+  shortName: 'oscp',
+  description:
+    'A whole OpenStack cloud. From it come a MariaDB, a RabbitMQ, a Memcached, an OVNNetwork, a Keystone, a Glance, a Placement, a Neutron and a Nova, named <name>-<kind>, in the order of what they need.',
+  nameLength: nameLength.controlPlane,
+  spec: object('What the cloud should be. An empty spec is a small cloud.', {
+    region,
+    release,
+    storageBackend: choice(
+      'Where services keep volumes and images by default: pvc on volumes of the cluster. ceph and lvm are not offered yet.',
+      ['ceph', 'lvm', 'pvc'],
+      { default: 'pvc', rules: [onlyOffered('storageBackend', ['pvc'])] },
+    ),
+    networkBackend: choice('What carries the networks: ovn. ovs is not offered yet.', ['ovn', 'ovs'], {
+      default: 'ovn',
+      rules: [onlyOffered('networkBackend', ['ovn'])],
+    }),
+    tls,
+    gatewayRef,
+    publicDomain: hostname(
+      'Domain below which the APIs are reached from outside: keystone.<publicDomain>, nova.<publicDomain>, ... A change patches the public endpoints of the catalogue in place.',
+      { default: 'openstack.local' },
+    ),
+    imageRegistry,
+    imagePullSecrets,
+    deletionPolicy,
+    mariadb: embedded(MariaDB, 'The database server.'),
+    rabbitmq: embedded(RabbitMQ, 'The message broker.'),
+    memcached: embedded(Memcached, 'The cache.'),
+    ovnNetwork: embedded(OVNNetwork, 'The virtual network, with networkBackend ovn.'),
+    keystone: embedded(Keystone, 'The identity service.'),
+    glance: embedded(Glance, 'The image service.'),
+    placement: embedded(Placement, 'The placement service.'),
+    neutron: embedded(Neutron, 'The network service.'),
+    nova: embedded(Nova, 'The compute service.'),
+    ...switchedOff,
+  }),
+  status: object('What the operator found.', {
+    ...common,
+    phase: choice('How far the cloud is.', [
+      'Pending',
+      'Infrastructure',
+      'Identity',
+      'CoreServices',
+      'Compute',
+      'ExtendedServices',
+      'Dashboards',
+      'Ready',
+      'Failed',
+    ]),
+    endpoints: serviceEndpoints,
+    nodes,
+  }),
+});
+
+export type OpenStackControlPlane = ObjectOf<typeof OpenStackControlPlane>;
+export type OpenStackControlPlaneSpec = SpecOf<typeof OpenStackControlPlane>;
+export type OpenStackControlPlaneStatus = StatusOf<typeof OpenStackControlPlane>;

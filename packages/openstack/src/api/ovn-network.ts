@@ -1,0 +1,84 @@
+import { bridgeMappings, partName, storage, template } from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { atMost, notOfferedYet } from './offering.ts';
+import { nodeSelector } from './scheduling.ts';
+import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
+import { common, nodes, phase } from './status.ts';
+
+const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
+
+/** Nodes that are chassis, and what their bridges carry. */
+const nodeGroups = array(
+  'Nodes that are chassis: Open vSwitch and ovn-controller run there. Below a control plane, the node groups of Nova are added by themselves; nodes without guests, such as gateways, stand here.',
+  object('One group of nodes.', {
+    name: required(partName('Name of the group.')),
+    nodeSelector: nodeSelector('Labels of its nodes. Absent: every schedulable node.'),
+    bridgeMappings: bridgeMappings('Physical networks that its nodes reach, instead of those of spec.bridgeMappings.'),
+    gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
+  }),
+  { maxItems: 32, keys: ['name'] },
+);
+
+/** The virtual network: OVN's databases, and its agents on the nodes. */
+export const OVNNetwork = defineApi({
+  kind: 'OVNNetwork',
+  plural: 'ovnnetworks',
+  shortName: 'osovn',
+  description:
+    "OVN: the northbound and southbound databases, northd, and on every claimed node Open vSwitch with ovn-controller. It carries Neutron's networks.",
+  nameLength: nameLength.service,
+  spec: object('What the virtual network should be.', {
+    ...template({
+      main: 'each database',
+      components: ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovn-controller'],
+      single,
+    }),
+    northboundDBReplicas: int('Members of the northbound database.', {
+      minimum: 1,
+      maximum: 7,
+      fallback: 1,
+      rules: [atMost(1, 'northboundDBReplicas', single)],
+    }),
+    southboundDBReplicas: int('Members of the southbound database.', {
+      minimum: 1,
+      maximum: 7,
+      fallback: 1,
+      rules: [atMost(1, 'southboundDBReplicas', single)],
+    }),
+    northdReplicas: int('How many ovn-northd run; one is active, the others stand by.', {
+      minimum: 0,
+      maximum: 9,
+      fallback: 1,
+    }),
+    dbStorage: storage('Volume of each database.', '1Gi'),
+    enableRaftClustering: bool('Forms Raft clusters of three or more members.', {
+      default: false,
+      rules: [notOfferedYet('enableRaftClustering', 'leave it out, or set it to false')],
+    }),
+    sharedWithCNI: bool("Uses the OVN of the cluster's own network.", {
+      default: false,
+      rules: [notOfferedYet('sharedWithCNI', 'leave it out, or set it to false: an OVN of its own is started')],
+    }),
+    externalNorthboundDB: string('Connection string of the northbound database of a shared OVN.', {
+      maxLength: 1024,
+      rules: [rule('false', 'externalNorthboundDB is not offered by this version of the operator; leave it out')],
+    }),
+    bridgeMappings: bridgeMappings(
+      "Physical networks that the nodes reach. Applied to running nodes without an outage. Absent below a control plane: Neutron's.",
+    ),
+    nodeGroups,
+  }),
+  status: object('What the operator found.', {
+    ...common,
+    phase,
+    nodes,
+    northboundDBEndpoint: string('Connection string of the northbound database.', { maxLength: 1024 }),
+    southboundDBEndpoint: string('Connection string of the southbound database.', { maxLength: 1024 }),
+  }),
+});
+
+export type OVNNetwork = ObjectOf<typeof OVNNetwork>;
+export type OVNNetworkSpec = SpecOf<typeof OVNNetwork>;
+export type OVNNetworkStatus = StatusOf<typeof OVNNetwork>;
+export type ChassisGroup = Infer<typeof nodeGroups>[number];

@@ -1,0 +1,33 @@
+import { api, config, database, identity, region, release, template } from './common.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { cacheRef, databaseRef, keystoneRef } from './references.ts';
+import { object } from './schema.ts';
+import { common, endpoints, phase } from './status.ts';
+
+/** The service that counts what hosts have and what is used of it. */
+export const Placement = defineApi({
+  kind: 'Placement',
+  plural: 'placements',
+  shortName: 'ospl',
+  description: 'The placement service: what every host has, and what is used of it.',
+  nameLength: nameLength.service,
+  spec: object('What the placement service should be.', {
+    ...template({ main: 'the API', components: ['api'] }),
+    ...api('placement'),
+    release,
+    region,
+    databaseRef,
+    cacheRef,
+    keystoneRef,
+    database: database('placement', ['placement']),
+    identity: identity('placement'),
+    config: config('placement.conf'),
+  }),
+  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+export type Placement = ObjectOf<typeof Placement>;
+export type PlacementSpec = SpecOf<typeof Placement>;
+export type PlacementStatus = StatusOf<typeof Placement>;

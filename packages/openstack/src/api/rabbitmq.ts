@@ -1,0 +1,34 @@
+import { storage, template } from './common.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { nameLength } from './names.ts';
+import { notOfferedYet } from './offering.ts';
+import { objectName } from './references.ts';
+import { bool, object } from './schema.ts';
+import { common, phase } from './status.ts';
+
+const single = 'broker clusters are not offered yet; one broker on a durable volume is';
+
+/** The message broker. */
+export const RabbitMQ = defineApi({
+  kind: 'RabbitMQ',
+  plural: 'rabbitmqs',
+  shortName: 'osrmq',
+  description: 'A RabbitMQ broker, through which the OpenStack services call each other.',
+  nameLength: nameLength.service,
+  spec: object('What the message broker should be.', {
+    ...template({ main: 'the broker', components: ['server'], single }),
+    storage: storage('Volume of the broker.', '10Gi'),
+    clusterEnabled: bool('Forms a cluster of several brokers with quorum queues.', {
+      default: false,
+      rules: [notOfferedYet('clusterEnabled', 'leave it out, or set it to false')],
+    }),
+    credentialsSecretName: objectName(
+      'Secret with keys username and password of the administrator. Absent: <name>-credentials is generated.',
+    ),
+  }),
+  status: object('What the operator found.', { ...common, phase }),
+});
+
+export type RabbitMQ = ObjectOf<typeof RabbitMQ>;
+export type RabbitMQSpec = SpecOf<typeof RabbitMQ>;
+export type RabbitMQStatus = StatusOf<typeof RabbitMQ>;
