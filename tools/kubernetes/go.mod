@@ -1,4 +1,6 @@
-module openstack.k8s.io/tools/kubernetes
+// The versions of everything in kk. The modules of Kubernetes' own repository require each other at v0.0.0 and are
+// joined there by `replace`; whoever builds it from outside has to say the same replaces with the released version.
+module openstack-operator/tools/kubernetes
 
 go 1.26.0
 
