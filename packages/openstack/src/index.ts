@@ -23,3 +23,42 @@ export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from
 export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
 export type { Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
+export { children, phases } from './control-plane/children.ts';
+export { composeControlPlane, phaseOf } from './control-plane/compose.ts';
+export { type Composition, compose } from './engine/compose.ts';
+export { digest } from './engine/digest.ts';
+export { conditionOf, type Judgement, judgeAll } from './engine/judge.ts';
+export {
+  annotations,
+  cloudLabel,
+  cloudOf,
+  fieldManager,
+  labelsOf,
+  nodeGroupLabel,
+  retainedFor,
+  retainedForLabel,
+} from './engine/names.ts';
+export { defineService, type Service } from './engine/service.ts';
+export type {
+  DataGuard,
+  Desired,
+  DesiredObject,
+  Generator,
+  KeyRotation,
+  NodeClaim,
+  Observe,
+  Problem,
+  Progress,
+  Step,
+} from './engine/step.ts';
+export {
+  emptySurroundings,
+  type GatewayFacts,
+  type ReferenceField,
+  type Resolved,
+  type ServiceResource,
+  type ServiceSpec,
+  type Surroundings,
+} from './engine/surroundings.ts';
+export { referencesIn, resolveReferences } from './oslo/references.ts';
+export { services } from './services/index.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import type { NodeGroup } from '../api/nova.ts';
 import type { Composition } from '../engine/compose.ts';
-import { digest } from '../engine/digest.ts';
-import { labelsOf } from '../engine/names.ts';
+import { cloudLabel, cloudOf, labelsOf, nodeGroupLabel } from '../engine/names.ts';
 import { defined } from '../engine/pod.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
@@ -11,15 +11,6 @@ import { type Child, children, phases } from './children.ts';
 interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
   readonly [field: string]: unknown;
-}
-
-/** Label of the nodes that a cloud has claimed (production rule 9): the claim itself, taken by one writer at a time. */
-export const cloudLabel = 'openstack.k8s.io/cloud';
-
-/** The value of the label: `<namespace>.<name>`, or a digest of it where that is too long for a label. */
-export function cloudName({ metadata: { name = '', namespace = 'default' } }: KubeObject): string {
-  const text = `${namespace}.${name}`;
-  return text.length <= 63 ? text : `${text.slice(0, 52)}-${digest(text)}`;
 }
 
 /** From a control plane to its children: one step each, held back until what the child needs is Ready. */
@@ -53,21 +44,24 @@ function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
   return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 
+/** One claim for each node group of Nova; without groups one, named `default`, of `computeReplicas` nodes. */
 function claimStep(resource: ServiceResource, spec: ControlPlaneSpec): Step {
-  const nova = (spec['nova'] ?? {}) as { computeReplicas?: number; computeNodeSelector?: Record<string, string> };
+  const nova = (spec['nova'] ?? {}) as { computeReplicas?: number; nodeGroups?: readonly NodeGroup[] };
+  const groups: readonly { name: string; nodeSelector?: NodeGroup['nodeSelector']; replicas?: number }[] =
+    nova.nodeGroups ?? [
+      { name: 'default', ...(nova.computeReplicas === undefined ? {} : { replicas: nova.computeReplicas }) },
+    ];
+  const cloud = cloudOf(resource);
   return {
     condition: 'NodesReady',
     needs: [],
     awaits: [],
-    objects: [
-      {
-        verb: 'claim',
-        label: cloudLabel,
-        value: cloudName(resource),
-        selector: nova.computeNodeSelector ?? {},
-        ...(nova.computeReplicas === undefined ? {} : { count: nova.computeReplicas }),
-      },
-    ],
+    objects: groups.map(({ name, nodeSelector = {}, replicas }) => ({
+      verb: 'claim',
+      labels: { [cloudLabel]: cloud, [nodeGroupLabel]: name },
+      selector: nodeSelector,
+      ...(replicas === undefined ? {} : { count: replicas }),
+    })),
   };
 }
 
@@ -126,7 +120,6 @@ function childObject(
       release: child.phase === 'Infrastructure' ? undefined : spec.release,
       ...api,
       ...Object.fromEntries(references),
-      ...(child.onNodes === true ? { computeNodeSelector: { [cloudLabel]: cloudName(resource) } } : {}),
       ...template,
     }),
   };

@@ -1,11 +1,11 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import { kindOf } from '../api/kinds.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
-import { kindOf } from './kind-of.ts';
 import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
 import { brokerRecords, databaseRecords, identityRecords, type Records } from './records.ts';
 import type { Component, GeneratedSecret, Job, Service } from './service.ts';

@@ -20,7 +20,7 @@ import { secretReference } from '../oslo/references.ts';
 import { defaultRelease, releaseNamed } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
 import { exposureOf } from './exposure.ts';
-import { serviceHost } from './names.ts';
+import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
 import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 
@@ -34,6 +34,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly region: string;
   readonly release: Release;
   readonly surroundings: Surroundings;
+  /** Value of the label of the nodes that its cloud has claimed. */
+  readonly cloud: string;
   /** Accounts of the service, with the names that the resource gives them. */
   readonly accounts: Accounts;
   readonly database: DatabaseAddress;
@@ -58,13 +60,21 @@ export interface Context<R extends ServiceResource = ServiceResource> {
 
 /** Names that adoption of an existing cloud may need to change; each has a default. */
 export interface Accounts {
-  readonly database: { readonly name?: string; readonly user: string; readonly secret: string };
+  readonly database: {
+    readonly names: Readonly<Record<string, string>>;
+    readonly user: string;
+    readonly secret: string;
+  };
   readonly broker: { readonly user: string; readonly vhost: string; readonly secret: string };
   readonly identity: { readonly user: string; readonly serviceName: string; readonly secret: string };
 }
 
 interface AccountSpec {
-  readonly database?: { readonly name?: string; readonly user?: string; readonly secretName?: string };
+  readonly database?: {
+    readonly names?: Readonly<Record<string, string>>;
+    readonly user?: string;
+    readonly secretName?: string;
+  };
   readonly messageQueue?: { readonly user?: string; readonly vhost?: string; readonly secretName?: string };
   readonly identity?: { readonly userName?: string; readonly serviceName?: string; readonly secretName?: string };
 }
@@ -73,7 +83,7 @@ function accountsOf(service: Service, name: string, spec: ServiceSpec & AccountS
   const { database, messageQueue, identity } = spec;
   return {
     database: {
-      ...(database?.name === undefined ? {} : { name: database.name }),
+      names: database?.names ?? {},
       user: database?.user ?? service.name,
       secret: database?.secretName ?? `${name}-db-password`,
     },
@@ -136,6 +146,7 @@ export function contextOf<R extends ServiceResource>(
     region: spec.region ?? 'RegionOne',
     release: (spec.release === undefined ? defaultRelease : releaseNamed(spec.release)) ?? defaultRelease,
     surroundings,
+    cloud: cloudOf(resource),
     accounts,
     named,
     host: (suffix) => serviceHost(named(suffix), namespace),
@@ -164,7 +175,7 @@ export function contextOf<R extends ServiceResource>(
       const { host, port } = database();
       const { user, secret } = accounts.database;
       // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
-      return `mysql+pymysql://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, service as unknown as Service, name)}?charset=utf8`;
+      return `mysql+pymysql://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, name)}?charset=utf8`;
     },
     transportUrl() {
       const { host, port } = broker();
@@ -175,12 +186,7 @@ export function contextOf<R extends ServiceResource>(
   };
 }
 
-/**
- * The name that one of a service's databases has here. `spec.database.name` renames the first one; further ones keep
- * what follows it (`nova` -> `mynova`: `nova_api` -> `mynova_api`).
- */
-export function databaseName(accounts: Accounts, service: Service, database: string): string {
-  const first = service.databases?.[0]?.name ?? service.name;
-  const renamed = accounts.database.name;
-  return renamed === undefined || !database.startsWith(first) ? database : `${renamed}${database.slice(first.length)}`;
+/** The name that one of a service's databases has here: its default unless the resource renames it. */
+export function databaseName(accounts: Accounts, database: string): string {
+  return accounts.database.names[database] ?? database;
 }

@@ -1,6 +1,6 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
-import { kindOf } from './kind-of.ts';
-import { annotations } from './names.ts';
+import { kindOf } from '../api/kinds.ts';
+import { annotations, cloudLabel } from './names.ts';
 import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
 
 /** What a judgement needs beside the step. */
@@ -93,14 +93,14 @@ function verdictOf(desired: Desired, judgement: Judgement): Verdict {
   return workloadVerdict(kind, live, judgement);
 }
 
-function claimVerdict({ label, value, count = 1 }: NodeClaim, { nodes }: Judgement): Verdict {
-  const claimed = nodes.filter((node) => node.metadata.labels?.[label] === value).length;
-  return claimed >= count
+function claimVerdict({ labels, count = 1 }: NodeClaim, { nodes }: Judgement): Verdict {
+  const claimed = nodes.filter((node) =>
+    Object.entries(labels).every(([key, value]) => node.metadata.labels?.[key] === value),
+  );
+  const eligible = `a node is eligible when it is Ready, schedulable, and has no other ${cloudLabel} label`;
+  return claimed.length >= count
     ? done
-    : wait(
-        'NoNodes',
-        `${claimed} of ${count} nodes claimed: a node is eligible when it is Ready and not labelled ${label} by another cloud`,
-      );
+    : wait('NoNodes', `${claimed.length} of ${count} nodes are claimed; ${eligible}`);
 }
 
 function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): Verdict {

@@ -1,4 +1,5 @@
-import type { KubeObject } from '@openstack-operator/kube';
+import { controllerOf, type KubeObject } from '@openstack-operator/kube';
+import { digest } from './digest.ts';
 
 /** The field manager of all that compose states. */
 export const fieldManager = 'openstack-operator';
@@ -57,4 +58,21 @@ export function retainedFor(owner: KubeObject): string {
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
+}
+
+/** Label of the nodes that a cloud has claimed (production rule 9): the claim itself, taken by one writer at a time. */
+export const cloudLabel = `${prefix}/cloud`;
+
+/** Label of a claimed node: the node group that it was claimed for. */
+export const nodeGroupLabel = `${prefix}/node-group`;
+
+/**
+ * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
+ * without a control plane `<namespace>.standalone`. A text too long for a label ends in a digest.
+ */
+export function cloudOf(resource: KubeObject): string {
+  const { namespace = 'default', name = '' } = resource.metadata;
+  const owner = resource.kind === 'OpenStackControlPlane' ? name : controllerOf(resource)?.name;
+  const text = `${namespace}.${owner ?? 'standalone'}`;
+  return text.length <= 63 ? text : `${text.slice(0, 52)}-${digest(text)}`;
 }

@@ -60,7 +60,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     restartPolicy: input.restartPolicy,
     terminationGracePeriodSeconds: input.graceSeconds ?? 30,
     imagePullSecrets: spec.imagePullSecrets,
-    nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgentSelector(spec),
+    nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgent.nodes,
     tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? undefined : [{ operator: 'Exists' }]),
     affinity: overrides?.affinity,
     topologySpreadConstraints: overrides?.topologySpreadConstraints,
@@ -87,11 +87,6 @@ export function podSpec(input: PodInput): Record<string, unknown> {
 function variablesFrom(configs: readonly ConfigSet[]): unknown {
   const secrets = configs.flatMap(({ environment }) => (environment === undefined ? [] : [environment]));
   return secrets.length === 0 ? undefined : secrets.map((name) => ({ secretRef: { name } }));
-}
-
-/** Labels of the nodes that carry this cloud's agents. */
-export function nodeAgentSelector(spec: ServiceSpec): Readonly<Record<string, string>> {
-  return (spec as { computeNodeSelector?: Record<string, string> }).computeNodeSelector ?? {};
 }
 
 /** Collects the volumes of a pod and where they are mounted. */

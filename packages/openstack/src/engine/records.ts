@@ -26,7 +26,7 @@ export function databaseRecords(service: Service, context: Context): Records {
   const name = context.named('db-create');
   const { user, secret } = context.accounts.database;
   const password = secretReference(secret, 'password', 'sql');
-  const databases = (service.databases ?? []).map((database) => databaseName(context.accounts, service, database.name));
+  const databases = (service.databases ?? []).map((database) => databaseName(context.accounts, database.name));
   const sql = [
     // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
     ...databases.map(

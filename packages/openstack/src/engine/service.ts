@@ -73,6 +73,8 @@ export interface Init {
 
 /** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
 export interface NodeAgent {
+  /** Labels of its nodes: those of the claim. */
+  readonly nodes: Readonly<Record<string, string>>;
   readonly hostPID?: boolean;
   /** Needs the whole machine; otherwise only the capabilities. */
   readonly privileged?: boolean;

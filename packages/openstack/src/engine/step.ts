@@ -50,8 +50,8 @@ export type Desired =
 /** A claim on nodes: production rule 9. */
 export interface NodeClaim {
   readonly verb: 'claim';
-  readonly label: string;
-  readonly value: string;
+  /** Labels that claimed nodes get: the cloud, and the node group. */
+  readonly labels: Readonly<Record<string, string>>;
   /** Labels that a node must have to be eligible. */
   readonly selector: Readonly<Record<string, string>>;
   /** How many; absent means every eligible node that is free. */

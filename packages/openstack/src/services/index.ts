@@ -1,0 +1,6 @@
+import type { Service } from '../engine/service.ts';
+import { mariadb } from '../infrastructure/mariadb.ts';
+import { keystone } from './keystone/keystone.ts';
+
+/** Every service that this version can deploy. */
+export const services: readonly Service[] = [mariadb, keystone] as unknown as readonly Service[];

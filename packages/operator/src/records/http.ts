@@ -1,0 +1,88 @@
+import { type Clock, sleep } from '@openstack-operator/kube';
+
+/** One HTTP request of a records Job. */
+export interface HttpCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Its answer; header names are lower case. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Sends one request; rejects when there is no answer. Handed in: node:http in a Job, the sandbox's network in a rehearsal. */
+export type Http = (call: HttpCall) => Promise<HttpAnswer>;
+
+/** The other side said no: method, URL, status and its own words, never the request's body. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+
+  constructor(call: Pick<HttpCall, 'method' | 'url'>, answer: HttpAnswer) {
+    super(`${call.method} ${call.url}: ${answer.status} ${words(answer.body)}`);
+    this.status = answer.status;
+  }
+}
+
+/** A JSON API at one base URL, with fixed headers. */
+export interface JsonApi {
+  /** Resolves with the parsed answer (undefined for an empty one). @throws HttpError for a status of 400 or more */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+}
+
+/** Talks JSON below `base`. */
+export function jsonApi(http: Http, base: string, headers: Readonly<Record<string, string>>): JsonApi {
+  return {
+    async call(method, path, body) {
+      const call = {
+        method,
+        url: `${base}${path}`,
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      };
+      const answer = await http(call);
+      if (answer.status >= 400) throw new HttpError(call, answer);
+      return answer.body.trim() === '' ? undefined : JSON.parse(answer.body);
+    },
+  };
+}
+
+/**
+ * Retries what fails because the other side is just starting: no answer at all, 502, 503, 504. The Job's own back-off
+ * takes over after `seconds`.
+ */
+export function patient(http: Http, clock: Clock, seconds: number, signal?: AbortSignal): Http {
+  return async (call) => {
+    const deadline = clock.now() + seconds * 1000;
+    for (;;) {
+      try {
+        const answer = await http(call);
+        if (![502, 503, 504].includes(answer.status) || clock.now() >= deadline) return answer;
+      } catch (error) {
+        if (clock.now() >= deadline) throw error;
+      }
+      await sleep(clock, 1000, signal);
+    }
+  };
+}
+
+/** The message inside an error body of Keystone (`error.message`) or RabbitMQ (`reason`), or the body's first line. */
+function words(body: string): string {
+  try {
+    const parsed = JSON.parse(body) as { error?: { message?: string } | string; reason?: string };
+    const message = typeof parsed.error === 'object' ? parsed.error.message : parsed.reason;
+    if (message !== undefined) return message;
+  } catch {
+    // Not JSON: an HTML page of a proxy.
+  }
+  return body.trim().split('\n')[0]?.slice(0, 200) ?? '';
+}

@@ -1,0 +1,86 @@
+/**
+ * Whether every field that is stated is live as stated. What the server or others added beside does not count; numbers
+ * of Kubernetes quantities are compared by value (`2048Mi` is stored as `2Gi`). Lists of objects are matched by their
+ * merge keys, as server-side apply does; other lists are compared as a whole.
+ */
+export function sameFields(stated: unknown, live: unknown): boolean {
+  if (stated === null || stated === undefined) return live === undefined || live === null;
+  if (Array.isArray(stated)) return Array.isArray(live) && sameLists(stated, live);
+  if (typeof stated === 'object') {
+    if (typeof live !== 'object' || live === null || Array.isArray(live)) return isEmpty(stated) && live === undefined;
+    const fields = live as Record<string, unknown>;
+    return Object.entries(stated).every(([name, value]) => sameFields(value, fields[name]));
+  }
+  if (stated === live) return true;
+  // The server drops zero values that its types omit when empty.
+  if (live === undefined) return stated === '' || stated === false || stated === 0;
+  return isScalar(live) && sameQuantities(String(stated), String(live));
+}
+
+/** Keys by which server-side apply merges lists of objects (the OpenAPI schema's `x-kubernetes-list-map-keys`). */
+const mergeKeys = [
+  ['mountPath'],
+  ['containerPort', 'protocol'],
+  ['port', 'protocol'],
+  ['uid'],
+  ['name'],
+  ['type'],
+  ['topologyKey', 'whenUnsatisfiable'],
+];
+
+function sameLists(stated: readonly unknown[], live: readonly unknown[]): boolean {
+  if (stated.length === 0) return live.length === 0;
+  const keys = mergeKeys.find((names) => stated.every((item) => names.every((name) => hasField(item, name))));
+  if (keys === undefined) {
+    return stated.length === live.length && stated.every((item, index) => sameFields(item, live[index]));
+  }
+  return stated.every((item) => live.some((other) => sameKey(keys, item, other) && sameFields(item, other)));
+}
+
+function sameKey(keys: readonly string[], a: unknown, b: unknown): boolean {
+  return keys.every(
+    (key) => hasField(b, key) && (a as Record<string, unknown>)[key] === (b as Record<string, unknown>)[key],
+  );
+}
+
+function hasField(item: unknown, name: string): boolean {
+  return typeof item === 'object' && item !== null && name in item;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}
+
+const suffixes: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+};
+
+function sameQuantities(a: string, b: string): boolean {
+  const left = quantity(a);
+  return left !== undefined && left === quantity(b);
+}
+
+function quantity(text: string): number | undefined {
+  const [, number, suffix = ''] = /^([+-]?[0-9.]+)([A-Za-z]{0,2})$/.exec(text) ?? [];
+  const factor = suffixes[suffix];
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
