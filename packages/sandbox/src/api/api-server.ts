@@ -1,0 +1,195 @@
+import {
+  type Client,
+  type Clock,
+  ConnectionError,
+  createClient,
+  type HttpRequest,
+  type HttpResponse,
+  type Random,
+  sleep,
+  type Transport,
+} from '@openstack-operator/kube';
+import { stringify as stringifyYaml } from 'yaml';
+import type { ResourceType } from '../resources/resource-type.ts';
+import { ByteStream } from './byte-stream.ts';
+import type { AdmissionPlugin, Core } from './core.ts';
+import type { Body } from './decode.ts';
+import type { Faults, RequestFault } from './faults.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { negotiate } from './negotiation.ts';
+import { Registry } from './registry.ts';
+import { includeObject } from './representation.ts';
+import { header, type RequestInfo, requestInfo, type User } from './request-info.ts';
+import { handleResource, type Reply } from './resource-handler.ts';
+import { internalError, methodNotSupported, pathNotFound, StatusError } from './status.ts';
+import { Store } from './store.ts';
+import { watch } from './watch.ts';
+
+/** What an API server is made of. */
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The built-in kinds. */
+  readonly types: readonly ResourceType[];
+  readonly store?: Store;
+  readonly faults?: Faults;
+  /** Milliseconds between two bookmarks of a watch. Default: 60000. */
+  readonly bookmarkMs?: number;
+}
+
+/** Who the in-memory client is, unless it says otherwise. */
+export const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
+
+/** A Kubernetes API server in this process. */
+export interface ApiServer {
+  /** All objects: read and listened to directly by in-process controllers, which write through a client. */
+  readonly store: Store;
+  readonly registry: Registry;
+  /** Appended to by those who bring admission of their own (service addresses, quotas). */
+  readonly admission: AdmissionPlugin[];
+  /** Answers one request. Rejects with a ConnectionError when a fault breaks the connection. */
+  handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse>;
+  /** Requests without sockets: answers come within microtasks, so that virtual time stays exact. */
+  transport(user?: User): Transport;
+  /** kube's client over `transport`. */
+  client(user?: User, options?: { userAgent?: string }): Client;
+}
+
+/** Makes an API server that holds nothing yet. */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { clock, random, faults, bookmarkMs = 60_000 } = options;
+  const store = options.store ?? new Store();
+  const registry = new Registry();
+  for (const type of options.types) registry.add(type);
+  const core: Core = { store, registry, clock, random, admission: [] };
+  core.admission.push(namespaceLifecycle(core));
+
+  function respond(info: RequestInfo, body: Body, warn: (message: string) => void): Reply {
+    if (!info.isResource) throw pathNotFound();
+    const served = registry.find(info.group, info.version, info.resource);
+    if (!served) throw pathNotFound();
+    const verb = info.verb;
+    if (info.subresource === '' || info.subresource === 'status') {
+      if (info.subresource === 'status' && !served.type.subresources.includes('status')) throw pathNotFound();
+      if (!served.type.verbs.includes(verb)) throw methodNotSupported(served.groupResource, verb);
+      if (verb !== 'watch') return handleResource(core, served, info, body, warn);
+      const wanted = negotiate(header(info, 'accept'));
+      const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
+      return { status: 200, body: watch(core, served, info, serving) };
+    }
+    throw pathNotFound();
+  }
+
+  async function handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse> {
+    signal?.throwIfAborted();
+    const info = requestInfo(request, user);
+    const fault = faults?.request?.(info);
+    const refusal = fault && (await suffer(fault, clock, signal));
+    const warnings: string[] = [];
+    const reply = refusal ?? answer(info, request, warnings);
+    if (fault?.kind === 'dropResponse') {
+      if (reply.body instanceof ByteStream) reply.body.close();
+      throw new ConnectionError('ECONNRESET', 'the sandbox lost the answer on its way');
+    }
+    return httpResponse(reply, info, warnings, signal);
+  }
+
+  function answer(info: RequestInfo, request: HttpRequest, warnings: string[]): Reply {
+    try {
+      const text = typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
+      const body = { text, contentType: header(info, 'content-type') };
+      return respond(info, body, (message) => warnings.includes(message) || warnings.push(message));
+    } catch (error) {
+      const refused = error instanceof StatusError ? error : internalError(describe(error));
+      const seconds = refused.status.details?.retryAfterSeconds;
+      return {
+        status: refused.status.code,
+        body: refused.status,
+        ...(seconds && { headers: { 'retry-after': String(seconds) } }),
+      };
+    }
+  }
+
+  const transport = (user: User = ADMIN): Transport => ({
+    request: (request, signal) => handle(request, user, signal),
+    close: () => Promise.resolve(),
+  });
+  return {
+    store,
+    registry,
+    admission: core.admission,
+    handle,
+    transport,
+    client: (user, { userAgent } = {}) =>
+      createClient({ transport: transport(user), clock, ...(userAgent !== undefined && { userAgent }) }),
+  };
+}
+
+/** Lets a fault happen; gives the answer when the fault is one. */
+async function suffer(fault: RequestFault, clock: Clock, signal: AbortSignal | undefined): Promise<Reply | undefined> {
+  switch (fault.kind) {
+    case 'delay':
+      await sleep(clock, fault.ms, signal);
+      return undefined;
+    case 'drop':
+      throw new ConnectionError('ECONNRESET', 'the sandbox broke the connection');
+    case 'hang':
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    case 'dropResponse':
+      return undefined;
+    case 'status': {
+      const { code, reason = 'InternalError', message = 'a fault was injected', retryAfterSeconds } = fault;
+      const { status } = new StatusError(code, reason, message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
+      return {
+        status: code,
+        body: status,
+        ...(retryAfterSeconds && { headers: { 'retry-after': String(retryAfterSeconds) } }),
+      };
+    }
+    default:
+      return fault satisfies never;
+  }
+}
+
+function httpResponse(
+  reply: Reply,
+  info: RequestInfo,
+  warnings: readonly string[],
+  signal: AbortSignal | undefined,
+): HttpResponse {
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...reply.headers };
+  if (warnings.length > 0) {
+    headers['warning'] = warnings.map((text) => `299 - "${text.replaceAll(/[\\"]/g, '\\$&')}"`).join(', ');
+  }
+  const { body } = reply;
+  if (body instanceof ByteStream) {
+    const abort = () => body.close(signal?.reason as Error);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    body.onEnd(() => signal?.removeEventListener('abort', abort));
+    return { status: reply.status, headers, body };
+  }
+  let text: string;
+  if (typeof body === 'string') text = body;
+  else if (wantsYaml(info)) {
+    headers['content-type'] = 'application/yaml';
+    text = stringifyYaml(body);
+  } else text = JSON.stringify(body);
+  return { status: reply.status, headers, body: once(text) };
+}
+
+function wantsYaml(info: RequestInfo): boolean {
+  try {
+    return negotiate(header(info, 'accept')).yaml;
+  } catch {
+    return false;
+  }
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,56 @@
+/**
+ * Field paths that a JSON text states more than once, such as `spec.replicas`, in the order they are met. The text must
+ * be valid JSON. `JSON.parse` keeps the last value and says nothing, so strict decoding needs this.
+ */
+export function duplicateFields(text: string): string[] {
+  const found: string[] = [];
+  let position = 0;
+
+  const skipSpace = () => {
+    while (/\s/.test(text[position] ?? '')) position += 1;
+  };
+  const readString = (): string => {
+    const start = position;
+    position += 1;
+    while (text[position] !== '"') position += text[position] === '\\' ? 2 : 1;
+    position += 1;
+    return JSON.parse(text.slice(start, position)) as string;
+  };
+  const readValue = (path: string): void => {
+    skipSpace();
+    if (text[position] === '{') readObject(path);
+    else if (text[position] === '[') readList(path);
+    else if (text[position] === '"') readString();
+    else while (position < text.length && !/[,\]}\s]/.test(text[position] ?? '')) position += 1;
+    skipSpace();
+  };
+  const readObject = (path: string): void => {
+    const seen = new Set<string>();
+    position += 1;
+    skipSpace();
+    while (text[position] !== '}') {
+      skipSpace();
+      const name = readString();
+      const inner = path ? `${path}.${name}` : name;
+      if (seen.has(name)) found.push(inner);
+      seen.add(name);
+      skipSpace();
+      position += 1;
+      readValue(inner);
+      if (text[position] === ',') position += 1;
+    }
+    position += 1;
+  };
+  const readList = (path: string): void => {
+    position += 1;
+    skipSpace();
+    for (let index = 0; text[position] !== ']'; index += 1) {
+      readValue(`${path}[${index}]`);
+      if (text[position] === ',') position += 1;
+    }
+    position += 1;
+  };
+
+  readValue('');
+  return found;
+}
