@@ -14,7 +14,8 @@ export function objectSchema(api: Api): OpenApiSchema {
     properties: {
       apiVersion: { type: 'string', description: `${group}/${version}.` },
       kind: { type: 'string', description: `${api.kind}.` },
-      metadata: { type: 'object' },
+      // The name is there only so that rules can point to it.
+      metadata: { type: 'object', properties: { name: { type: 'string' } } },
       spec: { ...specSchema(api.spec), default: {} },
       status: api.status.schema,
     },

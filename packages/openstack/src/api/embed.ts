@@ -33,22 +33,33 @@ export function embedded<S>(api: Api<S>, what: string): Field<Omit<S, SaidOnce>,
 }
 
 const openAffinity = object('As in core/v1.', {}, { open: true }).schema;
+/** Shapes of core/v1, which the child's CRD documents field by field. */
+const coreShapes = ['resources', 'tolerations', 'topologySpreadConstraints', 'env'];
 
-function loosened({ default: _, ...schema }: OpenApiSchema): OpenApiSchema {
+function loosened(whole: OpenApiSchema): OpenApiSchema {
+  return mapped(without(whole, 'default'), (child, name) => {
+    if (name === 'affinity') return { ...openAffinity, description: child.description ?? '' };
+    return coreShapes.includes(name) ? mapped(child, undocumented) : loosened(child);
+  });
+}
+
+function undocumented(schema: OpenApiSchema): OpenApiSchema {
+  return mapped(without(schema, 'description'), undocumented);
+}
+
+/** The schema with `change` made to each of its children; `name` is empty for items and values. */
+function mapped(schema: OpenApiSchema, change: (child: OpenApiSchema, name: string) => OpenApiSchema): OpenApiSchema {
   const { properties, additionalProperties, items } = schema;
   return {
     ...schema,
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, child]) => [
-              name,
-              name === 'affinity' ? { ...openAffinity, description: child.description ?? '' } : loosened(child),
-            ]),
-          ),
-        }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: loosened(additionalProperties) }),
-    ...(items === undefined ? {} : { items: loosened(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, change(child, name)])),
+    }),
+    ...(additionalProperties && { additionalProperties: change(additionalProperties, '') }),
+    ...(items && { items: change(items, '') }),
   };
+}
+
+function without(schema: OpenApiSchema, key: keyof OpenApiSchema): OpenApiSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== key));
 }

@@ -24,11 +24,13 @@ export function nameRules(kind: string, maximum: number): Rule[] {
   return [
     rule(
       `self.metadata.name.size() <= ${maximum}`,
-      `metadata.name: the name of a ${kind} has at most ${maximum} characters, so that the names of the objects made from it stay within Kubernetes' limits`,
+      `the name of this ${kind} is too long: at most ${maximum} characters leave room for the names of the objects that are made from it`,
+      '.metadata.name',
     ),
     rule(
       `self.metadata.name.matches('${labelPattern}')`,
-      `metadata.name: the name of a ${kind} begins with a letter and has only a-z, 0-9 and '-', because Services are named after it`,
+      `the name of this ${kind} has to begin with a letter and have only a-z, 0-9 and '-': Services are named after it`,
+      '.metadata.name',
     ),
   ];
 }

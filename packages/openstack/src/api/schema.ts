@@ -116,7 +116,7 @@ function immutable(absent: unknown): Transition {
     path: [],
     absent: JSON.stringify(absent),
     allows: (next, previous) => `${next} == ${previous}`,
-    message: 'cannot be changed after creation: delete the object and create it anew with the other value',
+    message: 'cannot be changed after creation; set it back, or create another object with the other value',
   };
 }
 

@@ -1,0 +1,37 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { apiReference } from './generators/api-reference.ts';
+import { customResourceDefinitions } from './generators/custom-resource-definitions.ts';
+import type { GeneratedFile } from './generators/generated-file.ts';
+
+/**
+ * Writes the files that are made from code; with `--check`, says which ones are not as they would be made, and exits
+ * with 1 if there are any. A generator is a function that gives files; add one to the list and it takes part.
+ */
+const generators: readonly (() => readonly GeneratedFile[])[] = [customResourceDefinitions, apiReference];
+
+const root = join(import.meta.dirname, '..');
+const usage = 'usage: node tools/generate.ts [--check]';
+const [flag, ...rest] = process.argv.slice(2);
+if (rest.length > 0 || (flag !== undefined && flag !== '--check')) {
+  console.error(usage);
+  process.exit(2);
+}
+
+const stale: string[] = [];
+for (const { path, content } of generators.flatMap((generator) => generator())) {
+  const file = join(root, path);
+  const current = await readFile(file, 'utf8').catch(() => undefined);
+  if (current === content) continue;
+  stale.push(path);
+  if (flag === '--check') continue;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
+  console.log(`wrote ${path}`);
+}
+if (flag === '--check' && stale.length > 0) {
+  console.error(
+    `not as they would be generated now:\n${stale.map((path) => `  ${path}\n`).join('')}run: make generate`,
+  );
+  process.exitCode = 1;
+}
