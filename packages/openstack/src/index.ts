@@ -1,7 +1,7 @@
 export { builtInKinds } from './api/built-in-kinds.ts';
-export type { BridgeMapping, Config, ConfigValue, GatewayRef, Storage } from './api/common.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
+export type { GatewayRef } from './api/exposure.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './api/glance.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './api/keystone.ts';
 export { kindOf, kinds } from './api/kinds.ts';
@@ -9,6 +9,7 @@ export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './api/mariadb.ts'
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './api/memcached.ts';
 export { nameLength } from './api/names.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './api/neutron.ts';
+export type { BridgeMapping } from './api/node-groups.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './api/nova.ts';
 export {
   notOffered,
@@ -23,6 +24,8 @@ export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from
 export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
 export type { Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
+export type { Storage } from './api/storage.ts';
+export type { Config, ConfigValue } from './api/template.ts';
 export { children, phases } from './control-plane/children.ts';
 export { composeControlPlane, phaseOf } from './control-plane/compose.ts';
 export { type Composition, compose } from './engine/compose.ts';
@@ -35,6 +38,7 @@ export {
   fieldManager,
   labelsOf,
   nodeGroupLabel,
+  prefix,
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';

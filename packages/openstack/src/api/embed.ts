@@ -1,5 +1,5 @@
 import type { Api } from './define-api.ts';
-import { type Field, type OpenApiSchema, object } from './schema.ts';
+import { bool, type Field, type OpenApiSchema, object } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
 type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imagePullSecrets' | 'deletionPolicy';
@@ -11,12 +11,20 @@ const saidOnce: readonly string[] = [
   'deletionPolicy',
 ] satisfies SaidOnce[];
 
+/** The spec of a child, below a control plane. */
+export type Embedded<S> = { readonly enabled?: boolean } & Omit<S, SaidOnce>;
+
+const enabled = bool(
+  'Whether the service is deployed. What needs it is left out too, and says so; what it has stored is kept.',
+  { fallback: true },
+);
+
 /**
  * The spec of a child as a field of the control plane: without what the control plane says for all, and without
  * defaults (the child's own CRD sets them; here they would hide that a field was left to the control plane). Affinity
  * is checked by the child's CRD alone, which keeps this one below the size that an API server takes.
  */
-export function embedded<S>(api: Api<S>, what: string): Field<Omit<S, SaidOnce>, false> {
+export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
   const { properties = {}, required, ...rest } = schema;
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
@@ -26,7 +34,10 @@ export function embedded<S>(api: Api<S>, what: string): Field<Omit<S, SaidOnce>,
     schema: {
       ...rest,
       description: `${what} The fields are those of a ${api.kind}.`,
-      properties: Object.fromEntries(kept.map(([name, child]) => [name, loosened(child)])),
+      properties: {
+        enabled: enabled.schema,
+        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child)])),
+      },
       ...(required === undefined ? {} : { required }),
     },
   };

@@ -1,10 +1,13 @@
-import { api, config, database, identity, messageQueue, region, release, storage, template } from './common.ts';
+import { database, identity, noMessageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef } from './references.ts';
+import { cacheRef, databaseRef, keystoneRef } from './references.ts';
 import { choice, object, string } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
+import { storage } from './storage.ts';
+import { config, region, release, template } from './template.ts';
 
 const single = 'images lie on a ReadWriteOnce volume, which one pod at a time can use';
 
@@ -21,11 +24,10 @@ export const Glance = defineApi({
     release,
     region,
     databaseRef,
-    messageQueueRef,
     cacheRef,
     keystoneRef,
     database: database('glance', ['glance']),
-    messageQueue: messageQueue('glance'),
+    messageQueue: noMessageQueue,
     identity: identity('glance'),
     storageType: choice(
       'Where images are kept: pvc on a volume. ceph and swift are not offered yet.',

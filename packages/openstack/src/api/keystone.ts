@@ -1,9 +1,11 @@
-import { api, config, database, messageQueue, region, release, template } from './common.ts';
+import { database, noMessageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
-import { cacheRef, databaseRef, messageQueueRef, objectName } from './references.ts';
+import { cacheRef, databaseRef, objectName } from './references.ts';
 import { int, object, rule, string } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
+import { config, region, release, template } from './template.ts';
 
 const adminName = (what: string, fallback: string) =>
   string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback, immutable: fallback });
@@ -23,10 +25,9 @@ export const Keystone = defineApi({
       release,
       region,
       databaseRef,
-      messageQueueRef,
       cacheRef,
       database: database('keystone', ['keystone']),
-      messageQueue: messageQueue('keystone'),
+      messageQueue: noMessageQueue,
       adminPasswordSecretName: objectName(
         "Secret with the administrator's password (key password). Absent: <name>-admin-password is generated. Bootstrap sets the password once; a password changed in Keystone afterwards stays.",
       ),

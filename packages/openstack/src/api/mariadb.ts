@@ -1,10 +1,11 @@
-import { storage, template } from './common.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
 import { notOfferedYet } from './offering.ts';
 import { objectName } from './references.ts';
 import { bool, object, rule, string } from './schema.ts';
 import { common, phase } from './status.ts';
+import { storage } from './storage.ts';
+import { template } from './template.ts';
 
 const single = 'Galera clusters are not offered yet; one server on a durable volume is';
 

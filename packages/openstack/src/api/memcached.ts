@@ -1,8 +1,8 @@
-import { template } from './common.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
 import { int, object } from './schema.ts';
 import { common, phase } from './status.ts';
+import { template } from './template.ts';
 
 const single = 'clients would see a different cache behind each of several servers; raise memoryMegabytes instead';
 

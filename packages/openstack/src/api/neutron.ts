@@ -1,10 +1,13 @@
-import { api, bridgeMappings, config, database, identity, messageQueue, region, release, template } from './common.ts';
+import { database, identity, messageQueue } from './accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
+import { bridgeMappings } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, serviceRef } from './references.ts';
 import { array, choice, int, object, required, rule, string } from './schema.ts';
 import { common, endpoints, nodes, phase } from './status.ts';
+import { config, region, release, template } from './template.ts';
 
 const vlanRanges = array(
   'VLANs that projects may use, by physical network. Needed for the network type vlan.',

@@ -1,23 +1,14 @@
-import {
-  api,
-  bridgeMappings,
-  config,
-  database,
-  hostname,
-  identity,
-  messageQueue,
-  partName,
-  region,
-  release,
-  template,
-} from './common.ts';
+import { database, identity, messageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { api, hostname } from './exposure.ts';
 import { nameLength } from './names.ts';
+import { bridgeMappings, partName } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, serviceRef } from './references.ts';
 import { nodeSelector } from './scheduling.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string } from './schema.ts';
 import { common, endpoints, nodes, phase } from './status.ts';
+import { config, region, release, template } from './template.ts';
 
 const virtType = (what: string) => choice(what, ['kvm', 'qemu'], { fallback: 'kvm' });
 
@@ -103,8 +94,6 @@ export const Nova = defineApi({
       messageQueueRef,
       cacheRef,
       keystoneRef,
-      placementRef: serviceRef('Placement', 'that counts what hosts have'),
-      glanceRef: serviceRef('Glance', 'that servers boot from'),
       neutronRef: serviceRef('Neutron', 'that gives servers their ports'),
       database: database('nova', ['nova_api', 'nova_cell0', 'nova']),
       messageQueue: messageQueue('nova'),

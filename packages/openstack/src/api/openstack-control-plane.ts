@@ -1,15 +1,6 @@
-import {
-  deletionPolicy,
-  gatewayRef,
-  hostname,
-  imagePullSecrets,
-  imageRegistry,
-  region,
-  release,
-  tls,
-} from './common.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { embedded } from './embed.ts';
+import { exposure, gatewayRef, hostname, tls } from './exposure.ts';
 import { Glance } from './glance.ts';
 import { Keystone } from './keystone.ts';
 import { MariaDB } from './mariadb.ts';
@@ -23,6 +14,7 @@ import { Placement } from './placement.ts';
 import { RabbitMQ } from './rabbitmq.ts';
 import { bool, choice, object, rule } from './schema.ts';
 import { common, nodes, serviceEndpoints } from './status.ts';
+import { deletionPolicy, imagePullSecrets, imageRegistry, region, release } from './template.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
@@ -98,6 +90,7 @@ export const OpenStackControlPlane = defineApi({
       rules: [onlyOffered('networkBackend', ['ovn'])],
     }),
     tls,
+    exposure,
     gatewayRef,
     publicDomain: hostname(
       'Domain below which the APIs are reached from outside: keystone.<publicDomain>, nova.<publicDomain>, ... A change patches the public endpoints of the catalogue in place.',

@@ -1,10 +1,12 @@
-import { bridgeMappings, partName, storage, template } from './common.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
+import { bridgeMappings, partName } from './node-groups.ts';
 import { atMost, notOfferedYet } from './offering.ts';
 import { nodeSelector } from './scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
 import { common, nodes, phase } from './status.ts';
+import { storage } from './storage.ts';
+import { template } from './template.ts';
 
 const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
 

@@ -1,9 +1,11 @@
-import { api, config, database, identity, region, release, template } from './common.ts';
+import { database, identity } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
+import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { cacheRef, databaseRef, keystoneRef } from './references.ts';
 import { object } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
+import { config, region, release, template } from './template.ts';
 
 /** The service that counts what hosts have and what is used of it. */
 export const Placement = defineApi({

@@ -1,0 +1,49 @@
+import { objectName } from './references.ts';
+import { object, rule, string } from './schema.ts';
+
+const identifier = (what: string, name: string) =>
+  string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback: name, immutable: name });
+
+const secretName = (what: string, generated: string) => objectName(what + generated);
+
+/** The databases of a service, by the names that they have unless told otherwise. */
+export function database<const N extends string>(user: string, names: readonly N[]) {
+  return object('Databases of the service. Their names matter when an existing cloud is adopted.', {
+    user: identifier('Name of the database user.', user),
+    names: object(
+      'Names of the databases.',
+      Object.fromEntries(names.map((name) => [name, identifier(`Name of the database ${name}.`, name)])) as {
+        readonly [name in N]: ReturnType<typeof identifier>;
+      },
+    ),
+    secretName: secretName('Secret with the password of the user (key password).', ' Absent: one is generated.'),
+  });
+}
+
+/** The account at the message broker. */
+export function messageQueue(user: string) {
+  return object('Account at the message broker.', {
+    user: identifier('Name of the broker user.', user),
+    vhost: identifier('Virtual host that the service keeps its queues in.', user),
+    secretName: secretName('Secret with the password of the user (key password).', ' Absent: one is generated.'),
+  });
+}
+
+/** The account at the message broker of a service that would only send notifications, which is not offered yet. */
+export const noMessageQueue = object(
+  'Account at the message broker, for notifications. Not offered by this version of the operator: leave it out.',
+  { secretName: secretName('Secret with the password of the user (key password).', '') },
+  { rules: [rule('false', 'messageQueue is not offered here by this version of the operator; leave it out')] },
+);
+
+/** The account in Keystone and the entry in its catalogue. */
+export function identity(name: string) {
+  return object('Account of the service in Keystone, and its entry in the catalogue.', {
+    userName: identifier('Name of the service user.', name),
+    serviceName: identifier("Name of the service's entry in the catalogue.", name),
+    secretName: secretName(
+      'Secret with the password of the service user (key password).',
+      ' Absent: one is generated.',
+    ),
+  });
+}

@@ -1,0 +1,64 @@
+import { subdomainPattern } from './names.ts';
+import { notOfferedYet, onlyOffered } from './offering.ts';
+import { objectName } from './references.ts';
+import { bool, choice, type Infer, object, required, string } from './schema.ts';
+
+/** The Gateway that public routes attach to. */
+export const gatewayRef = object(
+  'Gateway (gateway.networking.k8s.io) that public routes attach to.',
+  {
+    name: string('Name of the Gateway.', { maxLength: 253, pattern: subdomainPattern, fallback: 'openstack-gateway' }),
+    namespace: string(
+      'Namespace of the Gateway; its listener has to allow routes from the namespace of this resource.',
+      {
+        maxLength: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        otherwise: 'the namespace of this resource',
+      },
+    ),
+    listenerName: string('Listener of the Gateway to bind to.', {
+      maxLength: 253,
+      pattern: subdomainPattern,
+      otherwise: 'every listener that admits the host name',
+    }),
+  },
+  { otherwise: 'the Gateway openstack-gateway in the same namespace, where there is one' },
+);
+
+/** A public host name. */
+export const hostname = (what: string, options: { otherwise?: string; default?: string }) =>
+  string(what, { maxLength: 253, pattern: subdomainPattern, ...options });
+
+/** How an API is reached from outside the cluster. */
+export const exposure = choice(
+  'How the API is reached from outside: Gateway makes an HTTPRoute, None keeps it inside the cluster. LoadBalancer, NodePort and Ingress are not offered yet.',
+  ['Gateway', 'LoadBalancer', 'NodePort', 'Ingress', 'None'],
+  {
+    otherwise: 'Gateway where the cluster serves Gateway API and a Gateway is named or found, else None',
+    rules: [onlyOffered('exposure', ['Gateway', 'None'])],
+  },
+);
+
+/** What every service with a public API has; `name` is the first label of its default host name. */
+export const api = (name: string) => ({
+  exposure,
+  publicHostname: hostname(
+    'Host name of the API from outside. It stands in the public endpoint of the catalogue; a change patches the endpoint in place.',
+    { otherwise: `${name}.<publicDomain> below a control plane; else the API has no public host name` },
+  ),
+  gatewayRef,
+});
+
+/** TLS of the endpoints. */
+export const tls = object('TLS within the cluster. At the edge, the Gateway listener ends TLS, whatever stands here.', {
+  enabled: bool('Whether endpoints inside the cluster speak TLS.', {
+    fallback: false,
+    rules: [notOfferedYet('tls.enabled', 'end TLS at the listener of the Gateway')],
+  }),
+  issuerRef: object('cert-manager issuer that signs the certificates; needed when TLS is enabled.', {
+    name: required(objectName('Name of the issuer.')),
+    kind: choice('Kind of the issuer.', ['Issuer', 'ClusterIssuer'], { fallback: 'Issuer' }),
+  }),
+});
+
+export type GatewayRef = Infer<typeof gatewayRef>;

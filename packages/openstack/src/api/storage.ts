@@ -1,0 +1,34 @@
+import { subdomainPattern } from './names.ts';
+import { type Infer, object, string, transition } from './schema.ts';
+
+/** A volume. It may grow where its StorageClass allows that; it never shrinks. */
+export function storage(what: string, size: string) {
+  return object(what, {
+    size: transition(
+      string('Requested size, such as 10Gi. It can be raised where the StorageClass allows expansion, never lowered.', {
+        maxLength: 32,
+        pattern: '^[0-9]+(\\.[0-9]+)?([KMGTPE]i|[kMGTPE])?$',
+        fallback: size,
+      }),
+      {
+        absent: JSON.stringify(size),
+        allows: (next, previous) => `quantity(${next}).compareTo(quantity(${previous})) >= 0`,
+        message: 'cannot be lowered: volumes never shrink',
+      },
+    ),
+    storageClassName: transition(
+      string('StorageClass of the volume.', {
+        maxLength: 253,
+        pattern: subdomainPattern,
+        otherwise: "the cluster's default StorageClass",
+      }),
+      {
+        absent: '""',
+        allows: (next, previous) => `${next} == ${previous}`,
+        message: 'cannot be changed after creation: a volume stays in its StorageClass',
+      },
+    ),
+  });
+}
+
+export type Storage = Infer<ReturnType<typeof storage>>;

@@ -1,0 +1,116 @@
+import { atMost } from './offering.ts';
+import { objectName } from './references.ts';
+import { componentOverrides, nodeSelector, resources } from './scheduling.ts';
+import { anyValue, array, choice, type Infer, int, map, object, required, string } from './schema.ts';
+
+const image = (what: string, otherwise: string) =>
+  string(what, {
+    maxLength: 512,
+    pattern: '^[a-zA-Z0-9][-a-zA-Z0-9._:/]*(@sha256:[a-f0-9]{64})?$',
+    otherwise,
+  });
+
+/** Where images come from, in place of the release's registry. */
+export const imageRegistry = string(
+  'Registry and path that take the place of quay.io/openstack.kolla in every built-in image.',
+  {
+    maxLength: 253,
+    pattern: '^[a-z0-9][-a-z0-9._:/]*[a-z0-9]$',
+    otherwise: 'quay.io/openstack.kolla',
+  },
+);
+
+/** What the registries ask for. */
+export const imagePullSecrets = array(
+  'Secrets with credentials of the registries.',
+  object('One Secret.', { name: required(objectName('Its name.')) }),
+  { maxItems: 8, keys: ['name'] },
+);
+
+/** What outlives the resource. */
+export const deletionPolicy = choice(
+  'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, and they are taken up when it is created again; Delete removes them with all data.',
+  ['Retain', 'Delete'],
+  { fallback: 'Retain' },
+);
+
+/**
+ * What every kind that runs pods has.
+ * - `main`: the component that `replicas`, `image` and `resources` are about.
+ * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind.
+ * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
+ * - `single`: why there can only be one pod of the main component yet.
+ */
+export function template<const C extends string, const I extends string = never>(options: {
+  main: string;
+  components: readonly C[];
+  images?: readonly I[];
+  single?: string;
+}) {
+  const { main, components, images = [], single } = options;
+  return {
+    replicas: int(`How many pods of ${main} run; 0 stops them and keeps their data.`, {
+      minimum: 0,
+      maximum: 100,
+      fallback: 1,
+      rules: single === undefined ? [] : [atMost(1, 'replicas', single)],
+    }),
+    image: image(
+      `Full reference of the image of ${main}, tag or digest. spec.images goes before it.`,
+      'the image of the release',
+    ),
+    resources: resources(`Requests and limits of ${main}.`, 'those of the component'),
+    nodeSelector: nodeSelector(
+      'Node labels that all pods of this resource ask for, but for node agents, which run on claimed nodes.',
+    ),
+    components: map('Settings for single components, which go before those above.', componentOverrides, {
+      keys: components,
+    }),
+    images: map(
+      'Full references of single images, tag or digest. A change rolls the pods that use the image; node agents are replaced node by node.',
+      image('Such as registry.example.com/openstack/nova-api@sha256:...', 'the image of the release'),
+      { keys: [...components, ...images] },
+    ),
+    imageRegistry,
+    imagePullSecrets,
+    deletionPolicy,
+  };
+}
+
+/** The OpenStack release, on kinds whose images follow it. */
+export const release = string(
+  'OpenStack release to run, such as 2025.1. A change upgrades: step by step, to the next release only, never back.',
+  { maxLength: 16, pattern: '^20[0-9]{2}\\.[12]$', otherwise: "the operator's, or the control plane's" },
+);
+
+/** Where the region stands; the identity of everything that is registered in Keystone. */
+export const region = string('Region that the service registers its endpoints in.', {
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
+  default: 'RegionOne',
+  immutable: 'RegionOne',
+});
+
+/** A value of a configuration option: null takes the option away from the layers below. */
+export type ConfigValue = string | number | boolean | null | readonly (string | number | boolean)[];
+
+/** User configuration of a service: file, section, option, value. */
+export function config(file: string) {
+  return map(
+    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns, and options that the release does not know, are refused.`,
+    map(
+      'Sections of one file.',
+      map(
+        'Options of one section.',
+        anyValue<ConfigValue>('A text, a number, true or false, a list of these, or null.'),
+        {
+          maxProperties: 256,
+        },
+      ),
+      { maxProperties: 128 },
+    ),
+    { maxProperties: 32 },
+  );
+}
+
+export type Config = Infer<ReturnType<typeof config>>;
