@@ -1,3 +1,4 @@
+import { abortScope } from './abort.ts';
 import type { Clock } from './clock.ts';
 import { sleep } from './clock.ts';
 import { ApiError, ConnectionError, isApiError } from './errors.ts';
@@ -93,58 +94,33 @@ export function createExchange(options: ExchangeOptions): Exchange {
     }
   }
 
+  const timeout = () => new ConnectionError('ETIMEDOUT', `no answer within ${options.requestTimeout / 1000} s`);
+
   return {
     json: (request) =>
       retrying(request, async () => {
-        const deadline = startDeadline(options, request.signal);
-        try {
-          const response = await attempt(request, deadline.signal);
-          return parseJson(await readText(response.body));
-        } finally {
-          deadline.clear();
-        }
+        const deadline = { clock, ms: options.requestTimeout, reason: timeout };
+        using scope = abortScope({ parents: [request.signal], deadline });
+        const response = await attempt(request, scope.signal);
+        return parseJson(await readText(response.body));
       }),
 
     async *stream(request) {
-      const { body, deadline } = await retrying(request, async () => {
-        const deadline = startDeadline(options, request.signal);
+      // Only the head has a deadline: the rest may take its time.
+      using scope = abortScope({ parents: [request.signal] });
+      const body = await retrying(request, async () => {
+        const timer = clock.after(options.requestTimeout, () => scope.abort(timeout()));
         try {
-          const { body } = await attempt({ ...request, stream: true }, deadline.signal);
-          deadline.reached();
-          return { body, deadline };
-        } catch (error) {
-          deadline.clear();
-          throw error;
+          return (await attempt({ ...request, stream: true }, scope.signal)).body;
+        } finally {
+          timer.cancel();
         }
       });
       try {
         yield* body;
       } catch (error) {
         throw withContext(error, request);
-      } finally {
-        deadline.clear();
       }
-    },
-  };
-}
-
-/** A signal that follows `signal`, and is aborted when the time is up. */
-function startDeadline({ clock, requestTimeout }: ExchangeOptions, signal: AbortSignal | undefined) {
-  const controller = new AbortController();
-  const follow = () => controller.abort(signal?.reason);
-  if (signal?.aborted) follow();
-  // AbortSignal.any would stay registered on a long-lived signal until collected; this is taken off at once.
-  signal?.addEventListener('abort', follow, { once: true });
-  const timer = clock.after(requestTimeout, () => {
-    controller.abort(new ConnectionError('ETIMEDOUT', `no answer within ${requestTimeout / 1000} s`));
-  });
-  return {
-    signal: controller.signal,
-    /** The head is there: the rest may take its time. */
-    reached: () => timer.cancel(),
-    clear: () => {
-      timer.cancel();
-      signal?.removeEventListener('abort', follow);
     },
   };
 }
