@@ -1,2 +1,6 @@
 /** Make-believe processes: models of the real programs of an OpenStack cloud, as they behave in reality. */
+export { mariadbClients } from './infrastructure/mariadb-client.ts';
+export { mariadbInstallDb } from './infrastructure/mariadb-install-db.ts';
+export { mariadbd, mariadbdSafe } from './infrastructure/mariadb-server.ts';
+export { memcached } from './infrastructure/memcached.ts';
 export { baseCommands } from './shell/system-commands.ts';

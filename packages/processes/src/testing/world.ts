@@ -118,8 +118,11 @@ export class World {
         owned.add(controller);
         controller.signal.addEventListener('abort', () => this.#servers.delete(key), { once: true });
         this.#servers.set(key, { protocol, accept, controller });
-        if (unix !== undefined)
-          files.bindSocket(unix, { protocol, accept, bindAddress: '', connections: new Set(), open: true }, 0o777);
+        if (unix !== undefined) {
+          const socket = { protocol, accept, bindAddress: '', connections: new Set<{ close(): void }>(), open: true };
+          files.bindSocket(unix, socket, 0o777);
+          controller.signal.addEventListener('abort', () => (socket.open = false), { once: true });
+        }
         return { close: () => controller.abort() };
       },
       connect: async (name, port, protocol) => {

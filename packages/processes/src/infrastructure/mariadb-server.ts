@@ -1,0 +1,314 @@
+import type { Listener, Peer, Process, Program, Session } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
+import { accountFor, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
+import { catalogOf } from './mariadb-install-db.ts';
+import { mariadbOptions } from './mariadb-options.ts';
+import { MysqlError, type MysqlReply, type MysqlRequest } from './mysql-protocol.ts';
+import { readOptionFiles } from './option-files.ts';
+import { enterDatabase, runStatement, type SqlSession } from './sql-session.ts';
+
+const version = '11.8.6-MariaDB-deb13';
+
+/** `mariadbd`: the server. Ready in about 1.5 s on an existing data directory. */
+export const mariadbd: Program = command((process) => serve(process));
+
+/** `mariadbd-safe`: starts the server (and again, if it dies by itself, which the model never does). */
+export const mariadbdSafe: Program = command((process) => {
+  const { argv } = process;
+  process.stdout(
+    `${logTime(process).slice(2, 19).replaceAll('-', '')} mysqld_safe Starting mariadbd daemon with databases from /var/lib/mysql\n`,
+  );
+  return process.run(['mariadbd', ...argv.slice(1)], { signal: process.signal });
+});
+
+interface Settings {
+  readonly values: ReadonlyMap<string, string>;
+  get(name: string, fallback: string): string;
+}
+
+async function serve(process: Process): Promise<number> {
+  const settings = readSettings(process);
+  const log = (level: string, text: string): void =>
+    process.stderr(`${logTime(process).slice(0, 19)} 0 [${level}] ${text}\n`);
+  const abort = (...lines: readonly string[]): number => {
+    for (const line of lines) log('ERROR', line);
+    log('ERROR', 'Aborting');
+    return 1;
+  };
+  if (process.uid === 0 && settings.values.get('user') === undefined) {
+    process.stderr(
+      `${process.argv[0]}: Please consult the MariaDB Documentation to find out how to run mariadbd as root!\n`,
+    );
+    return abort();
+  }
+  const datadir = settings.get('datadir', '/var/lib/mysql').replace(/\/+$/, '');
+  const { files } = process;
+  if (!files.exists(datadir) || !files.isDirectory(datadir)) {
+    log(
+      'Warning',
+      `Can't create test file '${datadir}/${process.pod.hostname}.lower-test' (Errcode: 2 "No such file or directory")`,
+    );
+    process.stderr(`${process.argv[0]}: Can't change dir to '${datadir}/' (Errcode: 2 "No such file or directory")\n`);
+    return abort();
+  }
+  log('Note', `Starting MariaDB ${version} source revision as process ${process.pid}`);
+  const unknown = [...settings.values].find(([name]) => !isKnown(name));
+  if (!(await pause(process, 1200))) return 0;
+  if (unknown !== undefined) {
+    const [name, value] = unknown;
+    return abortUnknown(process, log, name, value);
+  }
+  try {
+    files.write(`${datadir}/aria_log_control`, '');
+    catalogOf(process, datadir);
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    log(
+      'ERROR',
+      `mariadbd: Can't create/write to file '${datadir}/aria_log_control' (Errcode: 13 "${reasonOf(error)}")`,
+    );
+    return abort(
+      `Plugin 'InnoDB' registration as a STORAGE ENGINE failed.`,
+      'Unknown/unsupported storage engine: InnoDB',
+    );
+  }
+  if (!files.exists(`${datadir}/mysql`)) {
+    log(
+      'ERROR',
+      `Could not open mysql.plugin table: "Table 'mysql.plugin' doesn't exist". Some plugins may be not loaded`,
+    );
+    return abort(`Fatal error: Can't open and lock privilege tables: Table 'mysql.db' doesn't exist`);
+  }
+  return listen(process, settings, datadir, log, abort);
+}
+
+async function listen(
+  process: Process,
+  settings: Settings,
+  datadir: string,
+  log: (level: string, text: string) => void,
+  abort: (...lines: readonly string[]) => number,
+): Promise<number> {
+  const catalog = catalogOf(process, datadir);
+  const port = Number(settings.get('port', '3306'));
+  const socket = settings.get('socket', '/run/mysqld/mysqld.sock');
+  const host = settings.get('bind-address', '*').replace(/^(\*|::)$/, '0.0.0.0');
+  const characterSet = newSchema('x', settings.get('character-set-server', 'utf8mb4')).characterSet;
+  const resolveNames = settings.values.get('skip-name-resolve') === undefined;
+  const accept = (peer: Peer): Session => session(process, { catalog, characterSet, peer, resolveNames, port, log });
+  const listeners: Listener[] = [];
+  try {
+    if (settings.values.get('skip-networking') === undefined) {
+      try {
+        listeners.push(process.network.listen(port, 'mysql', accept, { host }));
+      } catch (error) {
+        if (!(error instanceof SystemError)) throw error;
+        return abort(
+          `Can't start server: Bind on TCP/IP port. Got error: ${reasonOf(error)}`,
+          `Do you already have another server running on port: ${port} ?`,
+        );
+      }
+      log('Note', `Server socket created on IP: '${host}', port: '${port}'.`);
+    }
+    try {
+      listeners.push(process.network.listen(`unix:${socket}`, 'mysql', accept));
+      const pidFile = settings.get('pid-file', `${datadir}/${process.pod.hostname}.pid`);
+      process.files.write(pidFile.startsWith('/') ? pidFile : `${datadir}/${pidFile}`, `${process.pid}\n`);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      return abort(
+        `Can't start server : Bind on unix socket: ${reasonOf(error)}`,
+        `Do you already have another server running on socket: ${socket} ?`,
+      );
+    }
+    const initFile = settings.values.get('init-file');
+    if (initFile !== undefined) {
+      const failure = runInitFile(process, initFile, { catalog, characterSet, port });
+      if (failure !== undefined) return abort(failure);
+    }
+    log('Note', `${process.argv[0]}: ready for connections.`);
+    process.stderr(`Version: '${version}'  socket: '${socket}'  port: ${port}  mariadb.org binary distribution\n`);
+    await terminated(process);
+    log('Note', `${process.argv[0]} (initiated by: unknown): Normal shutdown`);
+    log('Note', `${process.argv[0]}: Shutdown complete`);
+    return 0;
+  } finally {
+    for (const listener of listeners) listener.close();
+  }
+}
+
+/**
+ * Runs --init-file as mariadbd does: a statement ends with a line that ends with a semicolon; several statements on one
+ * line are a syntax error, and the first error ends the file (seen on 10.11.19). The server starts all the same.
+ */
+function runInitFile(
+  process: Process,
+  path: string,
+  server: { catalog: SqlSession['catalog']; characterSet: string; port: number },
+): string | undefined {
+  let text: string;
+  try {
+    text = process.files.read(path);
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    return `mariadbd: Can't create/write to file '${path}' (Errcode: ${error.code === 'ENOENT' ? 2 : 13} "${reasonOf(error)}")`;
+  }
+  const root: SqlSession = {
+    catalog: server.catalog,
+    account: {
+      user: '',
+      host: '',
+      password: undefined,
+      socketUid: undefined,
+      grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
+    },
+    clientHost: 'localhost',
+    variables: variables(server.characterSet, server.port),
+    defaultCharacterSet: server.characterSet,
+    database: undefined,
+  };
+  let statement = '';
+  for (const line of text.split('\n')) {
+    if (statement === '' && /^\s*(--|#|$)/.test(line)) continue;
+    statement += `${line}\n`;
+    if (!line.trimEnd().endsWith(';')) continue;
+    try {
+      runStatement(root, statement.trim());
+    } catch (error) {
+      if (!(error instanceof MysqlError)) throw error;
+      process.stderr(`ERROR: ${error.code}  ${error.message}\n`);
+      return undefined;
+    }
+    statement = '';
+  }
+  return undefined;
+}
+
+function session(
+  process: Process,
+  options: {
+    catalog: SqlSession['catalog'];
+    characterSet: string;
+    peer: Peer;
+    resolveNames: boolean;
+    port: number;
+    log: (level: string, text: string) => void;
+  },
+): Session {
+  const { catalog, characterSet, peer, resolveNames, port, log } = options;
+  const local = peer.address === '' || (resolveNames && peer.address === '127.0.0.1');
+  const clientHost = local ? 'localhost' : peer.address;
+  let state: SqlSession | undefined;
+  const answer = (request: MysqlRequest): MysqlReply => {
+    if (request.type === 'connect') {
+      const account = accountFor(catalog, request.user, local ? ['localhost'] : [clientHost]);
+      const bySocket = peer.address === '' && account?.socketUid !== undefined;
+      const password = request.password ?? '';
+      if (account === undefined || (!bySocket && account.password !== password)) {
+        const used = password === '' ? 'NO' : 'YES';
+        const message = `Access denied for user '${request.user}'@'${clientHost}' (using password: ${used})`;
+        log('Warning', message);
+        throw new MysqlError(1045, '28000', message);
+      }
+      state = {
+        catalog,
+        account,
+        clientHost,
+        variables: variables(characterSet, port),
+        defaultCharacterSet: characterSet,
+        database: undefined,
+      };
+      if (request.database !== undefined) enterDatabase(state, request.database);
+      return { ok: true };
+    }
+    if (state === undefined) throw new MysqlError(1043, '08S01', 'Bad handshake');
+    if (request.type === 'query') return { ok: true, ...runStatement(state, request.sql) };
+    return { ok: true, value: transaction(state, request) };
+  };
+  return {
+    receive: async (message) => {
+      // A statement takes a moment: two clients never see each other's half-done work.
+      await pause(process, 1);
+      try {
+        return answer(message as MysqlRequest);
+      } catch (error) {
+        if (!(error instanceof MysqlError)) throw error;
+        return { ok: false, code: error.code, state: error.state, message: error.message } satisfies MysqlReply;
+      }
+    },
+  };
+}
+
+function transaction(state: SqlSession, request: MysqlRequest & { type: 'transaction' }): unknown {
+  if (state.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
+  const schema = state.catalog.databases.get(state.database);
+  if (schema === undefined) throw new MysqlError(1049, '42000', `Unknown database '${state.database}'`);
+  const { account } = state;
+  if (!mayUse(account, schema.name) || !isGranted(account, request.privilege, schema.name)) {
+    throw new MysqlError(
+      1142,
+      '42000',
+      `${request.privilege} command denied to user '${account.user}'@'${state.clientHost}' for table \`${schema.name}\`.\`${schema.tables.keys().next().value ?? 'alembic_version'}\``,
+    );
+  }
+  return request.run(schema);
+}
+
+function variables(characterSet: string, port: number): Record<string, string> {
+  return {
+    version,
+    character_set_server: characterSet,
+    port: String(port),
+    sql_mode: 'STRICT_TRANS_TABLES',
+    version_comment: 'mariadb.org binary distribution',
+  };
+}
+
+function readSettings(process: Process): Settings {
+  const { options, rest } = readOptionFiles(process, [
+    'mysqld',
+    'server',
+    'mariadb',
+    'mariadbd',
+    'galera',
+    'mysqld_safe',
+    'mariadbd-safe',
+    'client-server',
+  ]);
+  const values = new Map<string, string>();
+  for (const { name, value } of options) values.set(canonical(name), value ?? '');
+  for (const word of rest) {
+    if (!word.startsWith('--')) {
+      if (word.startsWith('-')) throw new CommandError(`${process.argv[0]}: unknown option '${word}'`, 1);
+      continue;
+    }
+    const equals = word.indexOf('=');
+    values.set(canonical(word.slice(2, equals < 0 ? undefined : equals)), equals < 0 ? '' : word.slice(equals + 1));
+  }
+  return { values, get: (name, fallback) => values.get(name) ?? fallback };
+}
+
+const canonical = (name: string): string => name.replaceAll('_', '-').toLowerCase();
+
+function isKnown(name: string): boolean {
+  if (name.startsWith('loose-')) return true;
+  const bare = name.replace(/^(skip|enable|disable|maximum)-/, '');
+  return (
+    mariadbOptions.has(name) || mariadbOptions.has(bare) || [...mariadbOptions].some((known) => known.startsWith(name))
+  );
+}
+
+function abortUnknown(
+  process: Process,
+  log: (level: string, text: string) => void,
+  name: string,
+  value: string,
+): number {
+  log(
+    'ERROR',
+    `${process.argv[0]}: ${value === '' ? `unknown option '--${name}'` : `unknown variable '${name}=${value}'`}`,
+  );
+  log('ERROR', 'Aborting');
+  return 7;
+}

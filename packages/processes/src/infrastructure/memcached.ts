@@ -1,0 +1,74 @@
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../command-line.ts';
+import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
+
+/** What a memcached client may ask. */
+export type MemcachedRequest =
+  | { readonly type: 'get' | 'delete'; readonly key: string }
+  | { readonly type: 'set'; readonly key: string; readonly value: unknown }
+  | { readonly type: 'version' | 'flush_all' };
+
+/** `memcached`: keeps what it is told until it ends. */
+export const memcached: Program = command(async (process: Process) => {
+  const line = parseCommandLine(process.argv.slice(1), {
+    flags: ['v', 'vv', 'd', 'k', 'r', 'M', 'L', 'C', 'F', 'A', 'Z'],
+    values: [
+      'p',
+      'U',
+      'l',
+      'u',
+      'm',
+      'c',
+      't',
+      'I',
+      'o',
+      's',
+      'a',
+      'b',
+      'f',
+      'n',
+      'R',
+      'B',
+      'P',
+      'listen',
+      'port',
+      'memory-limit',
+      'conn-limit',
+      'threads',
+      'max-item-size',
+      'user',
+    ],
+  });
+  if (process.uid === 0 && line.value('u') === undefined && line.value('user') === undefined) {
+    throw new CommandError("can't find the user root to switch to, or use -u root", 71);
+  }
+  const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
+  const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
+  const entries = new Map<string, unknown>();
+  if (!(await pause(process, 50))) return 0;
+  try {
+    process.network.listen(
+      port,
+      'memcached',
+      () => ({
+        receive: (message) => {
+          const request = message as MemcachedRequest;
+          if (request.type === 'set') entries.set(request.key, request.value);
+          else if (request.type === 'delete') entries.delete(request.key);
+          else if (request.type === 'flush_all') entries.clear();
+          return Promise.resolve(
+            request.type === 'version' ? '1.6.38' : request.type === 'get' ? entries.get(request.key) : 'OK',
+          );
+        },
+      }),
+      { host },
+    );
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`, 71);
+  }
+  await terminated(process);
+  process.stderr('Signal handled: Terminated.\n');
+  return 0;
+});

@@ -1,0 +1,113 @@
+import type { Connection, Network } from '@openstack-operator/sandbox';
+
+/** A row of a table as the models keep it: columns by name. */
+export type Row = Record<string, unknown>;
+
+/** One database: tables by name, rows by primary key. */
+export interface Schema {
+  readonly name: string;
+  characterSet: string;
+  collation: string;
+  readonly tables: Map<string, Map<string, Row>>;
+}
+
+/** What a client sends over protocol `mysql`. The first message is a `connect`. */
+export type MysqlRequest =
+  | { readonly type: 'connect'; readonly user: string; readonly password?: string; readonly database?: string }
+  | { readonly type: 'query'; readonly sql: string }
+  | {
+      /**
+       * A transaction in the connection's database: what a real program says in SQL, a model says as a function. It
+       * needs `privilege` on the database, and the tables must be there.
+       */
+      readonly type: 'transaction';
+      readonly privilege: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE' | 'CREATE' | 'ALTER';
+      readonly run: (schema: Schema) => unknown;
+    };
+
+/** What the server answers. */
+export type MysqlReply =
+  | {
+      readonly ok: true;
+      readonly columns?: readonly string[];
+      readonly rows?: readonly (readonly string[])[];
+      readonly value?: unknown;
+    }
+  | { readonly ok: false; readonly code: number; readonly state: string; readonly message: string };
+
+/** An error with MariaDB's number, SQLSTATE and words. */
+export class MysqlError extends Error {
+  override readonly name = 'MysqlError';
+  readonly code: number;
+  readonly state: string;
+
+  constructor(code: number, state: string, message: string) {
+    super(message);
+    this.code = code;
+    this.state = state;
+  }
+}
+
+/** A table of a schema. @throws MysqlError 1146 when no migration made it */
+export function tableOf(schema: Schema, name: string): Map<string, Row> {
+  const table = schema.tables.get(name);
+  if (table === undefined) throw new MysqlError(1146, '42S02', `Table '${schema.name}.${name}' doesn't exist`);
+  return table;
+}
+
+/** A logged-in connection. */
+export interface MysqlConnection {
+  readonly closed: AbortSignal;
+  query(sql: string): Promise<MysqlReply & { ok: true }>;
+  transaction<T>(
+    privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
+    run: (schema: Schema) => T,
+  ): Promise<T>;
+  close(): void;
+}
+
+/** How to log in; `socket` instead of host and port. */
+export interface MysqlLogin {
+  readonly host?: string;
+  readonly port?: number;
+  readonly socket?: string;
+  readonly user: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+/**
+ * Connects and logs in.
+ * @throws SystemError when the server cannot be reached, MysqlError when it refuses
+ */
+export async function connectMysql(network: Network, login: MysqlLogin): Promise<MysqlConnection> {
+  const connection: Connection = login.socket
+    ? await network.connectUnix(login.socket, 'mysql')
+    : await network.connect(login.host ?? 'localhost', login.port ?? 3306, 'mysql');
+  const send = async (request: MysqlRequest): Promise<MysqlReply & { ok: true }> => {
+    const reply = (await connection.call(request)) as MysqlReply;
+    if (!reply.ok) throw new MysqlError(reply.code, reply.state, reply.message);
+    return reply;
+  };
+  const { user, password, database } = login;
+  try {
+    await send({
+      type: 'connect',
+      user,
+      ...(password !== undefined && { password }),
+      ...(database !== undefined && { database }),
+    });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return {
+    closed: connection.closed,
+    query: (sql) => send({ type: 'query', sql }),
+    transaction: async <T>(
+      privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
+      run: (schema: Schema) => T,
+    ) => (await send({ type: 'transaction', privilege, run })).value as T,
+    close: () => connection.close(),
+  };
+}

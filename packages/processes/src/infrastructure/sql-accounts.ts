@@ -1,0 +1,237 @@
+import { type Account, accountKey, isGranted } from './mariadb-catalog.ts';
+import { MysqlError } from './mysql-protocol.ts';
+import type { SqlReader } from './sql-parser.ts';
+import type { SqlSession } from './sql-session.ts';
+
+interface AccountName {
+  readonly user: string;
+  readonly host: string;
+}
+
+interface Identification {
+  /** Present when the statement says how the account logs in. */
+  readonly password?: string;
+}
+
+const quoted = ({ user, host }: AccountName): string => `'${user}'@'${host}'`;
+
+function demandCreateUser(session: SqlSession): void {
+  if (isGranted(session.account, 'CREATE USER', '*')) return;
+  throw new MysqlError(
+    1227,
+    '42000',
+    'Access denied; you need (at least one of) the CREATE USER privilege(s) for this operation',
+  );
+}
+
+function accountName(session: SqlSession, reader: SqlReader): AccountName {
+  const name = reader.account();
+  return name.host === 'CURRENT_USER' ? { user: session.account.user, host: session.account.host } : name;
+}
+
+/** `IDENTIFIED BY 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, or nothing. */
+function identification(reader: SqlReader): Identification {
+  if (!reader.accept('IDENTIFIED')) return {};
+  if (reader.accept('BY')) return { password: reader.text() };
+  if (!reader.accept('VIA') && !reader.accept('WITH')) reader.fail();
+  reader.name();
+  if (!reader.accept('USING') && !reader.accept('AS')) return {};
+  reader.expect('PASSWORD', '(');
+  const password = reader.text();
+  reader.expect(')');
+  return { password };
+}
+
+function resourceOptions(reader: SqlReader): void {
+  for (;;) {
+    if (reader.accept('REQUIRE', 'NONE')) continue;
+    if (!reader.accept('WITH')) return;
+    while (
+      ['MAX_USER_CONNECTIONS', 'MAX_CONNECTIONS_PER_HOUR', 'MAX_QUERIES_PER_HOUR', 'MAX_UPDATES_PER_HOUR'].some(
+        (word) => reader.accept(word),
+      )
+    ) {
+      reader.number();
+    }
+  }
+}
+
+/** `CREATE USER`, behind the keyword. */
+export function createUser(session: SqlSession, reader: SqlReader, replace: boolean): void {
+  const tolerant = reader.accept('IF', 'NOT', 'EXISTS');
+  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  resourceOptions(reader);
+  reader.end();
+  demandCreateUser(session);
+  const failed: AccountName[] = [];
+  for (const { name, password } of wanted) {
+    if (session.catalog.accounts.has(accountKey(name.user, name.host)) && !replace) {
+      if (!tolerant) failed.push(name);
+    } else addAccount(session, name, password ?? '');
+  }
+  if (failed.length > 0)
+    throw new MysqlError(1396, 'HY000', `Operation CREATE USER failed for ${failed.map(quoted).join(',')}`);
+}
+
+function addAccount(session: SqlSession, { user, host }: AccountName, password: string): Account {
+  const account: Account = { user, host, password, socketUid: undefined, grants: new Map() };
+  session.catalog.accounts.set(accountKey(user, host), account);
+  return account;
+}
+
+/** `ALTER USER`, behind the keyword. */
+export function alterUser(session: SqlSession, reader: SqlReader): void {
+  const tolerant = reader.accept('IF', 'EXISTS');
+  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  resourceOptions(reader);
+  reader.end();
+  const failed: AccountName[] = [];
+  for (const { name, password } of wanted) {
+    const account = session.catalog.accounts.get(accountKey(name.user, name.host));
+    if (account !== session.account) demandCreateUser(session);
+    if (account === undefined) failed.push(name);
+    else if (password !== undefined) identify(account, password);
+  }
+  if (failed.length > 0 && !tolerant) {
+    throw new MysqlError(1396, 'HY000', `Operation ALTER USER failed for ${failed.map(quoted).join(',')}`);
+  }
+}
+
+function identify(account: Account, password: string): void {
+  account.password = password;
+  account.socketUid = undefined;
+}
+
+/** `DROP USER`, behind the keyword. */
+export function dropUser(session: SqlSession, reader: SqlReader): void {
+  const tolerant = reader.accept('IF', 'EXISTS');
+  const names = reader.list(() => accountName(session, reader));
+  reader.end();
+  demandCreateUser(session);
+  const failed = names.filter(({ user, host }) => !session.catalog.accounts.delete(accountKey(user, host)));
+  if (failed.length > 0 && !tolerant) {
+    throw new MysqlError(1396, 'HY000', `Operation DROP USER failed for ${failed.map(quoted).join(',')}`);
+  }
+}
+
+/** `SET PASSWORD [FOR account] = PASSWORD('x')`, behind the keyword. */
+export function setPassword(session: SqlSession, reader: SqlReader): void {
+  const name = reader.accept('FOR')
+    ? accountName(session, reader)
+    : { user: session.account.user, host: session.account.host };
+  reader.expect('=', 'PASSWORD', '(');
+  const password = reader.text();
+  reader.expect(')');
+  reader.end();
+  const account = session.catalog.accounts.get(accountKey(name.user, name.host));
+  if (account !== session.account) demandCreateUser(session);
+  if (account === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
+  identify(account, password);
+}
+
+const known: ReadonlySet<string> = new Set(
+  `ALL|ALL PRIVILEGES|ALTER|ALTER ROUTINE|BINLOG MONITOR|CREATE|CREATE ROUTINE|CREATE TABLESPACE|CREATE TEMPORARY TABLES
+|CREATE USER|CREATE VIEW|DELETE|DELETE HISTORY|DROP|EVENT|EXECUTE|FILE|GRANT OPTION|INDEX|INSERT|LOCK TABLES|PROCESS
+|REFERENCES|RELOAD|REPLICATION CLIENT|REPLICATION SLAVE|SELECT|SHOW DATABASES|SHOW VIEW|SHUTDOWN|SLAVE MONITOR|SUPER
+|TRIGGER|UPDATE|USAGE`
+    .replaceAll('\n', '')
+    .split('|'),
+);
+
+function privileges(reader: SqlReader): string[] {
+  return reader.list(() => {
+    const words: string[] = [];
+    while (reader.next?.kind === 'word' && !['ON', 'TO', 'FROM'].includes(reader.next.value.toUpperCase())) {
+      words.push(reader.name().toUpperCase());
+    }
+    const privilege = words.join(' ');
+    if (!known.has(privilege)) reader.fail();
+    return privilege === 'ALL' ? 'ALL PRIVILEGES' : privilege;
+  });
+}
+
+/** `ON *.*`, `ON db.*`: `*` or the database. */
+function scope(session: SqlSession, reader: SqlReader): string {
+  reader.expect('ON');
+  if (reader.accept('*')) {
+    if (reader.accept('.')) {
+      reader.expect('*');
+      return '*';
+    }
+    if (session.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
+    return session.database;
+  }
+  const database = reader.name();
+  reader.expect('.', '*');
+  return database;
+}
+
+/** `GRANT`, behind the keyword. The account must exist unless it is given a password here. */
+export function grant(session: SqlSession, reader: SqlReader): void {
+  const granted = privileges(reader);
+  const database = scope(session, reader);
+  reader.expect('TO');
+  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  const option = reader.accept('WITH', 'GRANT', 'OPTION');
+  resourceOptions(reader);
+  reader.end();
+  demandGrant(session, granted, database);
+  for (const { name, password } of wanted) {
+    let account = session.catalog.accounts.get(accountKey(name.user, name.host));
+    if (account === undefined) {
+      if (password === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
+      account = addAccount(session, name, password);
+    } else if (password !== undefined) identify(account, password);
+    const held = account.grants.get(database) ?? new Set();
+    for (const privilege of granted) if (privilege !== 'USAGE') held.add(privilege);
+    if (option) held.add('GRANT OPTION');
+    if (held.size > 0) account.grants.set(database, held);
+  }
+}
+
+function demandGrant(session: SqlSession, wanted: readonly string[], database: string): void {
+  const { account } = session;
+  const all = account.grants.get('*');
+  const here = account.grants.get(database);
+  const may = [all, here].some(
+    (held) =>
+      held?.has('GRANT OPTION') && (held.has('ALL PRIVILEGES') || wanted.every((privilege) => held.has(privilege))),
+  );
+  if (may) return;
+  if (database === '*')
+    throw new MysqlError(
+      1045,
+      '28000',
+      `Access denied for user '${account.user}'@'${account.host}' (using password: YES)`,
+    );
+  throw new MysqlError(
+    1044,
+    '42000',
+    `Access denied for user '${account.user}'@'${account.host}' to database '${database}'`,
+  );
+}
+
+/** `REVOKE`, behind the keyword. */
+export function revoke(session: SqlSession, reader: SqlReader): void {
+  const revoked = privileges(reader);
+  const everything =
+    revoked.length === 2 &&
+    revoked.includes('ALL PRIVILEGES') &&
+    revoked.includes('GRANT OPTION') &&
+    reader.next?.value.toUpperCase() === 'FROM';
+  const database = everything ? undefined : scope(session, reader);
+  reader.expect('FROM');
+  const names = reader.list(() => accountName(session, reader));
+  reader.end();
+  demandGrant(session, revoked, database ?? '*');
+  for (const { user, host } of names) {
+    const account = session.catalog.accounts.get(accountKey(user, host));
+    const held = database === undefined ? undefined : account?.grants.get(database);
+    if (account === undefined || (database !== undefined && held === undefined)) {
+      throw new MysqlError(1141, '42000', `There is no such grant defined for user '${user}' on host '${host}'`);
+    }
+    if (database === undefined) account.grants.clear();
+    else if (revoked.includes('ALL PRIVILEGES')) account.grants.delete(database);
+    else for (const privilege of revoked) held?.delete(privilege);
+  }
+}

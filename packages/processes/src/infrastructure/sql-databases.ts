@@ -1,0 +1,75 @@
+import { isGranted, newSchema, systemDatabases } from './mariadb-catalog.ts';
+import { MysqlError } from './mysql-protocol.ts';
+import type { SqlReader } from './sql-parser.ts';
+import type { SqlSession } from './sql-session.ts';
+
+function demand(session: SqlSession, privilege: string, database: string): void {
+  const { account } = session;
+  if (isGranted(account, privilege, database)) return;
+  throw new MysqlError(
+    1044,
+    '42000',
+    `Access denied for user '${account.user}'@'${account.host}' to database '${database}'`,
+  );
+}
+
+function settings(reader: SqlReader): { characterSet?: string; collation?: string } {
+  const found: { characterSet?: string; collation?: string } = {};
+  for (;;) {
+    reader.accept('DEFAULT');
+    if (reader.accept('CHARACTER', 'SET') || reader.accept('CHARSET')) {
+      reader.accept('=');
+      found.characterSet = reader.word();
+    } else if (reader.accept('COLLATE')) {
+      reader.accept('=');
+      found.collation = reader.word();
+    } else break;
+  }
+  reader.end();
+  return found;
+}
+
+/** `CREATE DATABASE`, behind the keyword. */
+export function createDatabase(session: SqlSession, reader: SqlReader, replace: boolean): void {
+  const tolerant = reader.accept('IF', 'NOT', 'EXISTS');
+  const name = reader.name();
+  const { characterSet, collation } = settings(reader);
+  demand(session, 'CREATE', name);
+  const { databases } = session.catalog;
+  const schema = newSchema(name, characterSet ?? collation?.split('_')[0] ?? session.defaultCharacterSet, collation);
+  if (databases.has(name) && !replace) {
+    if (tolerant) return;
+    throw new MysqlError(1007, 'HY000', `Can't create database '${name}'; database exists`);
+  }
+  databases.set(name, schema);
+}
+
+/** `ALTER DATABASE`, behind the keyword: character set and collation of tables to come. */
+export function alterDatabase(session: SqlSession, reader: SqlReader): void {
+  const name = reader.name();
+  const { characterSet, collation } = settings(reader);
+  demand(session, 'ALTER', name);
+  const schema = session.catalog.databases.get(name);
+  if (schema === undefined)
+    throw new MysqlError(
+      1,
+      'HY000',
+      `Can't create/write to file './${name}/db.opt' (Errcode: 2 "No such file or directory")`,
+    );
+  const changed = newSchema(name, characterSet ?? schema.characterSet, collation);
+  schema.characterSet = changed.characterSet;
+  schema.collation = changed.collation;
+}
+
+/** `DROP DATABASE`, behind the keyword. */
+export function dropDatabase(session: SqlSession, reader: SqlReader): void {
+  const tolerant = reader.accept('IF', 'EXISTS');
+  const name = reader.name();
+  reader.end();
+  demand(session, 'DROP', name);
+  if (systemDatabases.includes(name))
+    throw new MysqlError(1044, '42000', `Access denied for user to database '${name}'`);
+  if (!session.catalog.databases.delete(name) && !tolerant) {
+    throw new MysqlError(1008, 'HY000', `Can't drop database '${name}'; database doesn't exist`);
+  }
+}

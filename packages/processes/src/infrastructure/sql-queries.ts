@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { type Account, accountKey, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
+import { MysqlError } from './mysql-protocol.ts';
+import type { SqlReader } from './sql-parser.ts';
+import type { ResultSet, SqlSession } from './sql-session.ts';
+
+function like(pattern: string): RegExp {
+  const source = pattern
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.');
+  return new RegExp(`^${source}$`, 'i');
+}
+
+function visibleDatabases(session: SqlSession): string[] {
+  const all = [...session.catalog.databases.keys()].sort();
+  return isGranted(session.account, 'SHOW DATABASES', '*') ? all : all.filter((name) => mayUse(session.account, name));
+}
+
+/** `SHOW ...`, behind the keyword. */
+export function show(session: SqlSession, reader: SqlReader): ResultSet {
+  if (reader.accept('DATABASES') || reader.accept('SCHEMAS')) {
+    const pattern = reader.accept('LIKE') ? reader.text() : undefined;
+    reader.end();
+    const rows = visibleDatabases(session).filter((name) => pattern === undefined || like(pattern).test(name));
+    return {
+      columns: [pattern === undefined ? 'Database' : `Database (${pattern})`],
+      rows: rows.map((name) => [name]),
+    };
+  }
+  if (reader.accept('CREATE', 'DATABASE')) {
+    const name = reader.name();
+    reader.end();
+    const schema = session.catalog.databases.get(name);
+    if (schema === undefined) throw new MysqlError(1049, '42000', `Unknown database '${name}'`);
+    const { characterSet, collation } = schema;
+    const usual = newSchema(name, characterSet).collation === collation && characterSet !== 'utf8mb3';
+    const clause = `DEFAULT CHARACTER SET ${characterSet}${usual ? '' : ` COLLATE ${collation}`}`;
+    return {
+      columns: ['Database', 'Create Database'],
+      rows: [[name, `CREATE DATABASE \`${name}\` /*!40100 ${clause} */`]],
+    };
+  }
+  if (reader.accept('GRANTS')) return showGrants(session, reader);
+  if (reader.accept('TABLES')) {
+    reader.end();
+    if (session.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
+    const tables = [...(session.catalog.databases.get(session.database)?.tables.keys() ?? [])].sort();
+    return { columns: [`Tables_in_${session.database}`], rows: tables.map((name) => [name]) };
+  }
+  if (reader.accept('WARNINGS')) {
+    reader.end();
+    return { columns: ['Level', 'Code', 'Message'], rows: [] };
+  }
+  if (!reader.accept('GLOBAL')) reader.accept('SESSION');
+  const status = reader.accept('STATUS');
+  if (!status) reader.expect('VARIABLES');
+  const pattern = reader.accept('LIKE') ? reader.text() : '%';
+  reader.end();
+  const values = status ? { wsrep_ready: 'OFF', threads_connected: '1' } : session.variables;
+  const rows = Object.entries(values).filter(([name]) => like(pattern).test(name));
+  return { columns: ['Variable_name', 'Value'], rows };
+}
+
+function showGrants(session: SqlSession, reader: SqlReader): ResultSet {
+  const named = reader.accept('FOR') ? reader.account() : { user: '', host: 'CURRENT_USER' };
+  reader.end();
+  const { user, host } = named.host === 'CURRENT_USER' ? session.account : named;
+  const account = session.catalog.accounts.get(accountKey(user, host));
+  if (account === undefined) {
+    throw new MysqlError(1141, '42000', `There is no such grant defined for user '${user}' on host '${host}'`);
+  }
+  const global = account.grants.get('*');
+  const lines = [
+    `GRANT ${privilegeList(global)} ON *.* TO \`${user}\`@\`${host}\`${identified(account)}${option(global)}`,
+  ];
+  for (const [database, held] of account.grants) {
+    if (database !== '*')
+      lines.push(`GRANT ${privilegeList(held)} ON \`${database}\`.* TO \`${user}\`@\`${host}\`${option(held)}`);
+  }
+  return { columns: [`Grants for ${user}@${host}`], rows: lines.map((line) => [line]) };
+}
+
+function privilegeList(held: ReadonlySet<string> | undefined): string {
+  const names = [...(held ?? [])].filter((name) => name !== 'GRANT OPTION');
+  return names.length === 0 ? 'USAGE' : names.includes('ALL PRIVILEGES') ? 'ALL PRIVILEGES' : names.join(', ');
+}
+
+const option = (held: ReadonlySet<string> | undefined): string =>
+  held?.has('GRANT OPTION') ? ' WITH GRANT OPTION' : '';
+
+function identified(account: Account): string {
+  if (account.socketUid !== undefined) return ' IDENTIFIED VIA unix_socket';
+  if (account.password === undefined || account.password === '') return '';
+  return ` IDENTIFIED BY PASSWORD '${passwordHash(account.password)}'`;
+}
+
+function passwordHash(password: string): string {
+  const once = createHash('sha1').update(password).digest();
+  return `*${createHash('sha1').update(once).digest('hex').toUpperCase()}`;
+}
+
+/** `SELECT ...`, behind the keyword: constants, variables and the lists of users and databases. */
+export function select(session: SqlSession, reader: SqlReader): ResultSet {
+  const expressions = reader.list(() => expression(session, reader));
+  if (!reader.accept('FROM')) {
+    reader.end();
+    const rows = [expressions.map(({ column, value }) => value ?? fieldError(column))];
+    return { columns: expressions.map(({ column }) => column), rows };
+  }
+  const schema = reader.name();
+  reader.expect('.');
+  const table = reader.name();
+  const rows = tableRows(session, schema, table).filter(condition(reader));
+  reader.end();
+  if (expressions.length === 1 && expressions[0]?.column.toUpperCase() === 'COUNT(*)') {
+    return { columns: ['COUNT(*)'], rows: [[String(rows.length)]] };
+  }
+  const columns = expressions.flatMap(({ column }) => (column === '*' ? Object.keys(rows[0] ?? {}) : [column]));
+  const constants = new Map(expressions.map(({ column, value }) => [column, value]));
+  return {
+    columns,
+    rows: rows.map((row) =>
+      columns.map((column) => row[column.toLowerCase()] ?? constants.get(column) ?? fieldError(column)),
+    ),
+  };
+}
+
+function fieldError(column: string): never {
+  throw new MysqlError(1054, '42S22', `Unknown column '${column}' in 'SELECT'`);
+}
+
+interface Expression {
+  readonly column: string;
+  readonly value?: string;
+}
+
+function expression(session: SqlSession, reader: SqlReader): Expression {
+  if (reader.accept('*')) return { column: '*' };
+  const { next } = reader;
+  if (next?.kind === 'number') {
+    const value = reader.number();
+    return { column: value, value };
+  }
+  if (next?.kind === 'text') {
+    const value = reader.text();
+    return { column: value, value };
+  }
+  if (reader.accept('@@')) {
+    const parts = [reader.name()];
+    while (reader.accept('.')) parts.push(reader.name());
+    const name = parts.at(-1) as string;
+    const value = session.variables[name.toLowerCase()];
+    if (value === undefined) throw new MysqlError(1193, 'HY000', `Unknown system variable '${name}'`);
+    return { column: `@@${parts.join('.')}`, value };
+  }
+  const name = reader.name();
+  if (!reader.accept('(')) return { column: name };
+  const { account, clientHost, database } = session;
+  const values: Record<string, string> = {
+    VERSION: session.variables['version'] ?? '',
+    CURRENT_USER: `${account.user}@${account.host}`,
+    USER: `${account.user}@${clientHost}`,
+    DATABASE: database ?? 'NULL',
+  };
+  if (name.toUpperCase() === 'COUNT') {
+    reader.expect('*', ')');
+    return { column: `${name}(*)` };
+  }
+  reader.expect(')');
+  return { column: `${name}()`, value: values[name.toUpperCase()] ?? reader.fail() };
+}
+
+function tableRows(session: SqlSession, schema: string, table: string): Record<string, string>[] {
+  const name = `${schema}.${table}`.toLowerCase();
+  if (name === 'information_schema.schemata') {
+    return visibleDatabases(session).map((database) => {
+      const { characterSet, collation } = session.catalog.databases.get(database) ?? newSchema(database, 'utf8mb3');
+      return { schema_name: database, default_character_set_name: characterSet, default_collation_name: collation };
+    });
+  }
+  if (name === 'information_schema.tables') {
+    return visibleDatabases(session).flatMap((database) =>
+      [...(session.catalog.databases.get(database)?.tables ?? [])].map(([tableName, rows]) => ({
+        table_schema: database,
+        table_name: tableName,
+        table_rows: String(rows.size),
+      })),
+    );
+  }
+  if (name !== 'mysql.user' && name !== 'mysql.db')
+    throw new MysqlError(1146, '42S02', `Table '${schema}.${table}' doesn't exist`);
+  if (!isGranted(session.account, 'SELECT', 'mysql')) {
+    throw new MysqlError(
+      1142,
+      '42000',
+      `SELECT command denied to user '${session.account.user}'@'${session.clientHost}' for table \`mysql\`.\`${table}\``,
+    );
+  }
+  const accounts = [...session.catalog.accounts.values()];
+  if (name === 'mysql.user') return accounts.map(({ user, host }) => ({ user, host }));
+  return accounts.flatMap(({ user, host, grants }) =>
+    [...grants.keys()].filter((db) => db !== '*').map((db) => ({ user, host, db })),
+  );
+}
+
+/** `WHERE column = 'value' AND ...`, or nothing. */
+function condition(reader: SqlReader): (row: Record<string, string>) => boolean {
+  if (!reader.accept('WHERE')) return () => true;
+  const tests: ((row: Record<string, string>) => boolean)[] = [];
+  do {
+    const column = reader.name().toLowerCase();
+    const negated = reader.accept('!', '=') || reader.accept('<', '>');
+    const similar = !negated && reader.accept('LIKE');
+    if (!negated && !similar) reader.expect('=');
+    const value = reader.text();
+    tests.push((row) => (similar ? like(value).test(row[column] ?? '') : (row[column] === value) !== negated));
+  } while (reader.accept('AND'));
+  return (row) => tests.every((test) => test(row));
+}

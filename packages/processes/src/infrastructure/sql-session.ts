@@ -1,0 +1,90 @@
+import { type Account, isGranted, type MariadbCatalog, mayUse } from './mariadb-catalog.ts';
+import { MysqlError } from './mysql-protocol.ts';
+import { alterUser, createUser, dropUser, grant, revoke, setPassword } from './sql-accounts.ts';
+import { alterDatabase, createDatabase, dropDatabase } from './sql-databases.ts';
+import { SqlReader } from './sql-parser.ts';
+import { select, show } from './sql-queries.ts';
+
+/** A result set; none for statements that only do something. */
+export interface ResultSet {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** One logged-in connection's view of a server. */
+export interface SqlSession {
+  readonly catalog: MariadbCatalog;
+  readonly account: Account;
+  /** As the server sees the client: a host name or an address. */
+  readonly clientHost: string;
+  /** Server variables such as `version`. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly defaultCharacterSet: string;
+  database: string | undefined;
+}
+
+/**
+ * Runs one statement: CREATE, ALTER and DROP of databases and users, GRANT, REVOKE, SET PASSWORD, FLUSH, USE, SHOW,
+ * and the SELECTs of administration. Everything else is error 1064.
+ * @throws MysqlError
+ */
+export function runStatement(session: SqlSession, sql: string): ResultSet | undefined {
+  const reader = new SqlReader(sql);
+  if (reader.accept('CREATE')) {
+    const replace = reader.accept('OR', 'REPLACE');
+    if (reader.accept('DATABASE') || reader.accept('SCHEMA')) createDatabase(session, reader, replace);
+    else if (reader.accept('USER')) createUser(session, reader, replace);
+    else reader.fail();
+  } else if (reader.accept('ALTER')) {
+    if (reader.accept('DATABASE') || reader.accept('SCHEMA')) alterDatabase(session, reader);
+    else if (reader.accept('USER')) alterUser(session, reader);
+    else reader.fail();
+  } else if (reader.accept('DROP')) {
+    if (reader.accept('DATABASE') || reader.accept('SCHEMA')) dropDatabase(session, reader);
+    else if (reader.accept('USER')) dropUser(session, reader);
+    else reader.fail();
+  } else if (reader.accept('GRANT')) grant(session, reader);
+  else if (reader.accept('REVOKE')) revoke(session, reader);
+  else if (reader.accept('SHOW')) return show(session, reader);
+  else if (reader.accept('SELECT')) return select(session, reader);
+  else if (reader.accept('USE')) use(session, reader);
+  else if (reader.accept('SET')) {
+    if (reader.accept('PASSWORD')) setPassword(session, reader);
+    else reader.rest();
+  } else if (reader.accept('FLUSH')) {
+    if (!isGranted(session.account, 'RELOAD', '*')) throw missingPrivilege('RELOAD');
+    reader.rest();
+  } else if (reader.accept('COMMIT') || reader.accept('ROLLBACK') || reader.accept('BEGIN') || reader.accept('DO')) {
+    reader.rest();
+  } else reader.fail();
+  return undefined;
+}
+
+function use(session: SqlSession, reader: SqlReader): void {
+  const name = reader.name();
+  reader.end();
+  enterDatabase(session, name);
+}
+
+/** Makes a database the session's own. @throws MysqlError 1044 without any right on it, 1049 when it does not exist */
+export function enterDatabase(session: SqlSession, name: string): void {
+  const { account, catalog } = session;
+  if (!mayUse(account, name)) {
+    throw new MysqlError(
+      1044,
+      '42000',
+      `Access denied for user '${account.user}'@'${account.host}' to database '${name}'`,
+    );
+  }
+  if (!catalog.databases.has(name)) throw new MysqlError(1049, '42000', `Unknown database '${name}'`);
+  session.database = name;
+}
+
+/** The server's refusal for want of a global privilege. */
+export function missingPrivilege(privilege: string): MysqlError {
+  return new MysqlError(
+    1227,
+    '42000',
+    `Access denied; you need (at least one of) the ${privilege} privilege(s) for this operation`,
+  );
+}
