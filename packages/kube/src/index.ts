@@ -4,7 +4,14 @@ export * from './cache.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export * from './clock.ts';
 export type { ConnectionSettings, TlsSettings } from './connection.ts';
-export { after, type Controller, type ControllerOptions, controller, type ReconcileContext } from './controller.ts';
+export {
+  type After,
+  after,
+  type Controller,
+  type ControllerOptions,
+  controller,
+  type ReconcileContext,
+} from './controller.ts';
 export * from './errors.ts';
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions, type EventText } from './events.ts';
 export type { Authenticator } from './exchange.ts';

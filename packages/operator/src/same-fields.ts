@@ -14,7 +14,7 @@ export function sameFields(stated: unknown, live: unknown): boolean {
   if (stated === live) return true;
   // The server drops zero values that its types omit when empty.
   if (live === undefined) return stated === '' || stated === false || stated === 0;
-  return isScalar(live) && sameQuantities(String(stated), String(live));
+  return isScalar(stated) && isScalar(live) && sameQuantities(String(stated), String(live));
 }
 
 /** Keys by which server-side apply merges lists of objects (the OpenAPI schema's `x-kubernetes-list-map-keys`). */

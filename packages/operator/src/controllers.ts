@@ -1,0 +1,165 @@
+import {
+  ConfigMap,
+  type Controller,
+  ControllerRevision,
+  controller,
+  DaemonSet,
+  Deployment,
+  Gateway,
+  HTTPRoute,
+  Job,
+  type Kind,
+  type KubeObject,
+  Service as KubeService,
+  NetworkPolicy,
+  Node,
+  type ObjectRef,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  Secret,
+  StatefulSet,
+  type StoredObject,
+  type Watched,
+} from '@openstack-operator/kube';
+import {
+  compose,
+  composeControlPlane,
+  fieldManager,
+  OpenStackControlPlane,
+  type Progress,
+  phaseOf,
+  retainedForLabel,
+  type Service,
+  services,
+} from '@openstack-operator/openstack';
+import { gather, referenceKinds } from './gather.ts';
+import type { Pass } from './pass.ts';
+import { reconcile } from './reconcile.ts';
+
+/** What all passes of one operator share. */
+export interface OperatorFacts {
+  /** Key of the digests of Secrets: 32 bytes that stay the same across restarts. */
+  readonly digestKey: Uint8Array;
+  /** Image of the operator itself, for its Jobs. */
+  readonly operatorImage: string;
+}
+
+/** Only what we made is followed: label of every object of ours. */
+const ours = { labelSelector: `app.kubernetes.io/managed-by=${fieldManager}` };
+
+/** Kinds that services own. */
+const ownedKinds: readonly Kind[] = [
+  ConfigMap,
+  Secret,
+  KubeService,
+  Deployment,
+  StatefulSet,
+  DaemonSet,
+  Job,
+  PodDisruptionBudget,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+];
+
+/** One controller for each kind: the services, and the control plane above them. */
+export function operatorControllers(facts: OperatorFacts): Controller[] {
+  return [controlPlaneController(facts), ...services.map((service) => serviceController(service, facts))];
+}
+
+function serviceController(service: Service, facts: OperatorFacts): Controller {
+  const { kind } = service;
+  return controller(kind, {
+    owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
+    watches: [
+      ...service.references.map((field): Watched => referenceWatch(kind, referenceKinds[field], field)),
+      { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
+      { kind: Secret, individually: true, references: broughtSecrets },
+      ...[Pod, ReplicaSet, ControllerRevision].map(
+        (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name) }),
+      ),
+      { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
+      { kind: Node, map: (_node, cache) => cache.list(kind).map(refOf) },
+    ],
+    reconcile: (context) => {
+      const pass: Pass = { ...context, ...facts };
+      return reconcile(pass, {
+        compose: () => compose(service, pass.object, gather(pass, service)),
+        phase: servicePhase,
+      });
+    },
+  });
+}
+
+function controlPlaneController(facts: OperatorFacts): Controller {
+  return controller(OpenStackControlPlane as Kind, {
+    owns: services.map(({ kind }) => kind),
+    watches: [{ kind: Node, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) }],
+    reconcile: (context) => {
+      const pass: Pass = { ...context, ...facts };
+      return reconcile(pass, {
+        compose: () => composeControlPlane(pass.object, gather(pass, undefined)),
+        phase: phaseOf,
+        claimsNodes: true,
+      });
+    },
+  });
+}
+
+/** The phase of a service, from its steps. */
+function servicePhase(progress: readonly Progress[]): string {
+  const open = progress.filter(({ status }) => status !== 'True');
+  if (open.length === 0) return 'Ready';
+  return open.some(({ reason }) => reason === 'JobFailed') ? 'Failed' : 'Progressing';
+}
+
+/** Wakes who refers to an object by name, and who means "the only one of its namespace". */
+function referenceWatch(kind: Kind, referred: Kind, field: string): Watched {
+  return {
+    kind: referred,
+    map: (changed, cache) =>
+      cache
+        .list(kind, { namespace: changed.metadata.namespace ?? '' })
+        .filter((object) => [undefined, changed.metadata.name].includes(nameIn(object, field)))
+        .map(refOf),
+  };
+}
+
+function nameIn(object: KubeObject, field: string): string | undefined {
+  return ((object['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
+}
+
+/** Objects that outlive their resource have no owner reference: their label says whose they are. */
+function retainedOwner(kind: string): (changed: StoredObject) => ObjectRef[] {
+  return ({ metadata: { labels, namespace = '' } }) => {
+    const [ownerKind, name] = (labels?.[retainedForLabel] ?? '').split('.');
+    return ownerKind === kind && name !== undefined ? [{ namespace, name }] : [];
+  };
+}
+
+/** Pods and revisions belong to a workload, not to us: their labels name the resource. */
+function instanceOf(service: string): (changed: StoredObject) => ObjectRef[] {
+  return ({ metadata: { labels, namespace = '' } }) => {
+    const name = labels?.['app.kubernetes.io/instance'];
+    return labels?.['app.kubernetes.io/name'] === service && name !== undefined ? [{ namespace, name }] : [];
+  };
+}
+
+/** The Secrets that users bring: every field of the spec whose name ends in `ecretName`. */
+function broughtSecrets(object: KubeObject): ObjectRef[] {
+  const names: ObjectRef[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [field, inner] of Object.entries(value)) {
+      if (typeof inner === 'string' && /(^s|S)ecretName$/.test(field)) names.push({ name: inner });
+      else visit(inner);
+    }
+  };
+  visit(object['spec']);
+  return names;
+}
+
+function refOf({ metadata: { name, namespace = '' } }: StoredObject): ObjectRef {
+  return { namespace, name };
+}

@@ -1,0 +1,178 @@
+import {
+  type After,
+  after,
+  type Kind,
+  type LabelSelector,
+  Node,
+  Pod,
+  type StoredObject,
+} from '@openstack-operator/kube';
+import {
+  annotations,
+  type Composition,
+  cloudOf,
+  conditionOf,
+  type Judgement,
+  judgeAll,
+  kindOf,
+  type Progress,
+  type Step,
+} from '@openstack-operator/openstack';
+import { claimNodes, nodesFinalizer, releaseNodes } from './claim-nodes.ts';
+import type { Pass } from './pass.ts';
+import { prune } from './prune.ts';
+import { isPaused, report, statusOf } from './report.ts';
+import { type Again, write } from './write.ts';
+
+/** What differs between kinds: how they are composed, and what their phase is. */
+export interface Recipe {
+  /** From what the pass may know to the steps. Pure but for reading the pass's cache. */
+  readonly compose: (pass: Pass) => Composition;
+  readonly phase: (progress: readonly Progress[]) => string;
+  /** Whether something of it lives outside its namespace: then a finalizer keeps it until that is cleaned up. */
+  readonly claimsNodes?: boolean;
+}
+
+/**
+ * One pass: gather, compose, judge, write what is open and not held back, prune, report. It starts from nothing but
+ * the cache: what it judged is what it composed from, so that no step is written on the word of a stale one.
+ */
+export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | undefined> {
+  const { object: resource } = pass;
+  if (resource.metadata.deletionTimestamp !== undefined) {
+    await finalize(pass);
+    return undefined;
+  }
+  if (isPaused(resource)) {
+    await reportPaused(pass);
+    return undefined;
+  }
+  if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
+    await setFinalizers(pass, [...(resource.metadata.finalizers ?? []), nodesFinalizer]);
+  }
+  const composition = recipe.compose(pass);
+  const before = ((resource['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {};
+  const finishedJobs = finishedOf(pass, composition, before);
+  const judgement = judgementOf(pass, finishedJobs);
+  const progress = judgeAll(composition.steps, judgement);
+  const { failures, again } = await writeAll(pass, composition, progress, judgement);
+  await prune(pass, composition);
+  await report(pass, statusOf(pass, { composition, progress, failures, phase: recipe.phase(progress), finishedJobs }));
+  const [failure] = failures.values();
+  if (failure !== undefined && failure.name !== 'ForeignObjectError') throw failure;
+  return again === undefined ? undefined : after(again);
+}
+
+/** Writes the objects of every step that nothing holds back. A failure of one step stops neither the others nor the report. */
+async function writeAll(
+  pass: Pass,
+  composition: Composition,
+  progress: readonly Progress[],
+  judgement: Judgement,
+): Promise<{ failures: Map<string, Error>; again: Again }> {
+  const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
+  const failures = new Map<string, Error>();
+  let again: Again;
+  for (const step of composition.steps) {
+    if (step.problem !== undefined || step.skipped !== undefined || !step.needs.every((need) => done.has(need)))
+      continue;
+    if (!done.has(step.condition) && awaits(step, judgement)) continue;
+    try {
+      for (const desired of step.objects) {
+        if (desired.verb === 'claim') await claimNodes(pass, desired);
+        else again = sooner(again, await write(pass, desired, judgement.finishedJobs));
+      }
+    } catch (error) {
+      if (!(error instanceof Error) || pass.signal.aborted) throw error;
+      failures.set(step.condition, error);
+    }
+  }
+  return { failures, again };
+}
+
+/** Whether something that the step waits for is not Ready yet. */
+function awaits(step: Step, { observe }: Judgement): boolean {
+  return step.awaits.some(({ kind, namespace, name }) => {
+    const found = observe(kind, { namespace, name });
+    return found === undefined || conditionOf(found, 'Ready')?.status !== 'True';
+  });
+}
+
+function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>): Judgement {
+  return {
+    observe: (kind, ref) => pass.cache.get(kind, ref),
+    pods: (namespace, labels) => {
+      const labelSelector: LabelSelector = { matchLabels: { ...labels } };
+      return pass.cache
+        .list(Pod, { namespace, labelSelector })
+        .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
+    },
+    nodes: pass.cache.has(Node) ? pass.cache.list(Node) : [],
+    finishedJobs,
+  };
+}
+
+/** Digests of the Jobs that have run to their end: what the status knows, and what the cache shows now. */
+function finishedOf(
+  pass: Pass,
+  composition: Composition,
+  before: Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (!composition.complete) return { ...before };
+  const finished: Record<string, string> = {};
+  for (const { objects } of composition.steps) {
+    for (const desired of objects) {
+      if (!('object' in desired) || desired.object.kind !== 'Job') continue;
+      const { name = '', namespace = '' } = desired.object.metadata;
+      const live = pass.cache.get(kindOf(desired.object) as Kind, { namespace, name });
+      const inputs = live?.metadata.annotations?.[annotations.inputs];
+      const complete = live !== undefined && conditionOf(live, 'Complete')?.status === 'True';
+      const digest = complete ? inputs : before[name];
+      if (digest !== undefined) finished[name] = digest;
+    }
+  }
+  return finished;
+}
+
+async function finalize(pass: Pass): Promise<void> {
+  const { object: resource } = pass;
+  if (!hasFinalizer(resource)) return;
+  await releaseNodes(pass, cloudOf(resource));
+  await setFinalizers(
+    pass,
+    (resource.metadata.finalizers ?? []).filter((name) => name !== nodesFinalizer),
+  );
+}
+
+async function setFinalizers(pass: Pass, finalizers: readonly string[]): Promise<void> {
+  const { name, namespace = '', uid, resourceVersion } = pass.object.metadata;
+  const patch = { metadata: { uid, resourceVersion, finalizers } };
+  await pass.client.patch(kindOf(pass.object), { name, namespace }, 'merge', patch, { signal: pass.signal });
+}
+
+function hasFinalizer(resource: StoredObject): boolean {
+  return resource.metadata.finalizers?.includes(nodesFinalizer) === true;
+}
+
+async function reportPaused(pass: Pass): Promise<void> {
+  const findings = {
+    composition: { steps: [], complete: false, status: {} },
+    progress: [
+      {
+        condition: 'Reconciled',
+        status: 'False' as const,
+        reason: 'Paused',
+        message: `annotation ${annotations.paused} is true: nothing is written until it is removed`,
+      },
+    ],
+    failures: new Map(),
+    phase: 'Paused',
+    finishedJobs: ((pass.object['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {},
+  };
+  await report(pass, { ...((pass.object['status'] ?? {}) as object), ...statusOf(pass, findings) });
+}
+
+function sooner(a: Again, b: Again): Again {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}

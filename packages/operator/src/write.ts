@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto';
+import {
+  ForeignObjectError,
+  type Kind,
+  type KubeObject,
+  parseTimestamp,
+  Secret,
+  type StoredObject,
+  timestamp,
+} from '@openstack-operator/kube';
+import {
+  annotations,
+  type DesiredObject,
+  digest,
+  fieldManager,
+  kindOf,
+  referencesIn,
+  resolveReferences,
+} from '@openstack-operator/openstack';
+import { keepJob } from './jobs.ts';
+import { ownershipOf } from './ownership.ts';
+import { type Pass, readLive } from './pass.ts';
+import { sameFields } from './same-fields.ts';
+import { decodeData, encodeData, generate, rotated } from './secret-values.ts';
+
+/** What a write led to: milliseconds until it has to be looked at again by itself (a rotation, a retry), if any. */
+export type Again = number | undefined;
+
+/** Makes one object what its step wants. `finishedJobs`: Job name -> inputs of its last finished run. */
+export async function write(
+  pass: Pass,
+  desired: DesiredObject,
+  finishedJobs: Readonly<Record<string, string>>,
+): Promise<Again> {
+  if (desired.object.kind === 'Job') return await keepJob(pass, desired.object, finishedJobs);
+  switch (desired.verb) {
+    case 'apply':
+      await applyDifference(pass, noted(desired.object, digest(desired.object)), desired.retained === true);
+      return undefined;
+    case 'generate':
+      return await generateSecret(pass, desired);
+    case 'resolve':
+      await resolveSecret(pass, desired.object);
+      return undefined;
+  }
+}
+
+/** Applies an object unless it is ours and live as stated. */
+async function applyDifference(pass: Pass, object: KubeObject, retained: boolean): Promise<void> {
+  const { name = '', namespace = '' } = object.metadata;
+  const live = pass.cache.get(kindOf(object), { name, namespace });
+  const ownership = ownershipOf(pass.object, retained);
+  const controlled = retained || live?.metadata.ownerReferences?.some(({ uid }) => uid === pass.object.metadata.uid);
+  if (live !== undefined && ownership.ours?.(live) === true && controlled === true && sameFields(object, live)) return;
+  await pass.apply(object, ownership);
+}
+
+type Generated = DesiredObject & { verb: 'generate' };
+
+/** A Secret of generated values: made once, completed where a key is missing, rotated when that is due. */
+async function generateSecret(pass: Pass, desired: Generated): Promise<Again> {
+  const { object, values, rotation, retained = false } = desired;
+  const { name = '', namespace = '' } = object.metadata;
+  const ownership = ownershipOf(pass.object, retained);
+  const live = await readLive(pass, Secret, { name, namespace });
+  if (live === undefined) {
+    const data = encodeData(mapValues(values, (generator) => generate(generator, pass.random)));
+    await pass.create({ ...withAnnotation(object, annotations.rotatedAt, timestamp(pass.clock)), data }, ownership);
+    return rotation === undefined ? undefined : rotation.intervalSeconds * 1000;
+  }
+  if (ownership.ours?.(live) !== true) throw new ForeignObjectError(live, pass.object);
+  await complete(pass, desired, live);
+  if (rotation === undefined) return undefined;
+  const since = live.metadata.annotations?.[annotations.rotatedAt] ?? live.metadata.creationTimestamp ?? '';
+  const due = parseTimestamp(since) + rotation.intervalSeconds * 1000 - pass.clock.now();
+  if (due > 0) return due;
+  const keys = rotated(decodeData(live['data']), rotation.maxActiveKeys, generate({ type: 'fernetKey' }, pass.random));
+  await replace(pass, withAnnotation(live, annotations.rotatedAt, timestamp(pass.clock)), keys);
+  pass.event({
+    type: 'Normal',
+    reason: 'KeysRotated',
+    action: 'Rotate',
+    note: `Secret ${name}: the staged key signs from now on`,
+  });
+  return rotation.intervalSeconds * 1000;
+}
+
+/** Generates what somebody took out; keys of a repository come and go by rotation, and are left alone. */
+async function complete(pass: Pass, { values, rotation }: Generated, live: StoredObject): Promise<void> {
+  const data = decodeData(live['data']);
+  const missing = Object.entries(values).filter(([key]) => !(key in data));
+  if (missing.length === 0 || (rotation !== undefined && Object.keys(data).length > 0)) return;
+  await replace(pass, live, {
+    ...data,
+    ...Object.fromEntries(missing.map(([key, generator]) => [key, generate(generator, pass.random)])),
+  });
+}
+
+/** PUT under the resourceVersion: two operators cannot rotate at once. */
+async function replace(pass: Pass, live: StoredObject, values: Readonly<Record<string, string>>): Promise<void> {
+  await pass.client.replace(
+    Secret as Kind,
+    { ...live, data: encodeData(values) },
+    { fieldManager, signal: pass.signal },
+  );
+}
+
+/** Resolves a Secret of templates; it is written again when the template or a source changed, or somebody touched it. */
+async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
+  const { namespace = '' } = object.metadata;
+  const templates = object['stringData'] as Record<string, string>;
+  const names = new Set(
+    Object.values(templates)
+      .flatMap(referencesIn)
+      .map(({ secret }) => secret),
+  );
+  const sources = new Map<string, Record<string, string>>();
+  for (const name of names) {
+    const source = await readLive(pass, Secret, { namespace, name });
+    if (source === undefined) throw new Error(`Secret ${name} does not exist`);
+    sources.set(name, decodeData(source['data']));
+  }
+  const values = mapValues(templates, (text) => resolveReferences(text, (secret, key) => sources.get(secret)?.[key]));
+  const { stringData: _templates, ...rest } = object;
+  const resolved = { ...rest, data: encodeData(values) };
+  await applyDifference(pass, noted(resolved, keyedDigest(pass.digestKey, resolved)), false);
+}
+
+/** Digest of a Secret's or ConfigMap's content that tells nothing about it. */
+export function keyedDigest(key: Uint8Array, object: KubeObject): string {
+  return createHmac('sha256', key)
+    .update(digest(object['data'] ?? {}))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** Remembers what was stated last: a field that is no longer stated makes a difference as well. */
+function noted(object: KubeObject, stated: string): KubeObject {
+  return withAnnotation(object, annotations.applied, stated);
+}
+
+function withAnnotation<T extends KubeObject>(object: T, name: string, value: string): T {
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [name]: value } },
+  };
+}
+
+function mapValues<T, R>(record: Readonly<Record<string, T>>, map: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
