@@ -31,7 +31,6 @@ export interface CacheReader {
 export interface WatchKindOptions<T extends KubeObject = KubeObject> {
   /** Beside the cache's namespaces: one namespace, labels, fields. */
   readonly selection?: ReflectorSelection;
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /** Counts for the first one that follows the selection. */
   readonly transform?: Transform<T>;
 }
@@ -84,7 +83,6 @@ export class Cache implements CacheReader {
    */
   watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): () => Promise<void> {
     const followed = this.#follow(kind);
-    for (const [name, of] of Object.entries(options.indexes ?? {})) this.#addIndex(followed, name, of as IndexFunction);
     const ends = this.#selections(kind, options.selection ?? {}).map((selection) => {
       const id = JSON.stringify([selection.namespace, selection.labelSelector, selection.fieldSelector]);
       const entry =
@@ -99,6 +97,15 @@ export class Cache implements CacheReader {
     return async () => {
       await Promise.all(ends.splice(0).map((end) => end()));
     };
+  }
+
+  /** Adds an index to a kind, over what is known of it already too. */
+  addIndex<T extends KubeObject>(kind: Kind<T>, name: string, of: IndexFunction<T>): void {
+    const followed = this.#follow(kind);
+    followed.indexes.set(name, of as unknown as IndexFunction);
+    for (const { informer } of followed.informers.values()) {
+      informer.store.addIndex(name, of as unknown as IndexFunction);
+    }
   }
 
   /** Begins to read. */
@@ -244,11 +251,6 @@ export class Cache implements CacheReader {
     followed.informers.set(id, entry);
     if (this.#started) informer.start();
     return entry;
-  }
-
-  #addIndex(followed: Followed, name: string, of: IndexFunction): void {
-    followed.indexes.set(name, of);
-    for (const { informer } of followed.informers.values()) informer.store.addIndex(name, of);
   }
 
   /** One selection a namespace, where the cache is bound to namespaces. */

@@ -17,7 +17,7 @@ export interface Log {
 }
 
 /** How a `Log` is made. */
-export interface LogOptions {
+export interface LoggerOptions {
   readonly clock: Clock;
   /** Takes one line, without its end. */
   readonly write: (line: string) => void;
@@ -32,7 +32,7 @@ const LEVELS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2,
  * Makes a `Log` that writes JSON lines: `{"time":"2026-01-02T03:04:05.006000Z","level":"info","message":"...",...}`.
  * A value that JSON cannot hold is written as text; writing never throws.
  */
-export function createLog({ clock, write, level = 'info', fields = {} }: LogOptions): Log {
+export function createLog({ clock, write, level = 'info', fields = {} }: LoggerOptions): Log {
   const line = (at: LogLevel) => (message: string, more?: LogFields) => {
     if (LEVELS[at] < LEVELS[level]) return;
     write(toJson({ time: microTimestamp(clock), level: at, message, ...fields, ...more }));

@@ -1,0 +1,41 @@
+import { controllerOf, keyOf, type StoredObject } from './objects.ts';
+
+/** An object of the name that we want belongs to somebody else. It is never taken over. */
+export class ForeignObjectError extends Error {
+  override readonly name = 'ForeignObjectError';
+  readonly code = 'FOREIGN_OBJECT';
+  /** The object, as `Kind namespace/name`. */
+  readonly object: string;
+  /** Who has it, in words. */
+  readonly holder: string;
+
+  constructor(live: StoredObject, owner: StoredObject) {
+    const object = `${live.kind} ${keyOf(live)}`;
+    const holder = holderOf(live, owner);
+    super(
+      `${object} exists and ${holder}; it is left alone. ` +
+        `${owner.kind} ${keyOf(owner)} needs this name: rename one of the two, or delete the ${live.kind}`,
+    );
+    this.object = object;
+    this.holder = holder;
+  }
+}
+
+/** Whether `owner` is the controlling owner of the object. */
+export function isControlledBy(object: StoredObject, owner: StoredObject): boolean {
+  return controllerOf(object)?.uid === owner.metadata.uid;
+}
+
+function holderOf(live: StoredObject, owner: StoredObject): string {
+  const controller = controllerOf(live);
+  if (controller) {
+    const name = `${controller.kind} ${controller.name}`;
+    const earlier = controller.kind === owner.kind && controller.name === owner.metadata.name;
+    return earlier
+      ? `belongs to an earlier ${name} (uid ${controller.uid}), with which it will be garbage-collected`
+      : `belongs to ${name} (uid ${controller.uid})`;
+  }
+  const managers = new Set((live.metadata.managedFields ?? []).map(({ manager }) => manager));
+  const written = managers.size === 0 ? '' : ` (written by ${[...managers].join(', ')})`;
+  return `has no controlling owner${written}`;
+}

@@ -1,0 +1,185 @@
+import type { Clock, Timer } from './clock.ts';
+import type { QueueMetrics } from './metrics.ts';
+import type { Random } from './random.ts';
+
+/** How a `WorkQueue` is made. */
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics?: QueueMetrics;
+  /** Milliseconds of the first and of the longest back-off (default: 5 and 1,000,000). */
+  readonly backoff?: { readonly first: number; readonly most: number };
+}
+
+/** Works on one key. Never rejects: what went wrong is its own affair. */
+export type Work = (key: string) => Promise<void>;
+
+/** How long work may go on in one piece before timers and sockets get their turn, in ms. */
+const SLICE = 10;
+
+/**
+ * A work queue of keys. A key that waits is not queued twice; a key that is being worked on is worked on again after
+ * that, never at the same time. Keys are taken in the order in which they came.
+ *
+ * What is delayed is dropped when the key is worked on before: that pass has seen all there is to see, and says anew
+ * when it wants to be called again.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #backoff: { readonly first: number; readonly most: number };
+  /** Waiting, in order, with the time at which they came. */
+  readonly #ready = new Map<string, number>();
+  /** Being worked on, with the time at which that began. */
+  readonly #active = new Map<string, number>();
+  readonly #delayed = new Map<string, { at: number; timer: Timer }>();
+  readonly #failures = new Map<string, number>();
+  #work: Work | undefined;
+  #workers = 0;
+  #stopped = false;
+  #pumping = false;
+  #drained: (() => void)[] = [];
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    this.#backoff = options.backoff ?? { first: 5, most: 1_000_000 };
+    options.metrics?.observe(() => this.#measure());
+  }
+
+  /** Keys that wait for a worker. */
+  get depth(): number {
+    return this.#ready.size;
+  }
+
+  /** Keys that are being worked on. */
+  get active(): number {
+    return this.#active.size;
+  }
+
+  /** Keys that wait for their time. */
+  get delayed(): number {
+    return this.#delayed.size;
+  }
+
+  /** Keys whose last pass failed. */
+  get failing(): number {
+    return this.#failures.size;
+  }
+
+  /** Whether nothing waits for a worker and nothing is being worked on. */
+  get idle(): boolean {
+    return this.#ready.size === 0 && this.#active.size === 0;
+  }
+
+  add(key: string): void {
+    if (this.#stopped || this.#ready.has(key)) return;
+    this.#ready.set(key, this.#options.clock.now());
+    this.#options.metrics?.added();
+    this.#pump();
+  }
+
+  /** Adds the key after so many milliseconds; of several wishes the earliest counts. */
+  addAfter(key: string, ms: number): void {
+    if (this.#stopped) return;
+    if (ms <= 0) return this.add(key);
+    const { clock } = this.#options;
+    const at = clock.now() + ms;
+    const waiting = this.#delayed.get(key);
+    if (waiting) {
+      if (waiting.at <= at) return;
+      waiting.timer.cancel();
+    }
+    const timer = clock.after(ms, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { at, timer });
+  }
+
+  /** Adds the key after its back-off: 5 ms, doubled with each failure up to 1000 s, by a factor in [1, 1.5). */
+  addRateLimited(key: string): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    this.#options.metrics?.retried();
+    const { first, most } = this.#backoff;
+    const delay = Math.min(most, first * 2 ** failures * (1 + this.#options.random.next() / 2));
+    this.addAfter(key, delay);
+    return delay;
+  }
+
+  /** The key did well: its back-off begins anew. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** Begins to work, on so many keys at once. */
+  start(workers: number, work: Work): void {
+    this.#workers = workers;
+    this.#work = work;
+    this.#pump();
+  }
+
+  /** Takes no more keys. Resolves when the running ones have ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
+    this.#ready.clear();
+    this.#failures.clear();
+    if (this.#active.size > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Hands keys to free workers, never within the caller: whoever adds a key runs nobody's code. */
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    queueMicrotask(() => this.#hand(this.#options.clock.now()));
+  }
+
+  #hand(since: number): void {
+    const { clock } = this.#options;
+    while (!this.#stopped && this.#work && this.#active.size < this.#workers) {
+      const key = this.#next();
+      if (key === undefined) break;
+      if (clock.now() - since > SLICE) {
+        // Passes that await nothing but each other would keep timers (the lease's too) waiting.
+        clock.after(0, () => this.#hand(clock.now()));
+        return;
+      }
+      void this.#run(key, this.#work);
+    }
+    this.#pumping = false;
+  }
+
+  #next(): string | undefined {
+    for (const key of this.#ready.keys()) if (!this.#active.has(key)) return key;
+    return undefined;
+  }
+
+  async #run(key: string, work: Work): Promise<void> {
+    const { clock, metrics } = this.#options;
+    const begun = clock.now();
+    metrics?.taken((begun - (this.#ready.get(key) ?? begun)) / 1000);
+    this.#ready.delete(key);
+    this.#delayed.get(key)?.timer.cancel();
+    this.#delayed.delete(key);
+    this.#active.set(key, begun);
+    try {
+      await work(key);
+    } finally {
+      this.#active.delete(key);
+      metrics?.finished((clock.now() - begun) / 1000);
+      if (this.#active.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
+      this.#pump();
+    }
+  }
+
+  #measure() {
+    const now = this.#options.clock.now();
+    const running = [...this.#active.values()].map((begun) => (now - begun) / 1000);
+    return {
+      depth: this.#ready.size,
+      unfinished: running.reduce((sum, seconds) => sum + seconds, 0),
+      longest: Math.max(0, ...running),
+    };
+  }
+}

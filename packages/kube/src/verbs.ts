@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Client, DeleteOptions, ObjectRef } from './api.ts';
+import type { Cache } from './cache.ts';
+import { isApiError, TerminalError } from './errors.ts';
+import { apiVersionOf, controllerReference, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
+import { ForeignObjectError, isControlledBy } from './ownership.ts';
+
+/**
+ * Whose an object is. By default it gets a controller reference to the reconciled object, and is ours when it has one.
+ * What must outlive the reconciled object has none; then `ours` tells it from a stranger's.
+ */
+export type Ownership =
+  | { readonly owned?: true; readonly ours?: (live: StoredObject) => boolean }
+  | { readonly owned: false; readonly ours: (live: StoredObject) => boolean };
+
+/** How a pass writes. All of them throw `ApiError` (409: somebody was faster; try again) and `LeadershipLostError`. */
+export interface Verbs<T extends KubeObject = KubeObject> {
+  /**
+   * States an object by server-side apply: fields that were stated before and are not any more are taken back.
+   * @throws ForeignObjectError when an object of that name is somebody else's
+   */
+  readonly apply: <C extends KubeObject>(object: C, ownership?: Ownership) => Promise<StoredObject<C>>;
+  /**
+   * Makes an object that is generated once (a password, a key). One of ours that is there already is kept as it is.
+   * @throws ForeignObjectError when an object of that name is somebody else's
+   */
+  readonly create: <C extends KubeObject>(object: C, ownership?: Ownership) => Promise<StoredObject<C>>;
+  /**
+   * Deletes exactly this state of this object (uid and resourceVersion), in the background unless told otherwise.
+   * Gone already is fine.
+   */
+  readonly remove: (
+    object: StoredObject,
+    options?: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds'>,
+  ) => Promise<void>;
+  /** States the whole status of the reconciled object; writes nothing when it stands there already. */
+  readonly status: (status: T['status']) => Promise<void>;
+}
+
+/** What verbs are made of. */
+export interface VerbsOptions<T extends KubeObject> {
+  /** The reconciled object and its kind. */
+  readonly object: StoredObject<T>;
+  readonly kind: Kind<T>;
+  readonly client: Client;
+  readonly cache: Cache;
+  /** Field manager of `apply` and `create`; status is stated by `<fieldManager>-status`. */
+  readonly fieldManager: string;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the verbs of one pass. */
+export function createVerbs<T extends KubeObject>(options: VerbsOptions<T>): Verbs<T> {
+  const { object: owner, client, cache, fieldManager, signal } = options;
+
+  /** The object as it is to be written: in its namespace, with its owner. */
+  function stated<C extends KubeObject>(kind: Kind<C>, object: C, ownership: Ownership): C & { metadata: ObjectRef } {
+    const { name } = object.metadata;
+    if (name === undefined)
+      throw new TerminalError('NO_NAME', `a ${object.kind} without metadata.name cannot be stated`);
+    const namespace = kind.namespaced ? (object.metadata.namespace ?? owner.metadata.namespace) : undefined;
+    const metadata = { ...object.metadata, name, ...(namespace === undefined ? {} : { namespace }) };
+    if (ownership.owned !== false) {
+      // The garbage collector deletes what refers to an owner in another namespace.
+      if (owner.metadata.namespace !== undefined && owner.metadata.namespace !== namespace) {
+        throw new TerminalError(
+          'OWNER_NAMESPACE',
+          `${object.kind} ${keyOf({ metadata })} cannot be owned by ${owner.kind} ${keyOf(owner)}: ` +
+            'an owner is in the namespace of what it owns, or cluster-scoped',
+        );
+      }
+      metadata.ownerReferences = [...(metadata.ownerReferences ?? []), controllerReference(owner)];
+    }
+    return { ...object, metadata };
+  }
+
+  function kindOf<C extends KubeObject>(object: C): Kind<C> {
+    const kind = cache.kindOf(object);
+    if (kind) return kind;
+    throw new TerminalError(
+      'UNKNOWN_KIND',
+      `${object.kind} (${object.apiVersion}) is not followed: add it to what the controller owns or watches`,
+    );
+  }
+
+  function assertOurs(live: StoredObject, { ours }: Ownership): void {
+    if (!(ours ? ours(live) : isControlledBy(live, owner))) throw new ForeignObjectError(live, owner);
+  }
+
+  async function live<C extends KubeObject>(kind: Kind<C>, ref: ObjectRef): Promise<StoredObject<C> | undefined> {
+    try {
+      return await client.get(kind, ref, { signal });
+    } catch (error) {
+      if (isApiError(error, 404)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async apply(object, ownership = {}) {
+      const kind = kindOf(object);
+      const desired = stated(kind, object, ownership);
+      let known = cache.get(kind, keyOf(desired));
+      if (!known) {
+        known = await live(kind, refOf(desired));
+        // Not forced: when somebody creates it in this moment, what differs is a conflict, and the next pass sees whose.
+        if (!known) return client.apply(kind, desired, { fieldManager });
+        cache.accept(kind, known);
+      }
+      assertOurs(known, ownership);
+      const metadata = { ...desired.metadata, uid: known.metadata.uid };
+      return client.apply(kind, { ...desired, metadata }, { fieldManager, force: true });
+    },
+
+    async create(object, ownership = {}) {
+      const kind = kindOf(object);
+      const desired = stated(kind, object, ownership);
+      const known = cache.get(kind, keyOf(desired));
+      if (known) {
+        assertOurs(known, ownership);
+        return known;
+      }
+      try {
+        return await client.create(kind, desired, { fieldManager });
+      } catch (error) {
+        if (!isApiError(error, 409) || error.reason !== 'AlreadyExists') throw error;
+        const found = await live(kind, refOf(desired));
+        if (!found) throw error;
+        assertOurs(found, ownership);
+        return cache.accept(kind, found) ?? found;
+      }
+    },
+
+    async remove(object, { propagationPolicy = 'Background', gracePeriodSeconds } = {}) {
+      const { uid, resourceVersion } = object.metadata;
+      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+      try {
+        await client.delete(kindOf(object), refOf(object), { uid, resourceVersion, propagationPolicy, ...grace });
+      } catch (error) {
+        if (!isApiError(error, 404)) throw error;
+      }
+    },
+
+    async status(status) {
+      const { kind } = options;
+      const known = cache.get(kind, keyOf(owner)) ?? owner;
+      // As it will be on the wire: fields that are undefined are none.
+      const wanted: unknown = status === undefined ? undefined : JSON.parse(JSON.stringify(status));
+      if (isDeepStrictEqual(known['status'], wanted)) return;
+      const metadata = { ...refOf(owner), uid: owner.metadata.uid };
+      const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, status: wanted };
+      await client.apply<KubeObject>(kind, body, {
+        fieldManager: `${fieldManager}-status`,
+        subresource: 'status',
+        force: true,
+      });
+    },
+  };
+}
+
+function refOf({ metadata: { namespace, name } }: { metadata: { namespace?: string; name: string } }): ObjectRef {
+  return namespace === undefined ? { name } : { namespace, name };
+}

@@ -1,0 +1,150 @@
+import type { ObjectRef } from './api.ts';
+import type { Cache, CacheReader } from './cache.ts';
+import type { Log } from './log.ts';
+import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
+import type { ReflectorSelection } from './reflector.ts';
+import type { Change, Transform } from './store.ts';
+
+/** A kind whose objects are made by a controller: a change of one wakes the object that controls it. */
+export interface Owned {
+  readonly kind: Kind;
+  readonly selection?: ReflectorSelection;
+  readonly transform?: Transform;
+}
+
+/** A kind whose objects a controller depends on: a change of one wakes the objects that refer to it. */
+export interface Watched<T extends KubeObject = KubeObject> extends Owned {
+  /** What a reconciled object refers to; without `namespace`, its own. Pure. */
+  readonly references?: (object: StoredObject<T>) => readonly ObjectRef[];
+  /** Which reconciled objects a changed one concerns. Pure, but for the cache. */
+  readonly map?: (changed: StoredObject, cache: CacheReader) => Iterable<ObjectRef>;
+  /** Follow only what is referred to, each by a watch of its own: for kinds of which one may not, or need not, see all. */
+  readonly individually?: boolean;
+}
+
+/** How a watched kind is followed, beside the mapping. */
+export interface OnOptions<T extends KubeObject, O extends KubeObject> extends Omit<Watched<T>, 'kind' | 'map'> {
+  readonly map?: (changed: StoredObject<O>, cache: CacheReader) => Iterable<ObjectRef>;
+}
+
+/**
+ * Watches a kind. How its objects are mapped to the reconciled ones:
+ * - the name of a field in `spec` that refers to it, `{name, namespace?, kind?}` or a list of these (an index is kept);
+ * - a function from the changed object to the reconciled ones;
+ * - `references`, a function from the reconciled object to what it refers to (an index is kept).
+ *
+ * @example
+ * on(Database, 'databaseRef')
+ * on(Secret, { references: ({ spec }) => [spec.secretRef], individually: true })
+ */
+export function on<T extends KubeObject = KubeObject, O extends KubeObject = KubeObject>(
+  kind: Kind<O>,
+  how: string | NonNullable<OnOptions<T, O>['map']> | OnOptions<T, O>,
+): Watched<T> {
+  if (typeof how === 'string') {
+    return { kind, references: (object) => referencesIn(object, how, kind.kind) };
+  }
+  const options = typeof how === 'function' ? { map: how } : how;
+  return { ...options, kind: kind as unknown as Kind } as Watched<T>;
+}
+
+function referencesIn(object: KubeObject, field: string, kind: string): ObjectRef[] {
+  const value = (object['spec'] as Record<string, unknown> | undefined)?.[field];
+  const list = (Array.isArray(value) ? value : [value]) as ({ name?: unknown; kind?: unknown } | undefined)[];
+  return list.filter(
+    (ref): ref is ObjectRef => typeof ref?.name === 'string' && (ref.kind === undefined || ref.kind === kind),
+  );
+}
+
+/** What `follow` needs. */
+export interface FollowOptions<T extends KubeObject> {
+  /** Names the indexes; unique among the controllers of a cache. */
+  readonly name: string;
+  readonly kind: Kind<T>;
+  readonly owns: readonly Owned[];
+  readonly watches: readonly Watched<T>[];
+  readonly cache: Cache;
+  readonly log: Log;
+  /** A key is to be reconciled. */
+  readonly wake: (key: string) => void;
+}
+
+/** Makes the cache follow all that a controller needs, and every change of it wake the keys that it concerns. */
+export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
+  const { kind, cache, wake, log } = options;
+  const wakeAll = () => {
+    for (const object of cache.list(kind)) wake(keyOf(object));
+  };
+  const listen = (other: Kind, keys: (object: StoredObject) => Iterable<string>) => {
+    cache.onState(other, wakeAll);
+    cache.onChange(other, ({ object, old }: Change) => {
+      try {
+        for (const state of old ? [object, old] : [object]) for (const key of keys(state)) wake(key);
+      } catch (error) {
+        log.error('a change could not be mapped to the objects it concerns', { error, changed: keyOf(object) });
+      }
+    });
+  };
+
+  cache.watch(kind);
+  cache.onChange(kind, ({ object }) => wake(keyOf(object)));
+  for (const owned of options.owns) {
+    cache.watch(owned.kind, owned);
+    listen(owned.kind, (object) => ownerKeys(object, kind));
+  }
+  for (const [i, watched] of options.watches.entries()) {
+    const { references, map } = watched;
+    if (references) {
+      const index = `${options.name}/${watched.kind.kind}/${i}`;
+      const referred = (object: StoredObject<T>) => references(object).map((ref) => placed(ref, watched.kind, object));
+      cache.addIndex(kind, index, (object) => referred(object).map((ref) => keyOf({ metadata: ref })));
+      listen(watched.kind, (object) => cache.byIndex(kind, index, keyOf(object)).map(keyOf));
+      if (watched.individually) followEach(options, watched, referred);
+    }
+    if (map) {
+      listen(watched.kind, (object) => [...map(object, cache)].map((ref) => keyOf({ metadata: ref })));
+    }
+    if (!watched.individually) cache.watch(watched.kind, watched);
+  }
+}
+
+function ownerKeys(object: StoredObject, kind: Kind): string[] {
+  const owner = controllerOf(object);
+  // The version does not count: a child keeps the reference while its owner's API moves on.
+  if (owner?.kind !== kind.kind || owner.apiVersion.split('/', 1)[0] !== apiVersionOf(kind).split('/', 1)[0]) return [];
+  return [keyOf({ metadata: placed({ name: owner.name }, kind, object) })];
+}
+
+/** A reference with the namespace that it means. */
+function placed({ name, namespace }: ObjectRef, kind: Kind, from: { metadata: { namespace?: string } }): ObjectRef {
+  const meant = kind.namespaced ? (namespace ?? from.metadata.namespace) : undefined;
+  return meant === undefined ? { name } : { namespace: meant, name };
+}
+
+/** Follows what each reconciled object refers to, for as long as it does. */
+function followEach<T extends KubeObject>(
+  { kind, cache, log }: FollowOptions<T>,
+  watched: Watched<T>,
+  referred: (object: StoredObject<T>) => ObjectRef[],
+): void {
+  /** Key of the reconciled object -> key of what it refers to -> what ends following it. */
+  const followed = new Map<string, Map<string, () => Promise<void>>>();
+  cache.onChange(kind, ({ type, object }) => {
+    const wanted = new Map(
+      (type === 'deleted' ? [] : referred(object)).map((ref) => [keyOf({ metadata: ref }), ref] as const),
+    );
+    const had = followed.get(keyOf(object)) ?? new Map<string, () => Promise<void>>();
+    for (const [key, { namespace, name }] of wanted) {
+      if (had.has(key)) continue;
+      const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}` };
+      had.set(key, cache.watch(watched.kind, { ...watched, selection }));
+    }
+    for (const [key, end] of had) {
+      if (wanted.has(key)) continue;
+      had.delete(key);
+      end().catch((error: unknown) => log.error('a watch could not be ended', { error, watched: key }));
+    }
+    if (had.size > 0) followed.set(keyOf(object), had);
+    else followed.delete(keyOf(object));
+  });
+}
