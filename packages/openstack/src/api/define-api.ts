@@ -23,6 +23,8 @@ export interface Api<S = unknown, T = unknown> extends Kind<ApiObject<S, T>> {
   readonly shortNames: readonly string[];
   /** What the kind is for, in a sentence or two. */
   readonly description: string;
+  /** How long `metadata.name` may be, so that the names of what is made from it fit (see names.ts). */
+  readonly nameLength: number;
   /** Rules at the root, about the name. */
   readonly rules: readonly Rule[];
   readonly spec: Field<S, false>;
@@ -60,6 +62,7 @@ export function defineApi<S, T>(options: {
     singular: kind.toLowerCase(),
     shortNames: [shortName],
     description,
+    nameLength,
     rules: nameRules(kind, nameLength),
     spec,
     status,

@@ -33,7 +33,7 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
     transitions: transitions.filter(({ path }) => !saidOnce.includes(path[0] ?? '')),
     schema: {
       ...rest,
-      description: `${what} The fields are those of a ${api.kind}.`,
+      description: `${what} The fields are those of kind ${api.kind}.`,
       properties: {
         enabled: enabled.schema,
         ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child)])),
