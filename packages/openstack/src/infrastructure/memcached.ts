@@ -10,15 +10,31 @@ export const memcached = defineService<Memcached>({
   name: 'memcached',
   user: 'memcached',
   references: [],
-  components: () => ({
+  components: ({ spec }) => ({
     server: {
       workload: 'Deployment',
       suffix: '',
       image: 'memcached',
-      runs: { command: ['memcached', '-v', '-l', '0.0.0.0', '-p', '11211', '-c', '5000', '-U', '0', '-m', '256'] },
+      runs: {
+        command: [
+          'memcached',
+          '-v',
+          ...['-l', '0.0.0.0'],
+          ...['-p', '11211'],
+          ...['-c', String(spec.maxConnections ?? 5000)],
+          // No UDP: it is an amplifier for others' attacks.
+          ...['-U', '0'],
+          ...['-m', String(memory(spec))],
+        ],
+      },
       ports: { memcached: 11211 },
       health: { tcp: 'memcached' },
-      resources: { cpu: '20m', memory: '128Mi' },
+      resources: { cpu: '20m', memory: `${memory(spec) + 64}Mi` },
     },
   }),
 });
+
+/** MiB for cached items. */
+function memory(spec: Memcached['spec']): number {
+  return spec.memoryMegabytes ?? 256;
+}
