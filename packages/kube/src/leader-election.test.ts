@@ -1,0 +1,254 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { Client } from './api.ts';
+import type { Clock } from './clock.ts';
+import { controller } from './controller.ts';
+import { ConnectionError } from './errors.ts';
+import { FakeServer } from './fake-server.ts';
+import { Lease } from './kinds.ts';
+import { LeaderElection } from './leader-election.ts';
+import { noLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { defineKind } from './objects.ts';
+import { seededRandom } from './random.ts';
+import { run } from './run.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+const Thing = defineKind('test.example/v1', 'Thing', 'things');
+const thing = (name: string) => ({ apiVersion: 'test.example/v1', kind: 'Thing', metadata: { namespace: 'ns', name } });
+
+/** Another machine's clock: it shows another time, and its seconds are as long. */
+function skewed(clock: VirtualClock, skew: () => number): Clock {
+  return { after: (...timer) => clock.after(...timer), now: () => clock.now() + skew() };
+}
+
+function cuttable(client: Client, offline: () => boolean): Client {
+  return {
+    ...client,
+    replace: async (...request) => {
+      if (offline()) throw new ConnectionError('ECONNREFUSED', 'offline');
+      return client.replace(...request);
+    },
+  };
+}
+
+function candidate(identity: string, { client }: { client: Client }, clock: VirtualClock, skew = 0) {
+  return new LeaderElection(
+    { namespace: 'ns', name: 'lease', identity },
+    { client, clock: skewed(clock, () => skew), random: seededRandom(identity.length), log: noLog },
+  );
+}
+
+function setUp() {
+  const clock = virtualClock();
+  const server = new FakeServer(clock);
+  const spec = () => server.peek(Lease, 'ns/lease')?.spec;
+  return { clock, server, spec };
+}
+
+test('the first takes the lease and renews it; its times have six digits', async () => {
+  const { clock, server, spec } = setUp();
+  const one = candidate('one', server, clock);
+  await one.acquire();
+  expect(spec()).toEqual({
+    holderIdentity: 'one',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-01T00:00:00.000000Z',
+    renewTime: '2026-01-01T00:00:00.000000Z',
+    leaseTransitions: 0,
+  });
+  await clock.advance(60_000);
+  expect(one.leading).toBe(true);
+  expect(one.left()).toBeGreaterThan(12_000);
+  expect(spec()).toMatchObject({
+    acquireTime: '2026-01-01T00:00:00.000000Z',
+    renewTime: '2026-01-01T00:01:00.000000Z',
+  });
+  await one.release();
+  expect(clock.pending).toBe(0);
+});
+
+test.each([0, 3_600_000, -3_600_000])(
+  'the second waits as long as the first lives, with clocks %d ms apart',
+  async (skew) => {
+    const { clock, server, spec } = setUp();
+    let offline = false;
+    const one = candidate('one', { client: cuttable(server.client, () => offline) }, clock);
+    const two = candidate('second', server, clock, skew);
+    await one.acquire();
+    const stop = new AbortController();
+    const waiting = two.acquire(stop.signal);
+    await clock.advance(120_000);
+    expect([one.leading, two.leading]).toEqual([true, false]);
+    expect(() => two.left()).toThrow('does not hold the lease');
+    // The first one's machine loses its network.
+    let lostAt = 0;
+    one.signal.addEventListener('abort', () => {
+      lostAt = clock.now();
+    });
+    const cut = clock.now();
+    offline = true;
+    await clock.run(() => two.leading);
+    await waiting;
+    expect(lostAt - cut).toBeLessThanOrEqual(10_000);
+    expect(clock.now() - lostAt).toBeGreaterThanOrEqual(5000);
+    expect(clock.now() - cut).toBeLessThan(21_000);
+    expect(spec()).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
+    expect(() => one.left()).toThrow('does not hold the lease');
+    await two.release();
+  },
+);
+
+test('a released lease is taken at once', async () => {
+  const { clock, server, spec } = setUp();
+  const one = candidate('one', server, clock);
+  const two = candidate('second', server, clock);
+  await one.acquire();
+  const waiting = two.acquire();
+  await clock.advance(10_000);
+  await one.release();
+  expect(spec()).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  expect(one.signal.aborted).toBe(true);
+  const released = clock.now();
+  await clock.run(() => two.leading);
+  await waiting;
+  expect(clock.now() - released).toBeLessThan(5000);
+  await two.release();
+});
+
+test('a lease that somebody takes by force is noticed with the next renewal', async () => {
+  const { clock, server } = setUp();
+  const one = candidate('one', server, clock);
+  await one.acquire();
+  await clock.advance(5000);
+  const lease = server.peek(Lease, 'ns/lease') as Lease;
+  server.put(Lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } });
+  await clock.advance(2100);
+  expect([one.leading, one.signal.aborted]).toEqual([false, true]);
+  expect(String(one.signal.reason)).toContain('"thief" holds the lease');
+});
+
+test('many candidates at once: one leads', async () => {
+  const { clock, server } = setUp();
+  server.latency = 30;
+  const all = Array.from({ length: 10 }, (_, i) => candidate(`c${'x'.repeat(i)}`, server, clock));
+  const stop = new AbortController();
+  const waiting = all.map((one) => one.acquire(stop.signal).catch(() => {}));
+  for (let i = 0; i < 60; i++) {
+    await clock.advance(1000);
+    expect(all.filter(({ leading }) => leading).length).toBeLessThanOrEqual(1);
+  }
+  expect(all.filter(({ leading }) => leading)).toHaveLength(1);
+  stop.abort();
+  server.latency = 0;
+  const ended = Promise.all([...waiting, ...all.map((one) => one.release())]);
+  await clock.advance(1000);
+  await ended;
+  expect(clock.pending).toBe(0);
+});
+
+test('a blocked process that wakes up after its deadline writes nothing', async () => {
+  const { clock, server } = setUp();
+  let blocked = 0;
+  const own = skewed(clock, () => blocked);
+  const one = new LeaderElection(
+    { namespace: 'ns', name: 'lease', identity: 'one' },
+    { client: server.client, clock: own, random: seededRandom(1), log: noLog },
+  );
+  await one.acquire();
+  await clock.advance(1000);
+  expect(one.left()).toBe(14_000);
+  // No timer fired in this time: the event loop stood still.
+  blocked = 9500;
+  expect(() => one.left()).toThrow('does not hold the lease');
+  expect(one.signal.aborted).toBe(true);
+});
+
+test('leadership lost in the middle: no write is begun afterwards, and run says so', async () => {
+  const { clock, server } = setUp();
+  server.put(Thing, thing('a'));
+  const registry = new Registry();
+  let passes = 0;
+  const running = run({
+    name: 'test',
+    controllers: [
+      controller(Thing, {
+        reconcile: async ({ client, clock }) => {
+          passes++;
+          for (let i = 0; ; i++) {
+            await client.apply(Thing, { ...thing('written'), count: i }, { fieldManager: 'test' });
+            await new Promise<void>((resolve) => void clock.after(500, resolve));
+          }
+        },
+      }),
+    ],
+    client: server.client,
+    clock,
+    random: seededRandom(1),
+    log: noLog,
+    metrics: createMetrics(registry),
+    signal: new AbortController().signal,
+    leaderElection: { namespace: 'ns', name: 'lease', identity: 'one' },
+  });
+  const outcome = running.then(
+    () => 'ended',
+    (error: unknown) => String(error),
+  );
+  await clock.advance(30_000);
+  expect(await registry.metrics()).toContain('leader_election_master_status{name="lease"} 1');
+  let cutAt = 0;
+  server.intercept = ({ kind, verb }) => {
+    if (kind === 'Lease' && verb !== 'get') {
+      cutAt ||= clock.now();
+      throw new ConnectionError('ECONNRESET', 'gone');
+    }
+  };
+  await clock.advance(60_000);
+  expect(await outcome).toContain('LeadershipLostError: leadership is lost: the lease was not renewed in time');
+  const things = server.writes.filter(({ kind }) => kind === 'Thing');
+  expect(things.length).toBeGreaterThan(60);
+  // The last renewal was sent at most one retry period before the cut.
+  expect(things.at(-1)?.at).toBeLessThanOrEqual(cutAt + 10_000);
+  expect(passes).toBeGreaterThan(0);
+  expect(await registry.metrics()).toContain('leader_election_master_status{name="lease"} 0');
+  expect(clock.pending).toBe(0);
+});
+
+test('a standby has warm caches, and works when the leader is gone', async () => {
+  const { clock, server } = setUp();
+  server.put(Thing, thing('a'));
+  const passes: string[] = [];
+  const start = (identity: string, signal: AbortSignal) =>
+    run({
+      name: 'test',
+      controllers: [
+        controller(Thing, {
+          reconcile: async ({ key }) => {
+            passes.push(`${identity} ${key}`);
+          },
+        }),
+      ],
+      client: server.client,
+      clock,
+      random: seededRandom(identity.length),
+      log: noLog,
+      signal,
+      leaderElection: { namespace: 'ns', name: 'lease', identity },
+    });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const one = start('one', first.signal);
+  await clock.advance(0);
+  const two = start('second', second.signal);
+  await clock.advance(60_000);
+  expect(passes).toEqual(['one ns/a']);
+  const lists = server.requests.filter(({ verb }) => verb === 'watch').length;
+  first.abort();
+  await clock.run(() => passes.length === 2, { limit: 5000 });
+  await one;
+  expect(passes).toEqual(['one ns/a', 'second ns/a']);
+  expect(server.requests.filter(({ verb }) => verb === 'watch')).toHaveLength(lists);
+  second.abort();
+  await clock.advance(1000);
+  await two;
+  expect(clock.pending).toBe(0);
+});
