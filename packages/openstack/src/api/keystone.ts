@@ -47,7 +47,7 @@ export const Keystone = defineApi({
         },
       ),
       fernetKeysSecretName: objectName(
-        'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted. It is rotated in place. Absent: <name>-fernet-keys is generated.',
+        'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted; whoever brings it rotates it. Absent: <name>-fernet-keys is generated, and rotated.',
       ),
       credentialKeysSecretName: objectName(
         'Secret with the keys that encrypt stored credentials (keys 0, 1, ...). Key material: when it is lost, so are the credentials. Absent: <name>-credential-keys is generated.',

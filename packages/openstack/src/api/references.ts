@@ -6,25 +6,14 @@ export const objectName = (what: string) => string(what, { maxLength: 253, minLe
 
 const host = (what: string) => string(what, { maxLength: 253, minLength: 1, pattern: '^[A-Za-z0-9:.-]+$' });
 const port = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 65535, fallback });
-const caSecretName = objectName(
-  'Secret with the certificate authority of the server (key ca.crt). Absent: the connection is not encrypted.',
-);
 
-/**
- * A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. The
- * latter is part of the contract, and refused until the engine can follow it.
- */
+/** A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. */
 function reference<T>(what: string, kind: string, external: Field<T, false>) {
   return object(
     what,
     { name: objectName(`Name of a ${kind} in the same namespace.`), external },
     {
-      rules: [
-        rule(
-          'has(self.name) && !has(self.external)',
-          `external is not offered by this version of the operator; set name to that of a ${kind} in the same namespace`,
-        ),
-      ],
+      rules: [rule('has(self.name) != has(self.external)', 'exactly one of name and external has to be set')],
       otherwise: `the only ${kind} in the namespace; a control plane fills in its own`,
     },
   );
@@ -39,7 +28,6 @@ export const databaseRef = reference(
     secretName: required(
       objectName('Secret with keys username and password of an account that may create databases and users.'),
     ),
-    caSecretName,
   }),
 );
 
@@ -51,7 +39,6 @@ export const messageQueueRef = reference(
     port: port('AMQP port.', 5672),
     managementPort: port('Port of the management API, through which users and virtual hosts are made.', 15672),
     secretName: required(objectName('Secret with keys username and password of an administrator.')),
-    caSecretName,
   }),
 );
 
@@ -85,7 +72,6 @@ export const keystoneRef = reference(
         'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may make users and endpoints.',
       ),
     ),
-    caSecretName,
   }),
 );
 
