@@ -11,11 +11,24 @@ export interface Image {
   readonly programs: Readonly<Record<string, Program>>;
   /** Used when the pod gives no `command`. */
   readonly entrypoint?: readonly string[];
-  /** What the image itself has on disk: absolute path -> content. */
-  readonly files?: Readonly<Record<string, string>>;
+  /**
+   * What the image itself has on disk: absolute path -> content (a file, 0644, root's), or an entry with owner and
+   * mode. Parent directories are made as needed; /tmp and /var/tmp are always there.
+   */
+  readonly files?: Readonly<Record<string, string | ImageEntry>>;
   /** Numeric user of the image's USER line; root when absent. */
   readonly user?: number;
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A file or directory of an image that does not simply belong to root. */
+export interface ImageEntry {
+  /** A directory when absent. */
+  readonly content?: string;
+  /** Default 0644 for files, 0755 for directories. */
+  readonly mode?: number;
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /**
@@ -83,6 +96,10 @@ export type ErrorCode =
   | 'EACCES'
   | 'EPERM'
   | 'EINVAL'
+  | 'EBUSY'
+  | 'ELOOP'
+  | 'EXDEV'
+  | 'ENXIO'
   | 'ENOTEMPTY'
   | 'EROFS'
   | 'EISDIR'
@@ -90,10 +107,12 @@ export type ErrorCode =
   | 'EEXIST'
   | 'ENOSPC'
   | 'ENOTFOUND'
+  | 'EAI_AGAIN'
   | 'ECONNREFUSED'
   | 'ECONNRESET'
   | 'ETIMEDOUT'
   | 'EADDRINUSE'
+  | 'EADDRNOTAVAIL'
   | 'EPROTO';
 
 /** A system call failed. `message` is `strerror`'s text with the path or address. */
@@ -133,9 +152,10 @@ export interface FileSystem {
   symlink(target: string, path: string): void;
   /**
    * A file whose content is a live structure (a database's data file): made by `create` on first use, kept with the
-   * volume that the path lies on, lost with an emptyDir. Counts `bytes` against the volume when given.
+   * volume that the path lies on, lost with an emptyDir. Counts `bytes` against the volume when given: each call tells
+   * the size anew. @throws ENOSPC and what opening for writing throws
    */
-  attach<T extends object>(path: string, create: () => T): T;
+  attach<T extends object>(path: string, create: () => T, options?: { bytes?: number; mode?: number }): T;
 }
 
 /** What `stat` tells. Unix sockets that somebody listens on are there as `socket`. */
@@ -155,10 +175,15 @@ export type Protocol = 'http' | 'mysql' | 'amqp' | 'memcached' | 'ovsdb' | 'libv
 export interface Network {
   /**
    * Listens on a TCP port of the pod (of the node with hostNetwork), or on a Unix socket `unix:/path`. Connections of
-   * one peer are served by the handler that `accept` returns.
-   * @throws SystemError EADDRINUSE, EACCES
+   * one peer are served by the handler that `accept` returns. A socket file that nobody listens on is replaced.
+   * @throws SystemError EADDRINUSE, EACCES (also ports below 1024 without root), EADDRNOTAVAIL
    */
-  listen(address: number | `unix:${string}`, protocol: Protocol, accept: (peer: Peer) => Session): Listener;
+  listen(
+    address: number | `unix:${string}`,
+    protocol: Protocol,
+    accept: (peer: Peer) => Session,
+    options?: ListenOptions,
+  ): Listener;
   /**
    * Connects to a host name, an address, or a Unix socket path.
    * @throws SystemError ENOTFOUND, ECONNREFUSED, ETIMEDOUT (network policy, no endpoint answers), EPROTO
@@ -167,6 +192,14 @@ export interface Network {
   connectUnix(path: string, protocol: Protocol): Promise<Connection>;
   /** Addresses of a name, as the pod's resolver gives them. @throws SystemError ENOTFOUND */
   lookup(host: string): string[];
+}
+
+/** How a socket listens. */
+export interface ListenOptions {
+  /** Only connections to this address reach it: `127.0.0.1`, or an own address. Default: all (`0.0.0.0`). */
+  readonly host?: string;
+  /** Permission bits of a Unix socket before the umask 022 (to connect, one must be able to write). Default 0777. */
+  readonly mode?: number;
 }
 
 /** Who is at the other end. */

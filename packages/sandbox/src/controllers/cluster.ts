@@ -1,0 +1,174 @@
+import {
+  apiVersionOf,
+  type Clock,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  type Random,
+  timestamp,
+} from '@openstack-operator/kube';
+import type { Core, WriteRequest } from '../api/core.ts';
+import { type DeleteRequest, deleteObject } from '../api/delete.ts';
+import { StatusError } from '../api/status.ts';
+import { createObject, replaceObject } from '../api/write.ts';
+import { Pod, type Stored } from '../kinds.ts';
+import type { ObjectChange, ObjectSource } from '../network/service-table.ts';
+
+/** Copies a JSON value all the way down. */
+export function cloneJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  const copy: Record<string, unknown> = {};
+  for (const [key, child] of Object.entries(value)) if (child !== undefined) copy[key] = cloneJson(child);
+  return copy as T;
+}
+
+/**
+ * One component's way to the API server from within its process: reads are the store's own frozen objects, writes go
+ * through defaulting, validation and admission and are done when the call returns. Nothing can change between a read and
+ * a write of the same synchronous piece of code, so there are no conflicts.
+ */
+export class Cluster implements ObjectSource {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly #core: Core;
+  readonly #manager: string;
+
+  /** @param manager the component's name in managedFields: `kube-controller-manager`, `kubelet` */
+  constructor(core: Core, manager: string) {
+    this.#core = core;
+    this.#manager = manager;
+    this.clock = core.clock;
+    this.random = core.random;
+  }
+
+  /** The same cluster, written to under another name. */
+  as(manager: string): Cluster {
+    return new Cluster(this.#core, manager);
+  }
+
+  /** Now, as `metav1.Time`. */
+  now(): string {
+    return timestamp(this.clock);
+  }
+
+  get<T extends KubeObject>(kind: Kind<T>, key: string): Stored<T> | undefined {
+    return this.#core.store.get(kind, key) as Stored<T> | undefined;
+  }
+
+  list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Stored<T>[] {
+    return this.#core.store.list(kind, namespace) as Stored<T>[];
+  }
+
+  subscribe<T extends KubeObject>(kind: Kind<T>, listener: (change: ObjectChange<T>) => void): () => void {
+    return this.#core.store.subscribe(kind, ({ type, object, old }) =>
+      listener({
+        key: keyOf(object),
+        object: type === 'DELETED' ? undefined : (object as Stored<T>),
+        old: old as Stored<T> | undefined,
+      }),
+    );
+  }
+
+  /** Every kind that is served, once, in one of its versions. */
+  kinds(): Kind[] {
+    const seen = new Map(this.#core.registry.all().map(({ id, type }) => [id, type.kind]));
+    return [...seen.values()];
+  }
+
+  /** The kind that an owner reference names, if it is served. */
+  kindOf(apiVersion: string, kind: string): Kind | undefined {
+    return this.#core.registry.findKind(apiVersion, kind)?.type.kind;
+  }
+
+  /** @throws StatusError such as 409 AlreadyExists, 422 Invalid, 403 when the namespace is being deleted */
+  create<T extends KubeObject>(kind: Kind<T>, object: T): Stored<T> {
+    const body = { ...cloneJson(object), apiVersion: apiVersionOf(kind), kind: kind.kind };
+    const { namespace = '', name = '' } = object.metadata;
+    return createObject(this.#core, this.#write(kind, namespace, name), body) as Stored<T>;
+  }
+
+  /**
+   * Changes an object: `change` gets a copy and works on it; false leaves everything as it is. Undefined when the object
+   * is not there. A change that comes to nothing is no write.
+   */
+  update<T extends KubeObject>(
+    kind: Kind<T>,
+    key: string,
+    change: (draft: Stored<T>) => boolean | void,
+    subresource = '',
+  ): Stored<T> | undefined {
+    const live = this.get(kind, key);
+    if (live === undefined) return undefined;
+    const draft = cloneJson(live);
+    if (change(draft) === false) return live;
+    const { namespace = '', name } = live.metadata;
+    return replaceObject(this.#core, this.#write(kind, namespace, name, subresource), draft).object as Stored<T>;
+  }
+
+  /** Sets the status of an object, as a whole. */
+  updateStatus<T extends KubeObject & { status?: unknown }>(
+    kind: Kind<T>,
+    key: string,
+    status: T['status'],
+  ): Stored<T> | undefined {
+    return this.update(
+      kind,
+      key,
+      (draft) => {
+        draft.status = cloneJson(status);
+      },
+      'status',
+    );
+  }
+
+  /** Binds a pod to a node, as POST to its `binding` does: the only way to set `spec.nodeName`. */
+  bind(pod: Stored<Pod>, nodeName: string): void {
+    const others = pod.status?.conditions?.filter(({ type }) => type !== 'PodScheduled') ?? [];
+    const scheduled = {
+      type: 'PodScheduled',
+      status: 'True',
+      lastProbeTime: null as unknown as string,
+      lastTransitionTime: this.now(),
+      ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+    };
+    this.#core.store.put(Pod, {
+      ...pod,
+      spec: { ...pod.spec, nodeName },
+      status: { ...pod.status, conditions: [...others, scheduled] },
+    });
+  }
+
+  /** Deletes an object; one that is not there (any more, or under that uid) is no error. */
+  delete(kind: Kind, object: { metadata: KubeObject['metadata'] }, options: DeleteRequest = {}): void {
+    const { namespace = '', name = '', uid } = object.metadata;
+    try {
+      deleteObject(this.#core, this.#write(kind, namespace, name), {
+        ...options,
+        ...(uid && { preconditions: { uid } }),
+      });
+    } catch (error) {
+      if (!(error instanceof StatusError) || (error.status.code !== 404 && error.status.code !== 409)) throw error;
+    }
+  }
+
+  #write(kind: Kind, namespace: string, name: string, subresource = ''): WriteRequest {
+    const served = this.#core.registry.find(kind.group, kind.version, kind.plural);
+    if (served === undefined) throw new Error(`${kind.kind} (${apiVersionOf(kind)}) is not served by this sandbox`);
+    return {
+      served,
+      namespace,
+      name,
+      subresource,
+      user: { name: `system:${this.#manager}`, groups: ['system:masters'] },
+      manager: this.#manager,
+      dryRun: false,
+      warn: () => {},
+    };
+  }
+}
+
+/** Whether the API server refused with this HTTP status. */
+export function refusedWith(error: unknown, code: number): boolean {
+  return error instanceof StatusError && error.status.code === code;
+}

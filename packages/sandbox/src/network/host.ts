@@ -1,0 +1,76 @@
+import { systemError } from '../nodes/file-tree.ts';
+import type { Protocol } from '../nodes/program.ts';
+import type { ServerSocket } from './socket.ts';
+
+/** Names a pod. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * One network namespace: a pod's, or a node's, which pods with hostNetwork share. Sockets of all its processes stand
+ * in one table.
+ */
+export class Host {
+  readonly address: string;
+  /** The pod whose namespace it is; absent for a node. */
+  readonly pod: PodRef | undefined;
+  /** The node it is on: itself for a node. */
+  readonly node: Host;
+  /** A host that is cut off answers nothing. */
+  up = true;
+  /** hostPort -> where it leads. Nodes only. */
+  readonly forwards = new Map<number, { readonly host: Host; readonly port: number }>();
+  readonly #sockets = new Map<number, ServerSocket[]>();
+
+  constructor(options: { address: string; pod?: PodRef; node?: Host }) {
+    this.address = options.address;
+    this.pod = options.pod;
+    this.node = options.node ?? this;
+  }
+
+  /** @throws SystemError EADDRINUSE, EADDRNOTAVAIL */
+  bind(port: number, socket: ServerSocket): void {
+    const { bindAddress } = socket;
+    const own = isAny(bindAddress) || isLoopback(bindAddress) || bindAddress === this.address;
+    if (!own) throw systemError('EADDRNOTAVAIL', `${bindAddress}:${port}`);
+    const sockets = this.#sockets.get(port) ?? [];
+    const conflict = sockets.some(
+      (other) => isAny(other.bindAddress) || isAny(bindAddress) || other.bindAddress === bindAddress,
+    );
+    if (conflict) throw systemError('EADDRINUSE', `${bindAddress}:${port}`);
+    this.#sockets.set(port, [...sockets, socket]);
+  }
+
+  unbind(port: number, socket: ServerSocket): void {
+    const rest = (this.#sockets.get(port) ?? []).filter((other) => other !== socket);
+    if (rest.length > 0) this.#sockets.set(port, rest);
+    else this.#sockets.delete(port);
+  }
+
+  /** The socket that a connect to one of the host's addresses reaches. */
+  socketAt(address: string, port: number): ServerSocket | undefined {
+    return this.#sockets
+      .get(port)
+      ?.find(({ bindAddress }) =>
+        isAny(bindAddress) || isLoopback(address)
+          ? isAny(bindAddress) || isLoopback(bindAddress)
+          : bindAddress === address,
+      );
+  }
+
+  /** Ports somebody listens on, for messages. */
+  ports(): { port: number; protocol: Protocol }[] {
+    return [...this.#sockets].flatMap(([port, sockets]) => sockets.map(({ protocol }) => ({ port, protocol })));
+  }
+}
+
+/** Whether an address stands for the host itself. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || address === 'localhost' || address.startsWith('127.');
+}
+
+function isAny(address: string): boolean {
+  return address === '0.0.0.0' || address === '::' || address === '*' || address === '';
+}

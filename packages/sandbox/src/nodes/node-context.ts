@@ -1,0 +1,38 @@
+import type { Clock, Random } from '@openstack-operator/kube';
+import type { Cluster } from '../controllers/cluster.ts';
+import type { EventRecorder } from '../controllers/events.ts';
+import type { AddressPool } from '../network/address-pool.ts';
+import type { ClusterNetwork } from '../network/cluster-network.ts';
+import type { Host } from '../network/host.ts';
+import type { Volume } from './file-tree.ts';
+import type { HandlerRunner } from './handler.ts';
+import type { Image } from './program.ts';
+import type { Storage } from './storage.ts';
+
+/** How long a node takes for what costs time on a real one, in milliseconds. */
+export interface NodeTimings {
+  /** Fetching an image that the node does not have yet. */
+  readonly imagePull: number;
+  /** From the decision to start a container to its first process. */
+  readonly containerStart: number;
+}
+
+/** All that the pods of one node share. */
+export interface NodeContext {
+  readonly name: string;
+  readonly cluster: Cluster;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly network: ClusterNetwork;
+  readonly host: Host;
+  readonly podAddresses: AddressPool;
+  readonly storage: Storage;
+  readonly disk: Volume;
+  readonly images: readonly Image[];
+  /** References that have been pulled. */
+  readonly pulled: Set<string>;
+  readonly allocatable: Readonly<Record<string, string | number>>;
+  readonly handlers: HandlerRunner;
+  readonly timings: NodeTimings;
+}

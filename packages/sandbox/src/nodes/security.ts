@@ -1,0 +1,35 @@
+import type { IContainer } from 'kubernetes-models/v1';
+import type { Pod, Stored } from '../kinds.ts';
+import type { Identity } from './file-system.ts';
+import type { Image } from './program.ts';
+
+/**
+ * Whose rights the processes of a container have: the container's securityContext before the pod's, before the image's
+ * USER.
+ * @throws Error with the kubelet's words when runAsNonRoot meets root
+ */
+export function containerIdentity(pod: Stored<Pod>, container: IContainer, image: Image): Identity {
+  const own = container.securityContext ?? {};
+  const shared = pod.spec.securityContext ?? {};
+  const uid = own.runAsUser ?? shared.runAsUser ?? image.user ?? 0;
+  if ((own.runAsNonRoot ?? shared.runAsNonRoot) === true && uid === 0) {
+    const asked = own.runAsUser ?? shared.runAsUser;
+    const why =
+      asked === 0
+        ? "container's runAsUser breaks non-root policy"
+        : 'container has runAsNonRoot and image will run as root';
+    const { name, namespace, uid: podUid } = pod.metadata;
+    throw new Error(`${why} (pod: "${name}_${namespace}(${podUid})", container: ${container.name})`);
+  }
+  const privileged = own.privileged === true;
+  const { add = [], drop = [] } = own.capabilities ?? {};
+  const has = (capability: string) => privileged || add.includes(capability) || add.includes('ALL');
+  const kept = !drop.some((name) => name === 'ALL' || name === 'DAC_OVERRIDE') || has('DAC_OVERRIDE');
+  return {
+    uid,
+    gid: own.runAsGroup ?? shared.runAsGroup ?? 0,
+    groups: [...(shared.fsGroup === undefined ? [] : [shared.fsGroup]), ...(shared.supplementalGroups ?? [])],
+    privileged,
+    overridesPermissions: uid === 0 && kept,
+  };
+}
