@@ -1,2 +1,6 @@
-/** Placeholder until the first module stands. */
-export const name = 'operator';
+export { type OperatorFacts, operatorControllers } from './controllers.ts';
+export { ensureDigestKey } from './digest-key.ts';
+export { type PolicyRule, permissionsOf } from './permissions.ts';
+export type { Http, HttpAnswer, HttpCall } from './records/http.ts';
+export { type RecordsWorld, runRecords } from './records/run.ts';
+export { type OperatorOptions, runOperator } from './run-operator.ts';

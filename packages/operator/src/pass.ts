@@ -1,4 +1,4 @@
-import type { CacheReader, Kind, ObjectRef, ReconcileContext, StoredObject } from '@openstack-operator/kube';
+import type { Kind, KubeObject, ObjectRef, ReconcileContext, StoredObject } from '@openstack-operator/kube';
 import { isApiError } from '@openstack-operator/kube';
 
 /** One pass of the reconciler, and what is the same for all passes of this operator. */
@@ -10,8 +10,12 @@ export interface Pass extends ReconcileContext {
 }
 
 /** Reads an object from the cache, or live where the cache does not have it: it only follows what is ours. */
-export async function readLive(pass: Pass, kind: Kind, ref: ObjectRef): Promise<StoredObject | undefined> {
-  const cached = (pass.cache as CacheReader).get(kind, ref);
+export async function readLive<T extends KubeObject>(
+  pass: Pass,
+  kind: Kind<T>,
+  ref: ObjectRef,
+): Promise<StoredObject<T> | undefined> {
+  const cached = pass.cache.get(kind, ref);
   if (cached !== undefined) return cached;
   try {
     return await pass.client.get(kind, ref, { signal: pass.signal });

@@ -1,12 +1,4 @@
-import {
-  type After,
-  after,
-  type Kind,
-  type LabelSelector,
-  Node,
-  Pod,
-  type StoredObject,
-} from '@openstack-operator/kube';
+import { type After, after, type LabelSelector, Node, Pod, type StoredObject } from '@openstack-operator/kube';
 import {
   annotations,
   type Composition,
@@ -124,7 +116,7 @@ function finishedOf(
     for (const desired of objects) {
       if (!('object' in desired) || desired.object.kind !== 'Job') continue;
       const { name = '', namespace = '' } = desired.object.metadata;
-      const live = pass.cache.get(kindOf(desired.object) as Kind, { namespace, name });
+      const live = pass.cache.get(kindOf(desired.object), { namespace, name });
       const inputs = live?.metadata.annotations?.[annotations.inputs];
       const complete = live !== undefined && conditionOf(live, 'Complete')?.status === 'True';
       const digest = complete ? inputs : before[name];
@@ -169,7 +161,7 @@ async function reportPaused(pass: Pass): Promise<void> {
     phase: 'Paused',
     finishedJobs: ((pass.object['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {},
   };
-  await report(pass, { ...((pass.object['status'] ?? {}) as object), ...statusOf(pass, findings) });
+  await report(pass, { ...(pass.object['status'] as object | undefined), ...statusOf(pass, findings) });
 }
 
 function sooner(a: Again, b: Again): Again {

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import {
   ForeignObjectError,
-  type Kind,
   type KubeObject,
   parseTimestamp,
   Secret,
@@ -86,7 +85,7 @@ async function generateSecret(pass: Pass, desired: Generated): Promise<Again> {
 }
 
 /** Generates what somebody took out; keys of a repository come and go by rotation, and are left alone. */
-async function complete(pass: Pass, { values, rotation }: Generated, live: StoredObject): Promise<void> {
+async function complete(pass: Pass, { values, rotation }: Generated, live: StoredObject<Secret>): Promise<void> {
   const data = decodeData(live['data']);
   const missing = Object.entries(values).filter(([key]) => !(key in data));
   if (missing.length === 0 || (rotation !== undefined && Object.keys(data).length > 0)) return;
@@ -97,12 +96,12 @@ async function complete(pass: Pass, { values, rotation }: Generated, live: Store
 }
 
 /** PUT under the resourceVersion: two operators cannot rotate at once. */
-async function replace(pass: Pass, live: StoredObject, values: Readonly<Record<string, string>>): Promise<void> {
-  await pass.client.replace(
-    Secret as Kind,
-    { ...live, data: encodeData(values) },
-    { fieldManager, signal: pass.signal },
-  );
+async function replace(
+  pass: Pass,
+  live: StoredObject<Secret>,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  await pass.client.replace(Secret, { ...live, data: encodeData(values) }, { fieldManager, signal: pass.signal });
 }
 
 /** Resolves a Secret of templates; it is written again when the template or a source changed, or somebody touched it. */

@@ -1,0 +1,54 @@
+import {
+  type Client,
+  type Clock,
+  type Health,
+  type Log,
+  type Metrics,
+  type Random,
+  type Runtime,
+  run,
+} from '@openstack-operator/kube';
+import { emptySurroundings, fieldManager } from '@openstack-operator/openstack';
+import { operatorControllers } from './controllers.ts';
+import { ensureDigestKey } from './digest-key.ts';
+
+/** How an operator is run: in a pod, or inside a rehearsal. */
+export interface OperatorOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** The operator's own namespace: its lease and its digest key are there. */
+  readonly namespace: string;
+  /** Tells this process from every other one that wants to lead; without it there is no leader election. */
+  readonly identity?: string;
+  /** Follow these namespaces only (Roles instead of ClusterRoles); default: all. */
+  readonly namespaces?: readonly string[];
+  /** Image of the operator itself, for its Jobs. */
+  readonly operatorImage?: string;
+  readonly metrics?: Metrics;
+  readonly health?: Health;
+  readonly started?: (runtime: Runtime) => void;
+}
+
+/** Runs the operator until `signal` is aborted. @throws LeadershipLostError when another one leads */
+export async function runOperator(options: OperatorOptions): Promise<void> {
+  const { client, clock, random, log, signal, namespace, identity, namespaces, metrics, health, started } = options;
+  const digestKey = await ensureDigestKey(client, random, namespace);
+  const { operatorImage = emptySurroundings.operatorImage } = options;
+  await run({
+    name: fieldManager,
+    controllers: operatorControllers({ digestKey, operatorImage }),
+    client,
+    clock,
+    random,
+    log,
+    signal,
+    ...(identity === undefined ? {} : { leaderElection: { namespace, name: 'openstack-operator', identity } }),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(health === undefined ? {} : { health }),
+    ...(started === undefined ? {} : { started }),
+  });
+}
