@@ -45,7 +45,7 @@ const keepAliveDelay = 30_000;
  * @throws ConnectionError with the code of the socket or of TLS (`ECONNREFUSED`, `ENOTFOUND`,
  * `ERR_TLS_CERT_ALTNAME_INVALID`, ...), `ETIMEDOUT` after 30 s; ConfigError for a scheme that is none of ours
  */
-export async function connect(
+export async function openConnection(
   { server, clock, proxy }: ConnectionSettings,
   tlsSettings: TlsSettings,
   alpn: readonly string[],

@@ -7,12 +7,18 @@ import { readText } from './text-stream.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 import { parseWarnings } from './warning-header.ts';
 
+/** Headers of a request: lower-case names. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
 /** Proves who is calling. */
 export interface Authenticator {
   /** Headers for the next request: `authorization`, impersonation. Empty when the connection itself proves it. */
-  headers(): Promise<Readonly<Record<string, string | readonly string[]>>>;
-  /** The server answered 401: fetches credentials anew. Resolves with whether they may be other ones than before. */
-  renew(): Promise<boolean>;
+  headers(): Promise<Headers>;
+  /**
+   * The server answered 401 to a request with these headers: fetches credentials anew, if nobody has yet. Resolves with
+   * whether there are other ones now.
+   */
+  renew(rejected: Headers): Promise<boolean>;
 }
 
 /** What an exchange is made of; see `createClient`. */
@@ -50,8 +56,11 @@ export function createExchange(options: ExchangeOptions): Exchange {
   const { transport, clock, authenticate } = options;
 
   /** One attempt: resolves with a 2xx answer, throws an ApiError for any other. */
-  async function attempt(request: ApiRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const credentials = await authenticate?.headers();
+  async function attempt(
+    request: ApiRequest,
+    credentials: Headers | undefined,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
     signal.throwIfAborted();
     const response = await transport.request(
       {
@@ -76,14 +85,15 @@ export function createExchange(options: ExchangeOptions): Exchange {
   }
 
   /** Attempts until it works or another attempt would be of no use. */
-  async function retrying<R>(request: ApiRequest, once: () => Promise<R>): Promise<R> {
+  async function retrying<R>(request: ApiRequest, once: (credentials: Headers | undefined) => Promise<R>): Promise<R> {
     let renewed = false;
     for (let retries = 0; ; retries += 1) {
       request.signal?.throwIfAborted();
+      const credentials = authenticate && (await untilAborted(authenticate.headers(), request.signal));
       try {
-        return await once();
+        return await once(credentials);
       } catch (error) {
-        if (isApiError(error, 401) && !renewed && (await authenticate?.renew())) {
+        if (isApiError(error, 401) && !renewed && credentials && (await authenticate?.renew(credentials))) {
           renewed = true;
           continue;
         }
@@ -98,20 +108,20 @@ export function createExchange(options: ExchangeOptions): Exchange {
 
   return {
     json: (request) =>
-      retrying(request, async () => {
+      retrying(request, async (credentials) => {
         const deadline = { clock, ms: options.requestTimeout, reason: timeout };
         using scope = abortScope({ parents: [request.signal], deadline });
-        const response = await attempt(request, scope.signal);
+        const response = await attempt(request, credentials, scope.signal);
         return parseJson(await readText(response.body));
       }),
 
     async *stream(request) {
       // Only the head has a deadline: the rest may take its time.
       using scope = abortScope({ parents: [request.signal] });
-      const body = await retrying(request, async () => {
+      const body = await retrying(request, async (credentials) => {
         const timer = clock.after(options.requestTimeout, () => scope.abort(timeout()));
         try {
-          return (await attempt({ ...request, stream: true }, scope.signal)).body;
+          return (await attempt({ ...request, stream: true }, credentials, scope.signal)).body;
         } finally {
           timer.cancel();
         }
@@ -123,6 +133,16 @@ export function createExchange(options: ExchangeOptions): Exchange {
       }
     },
   };
+}
+
+/** Getting credentials may take long (a plugin that asks a cloud): who is aborted does not wait for the others' sake. */
+function untilAborted<R>(promise: Promise<R>, signal: AbortSignal | undefined): Promise<R> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 /**

@@ -2,9 +2,9 @@ import * as http from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type ConnectionSettings,
-  connect,
   connectionErrorOf,
   defaultTls,
+  openConnection,
   parseServer,
   pathPrefix,
   type TlsSettings,
@@ -39,7 +39,7 @@ export function createHttp1Transport(settings: ConnectionSettings): Transport {
   async function open(tls: TlsSettings, connected: Connected): Promise<void> {
     let socket: Socket;
     try {
-      socket = await connect(settings, tls, ['http/1.1']);
+      socket = await openConnection(settings, tls, ['http/1.1']);
     } catch (error) {
       connected(error as Error);
       return;

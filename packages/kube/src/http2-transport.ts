@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import { type ConnectionSettings, connect, defaultTls, type TlsSettings } from './connection.ts';
+import { type ConnectionSettings, defaultTls, openConnection, type TlsSettings } from './connection.ts';
 import { ConnectionError } from './errors.ts';
 import { type Http2Session, openHttp2Session, refused } from './http2-session.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
@@ -50,7 +50,7 @@ export function createHttp2Transport(settings: ConnectionSettings): Transport {
     lane.opening = true;
     const tls = lane.tls ?? defaultTls;
     try {
-      const socket = await connect(settings, tls, ['h2', 'http/1.1']);
+      const socket = await openConnection(settings, tls, ['h2', 'http/1.1']);
       if ('alpnProtocol' in socket && (socket as TLSSocket).alpnProtocol !== 'h2') {
         socket.destroy();
         throw new ConnectionError(noHttp2, `${settings.server}: the server does not speak HTTP/2`);

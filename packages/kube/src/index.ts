@@ -3,6 +3,7 @@ export * from './api.ts';
 export * from './cache.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export * from './clock.ts';
+export { type Connected, type ConnectOptions, connect } from './connect.ts';
 export type { ConnectionSettings, TlsSettings } from './connection.ts';
 export {
   type After,
@@ -14,7 +15,7 @@ export {
 } from './controller.ts';
 export * from './errors.ts';
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions, type EventText } from './events.ts';
-export type { Authenticator } from './exchange.ts';
+export type { Authenticator, Headers } from './exchange.ts';
 export { type Leadership, LeadershipLostError } from './guarded-client.ts';
 export * from './health.ts';
 export { createHttp1Transport } from './http1-transport.ts';

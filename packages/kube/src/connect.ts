@@ -1,0 +1,79 @@
+import { access } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import type { Client } from './api.ts';
+import { type ClientOptions, createClient } from './client.ts';
+import type { Clock } from './clock.ts';
+import { ConfigError } from './errors.ts';
+import { inClusterAccess, isInCluster } from './in-cluster.ts';
+import { accessOf } from './kubeconfig.ts';
+import { readKubeconfig } from './kubeconfig-file.ts';
+import { proxyFromEnvironment } from './proxy-environment.ts';
+import type { ServerAccess } from './server-access.ts';
+import { transportFor } from './transport-for.ts';
+
+/** Where to find the server, and what the client is made of. */
+export interface ConnectOptions extends Pick<ClientOptions, 'onWarning' | 'userAgent' | 'requestTimeout'> {
+  /** Path of a kubeconfig. Default: the files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account. */
+  readonly kubeconfig?: string;
+  /** Context in the kubeconfig; default: its current one. */
+  readonly context?: string;
+  /** The environment: `process.env`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Whether credential plugins may ask at the terminal. Default: no. */
+  readonly interactive?: boolean;
+}
+
+/** A client, and where it leads. */
+export interface Connected {
+  readonly client: Client;
+  /** The context's namespace, or the pod's own. */
+  readonly namespace: string;
+  /** URL of the server. */
+  readonly server: string;
+}
+
+/**
+ * Makes a client as kubectl would: from a kubeconfig, or in a pod from its service account. Nothing is sent yet.
+ * @throws ConfigError that names the file, the entry, the field and the way out
+ *
+ * @example
+ * const { client, namespace } = await connect({ env: process.env, clock: realClock });
+ */
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  const { env, clock } = options;
+  const found = await findAccess(options);
+  const { server, namespace, tls, authenticate } = found;
+  const proxy = found.proxy ?? proxyFromEnvironment(server, env);
+  const transport = transportFor({ server, clock, tls, ...(proxy === undefined ? {} : { proxy }) });
+  return { client: createClient({ ...options, transport, authenticate }), namespace, server };
+}
+
+async function findAccess({
+  kubeconfig,
+  context,
+  env,
+  clock,
+  interactive = false,
+}: ConnectOptions): Promise<ServerAccess> {
+  const options = { context, env, clock, interactive };
+  if (kubeconfig !== undefined) return accessOf(await readKubeconfig([kubeconfig]), options);
+  const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (listed.length > 0) return accessOf(await readKubeconfig(listed, { skipMissing: true }), options);
+  const home = env['HOME'] ? join(env['HOME'], '.kube', 'config') : undefined;
+  if (home !== undefined && (await exists(home))) return accessOf(await readKubeconfig([home]), options);
+  if (isInCluster({ env })) return inClusterAccess({ env, clock });
+  throw new ConfigError(
+    `no Kubernetes cluster: KUBECONFIG is not set, ${home ?? '~/.kube/config'} does not exist, and this is no pod; ` +
+      'name a kubeconfig',
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
