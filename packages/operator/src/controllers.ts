@@ -27,6 +27,7 @@ import {
   compose,
   composeControlPlane,
   fieldManager,
+  kinds,
   OpenStackControlPlane,
   type Progress,
   phaseOf,
@@ -94,7 +95,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
 
 function controlPlaneController(facts: OperatorFacts): Controller {
   return controller(OpenStackControlPlane as Kind, {
-    owns: services.map(({ kind }) => kind),
+    owns: kinds.filter((kind) => kind !== OpenStackControlPlane),
     watches: [{ kind: Node, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) }],
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };

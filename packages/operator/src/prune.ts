@@ -47,7 +47,7 @@ export async function prune(pass: Pass, composition: Composition): Promise<void>
   );
   for (const type of prunedKinds) {
     const kind = kindOf(type);
-    if (!pass.cache.synced(kind) || !pass.cache.served(kind)) continue;
+    if (!pass.cache.has(kind) || !pass.cache.synced(kind) || !pass.cache.served(kind)) continue;
     for (const object of pass.cache.byIndex(kind, 'controller', pass.object.metadata.uid)) {
       if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
       if (kind.kind === 'ConfigMap' && isMounted(pass, object)) continue;
