@@ -184,6 +184,32 @@ test('an object that vanished is not made anew by accident, but by the next pass
   await running;
 });
 
+test('an object that was made anew by somebody else meanwhile is not taken over', async () => {
+  let again = false;
+  const errors: unknown[] = [];
+  const { server, stop, lines, start, settle } = setUp(async ({ apply, cache }) => {
+    if (again && cache.get(Page, 'ns/x')?.metadata.ownerReferences) {
+      server.remove(Page, 'ns/x');
+      server.put(Page, page('x', { made: 'by somebody else' }));
+    }
+    await apply(page('x', { made: 'by us' })).catch((error: unknown) => {
+      errors.push(error);
+      throw error;
+    });
+  });
+  server.put(Site, site('a'));
+  const running = start();
+  await settle();
+  again = true;
+  server.put(Site, site('a', { pages: 1 }));
+  await settle();
+  expect(errors.map((error) => (error as { code?: unknown }).code)).toEqual([409, 'FOREIGN_OBJECT']);
+  expect(lines.some(({ message }) => message.includes('conflict'))).toBe(true);
+  expect(server.peek(Page, 'ns/x')?.data).toEqual({ made: 'by somebody else' });
+  stop.abort();
+  await running;
+});
+
 test('what is generated once is kept, also when the cache does not know it yet', async () => {
   let generated = 0;
   const { server, stop, start, settle, runtime } = setUp(async ({ create }) => {

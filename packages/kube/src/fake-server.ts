@@ -1,7 +1,7 @@
 import type { Client, DeleteOptions, ListOptions, ObjectRef, WatchEvent, WatchOptions, WriteOptions } from './api.ts';
 import { type Clock, sleep } from './clock.ts';
 import { ApiError, ConnectionError } from './errors.ts';
-import { apiVersionOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
+import { apiVersionOf, type Kind, type KubeObject, keyOf, type Status, type StoredObject } from './objects.ts';
 import { matchesFields, matchesLabels } from './selectors.ts';
 
 /** One request that the fake server saw. */
@@ -204,7 +204,9 @@ export class FakeServer {
           const told = visible(options, event);
           if (told && !this.loses(told)) yield structuredClone(told);
         } else if (ended) {
-          yield { type: 'BOOKMARK', resourceVersion: String(this.#version), initialEventsEnd: false };
+          if (position <= this.#version) {
+            yield { type: 'BOOKMARK', resourceVersion: String(this.#version), initialEventsEnd: false };
+          }
           return;
         } else {
           await new Promise<void>((resolve) => {
@@ -224,7 +226,11 @@ export class FakeServer {
     await this.#enter(verb, kind, keyOf(object), options.signal);
     const stored = this.peek(kind, keyOf(object));
     const { uid } = object.metadata;
-    if (uid !== undefined && uid !== stored?.metadata.uid) throw conflict(kind);
+    if (uid !== undefined && !stored) throw conflict(kind);
+    if (uid !== undefined && uid !== stored?.metadata.uid) {
+      const causes = [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'field is immutable' }];
+      throw failure(422, 'Invalid', 'metadata.uid: Invalid value: field is immutable', { causes });
+    }
     const { status, ...rest } = object;
     const body = options.subresource === 'status' ? { status } : rest;
     return this.put(kind, { ...stored, ...body, metadata: { ...stored?.metadata, ...object.metadata } } as KubeObject);
@@ -242,7 +248,7 @@ export class FakeServer {
 
   #found(kind: Kind, ref: ObjectRef): StoredObject {
     const found = this.peek(kind, keyOf({ metadata: ref }));
-    if (!found) throw failure(404, 'NotFound', `${kind.plural} "${ref.name}" not found`, ref.name);
+    if (!found) throw failure(404, 'NotFound', `${kind.plural} "${ref.name}" not found`, { name: ref.name });
     return found;
   }
 
@@ -259,9 +265,8 @@ export class FakeServer {
 }
 
 /** An answer of the API server. */
-export function failure(code: number, reason: string, message: string, name?: string): ApiError {
-  const details = name === undefined ? {} : { details: { name } };
-  return new ApiError({ kind: 'Status', apiVersion: 'v1', code, reason, message, ...details }, 'fake server');
+export function failure(code: number, reason: string, message: string, details: Status['details'] = {}): ApiError {
+  return new ApiError({ kind: 'Status', apiVersion: 'v1', code, reason, message, details }, 'fake server');
 }
 
 function conflict(kind: Kind): ApiError {

@@ -124,9 +124,12 @@ export class Reflector<T extends KubeObject = KubeObject> {
       silence?.cancel();
     }
     if (initial) throw new ConnectionError('ECONNRESET', 'the streamed list ended before its end was marked');
-    if (events === 0 && clock.now() - begun < 1000) {
+    if (events > 0) return;
+    if (clock.now() - begun < 1000) {
       throw new ConnectionError('ECONNRESET', 'the watch ended within a second, without an event');
     }
+    // Not even a bookmark: a server that was set back to an old backup waits in silence for the version that we have.
+    this.#listed = false;
   }
 
   #take(event: WatchEvent<T>): void {

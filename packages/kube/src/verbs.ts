@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, DeleteOptions, ObjectRef } from './api.ts';
 import type { Cache } from './cache.ts';
-import { isApiError, TerminalError } from './errors.ts';
+import { ApiError, isApiError, TerminalError } from './errors.ts';
 import { apiVersionOf, controllerReference, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import { ForeignObjectError, isControlledBy } from './ownership.ts';
 
@@ -109,7 +109,11 @@ export function createVerbs<T extends KubeObject>(options: VerbsOptions<T>): Ver
       }
       assertOurs(known, ownership);
       const metadata = { ...desired.metadata, uid: known.metadata.uid };
-      return client.apply(kind, { ...desired, metadata }, { fieldManager, force: true });
+      try {
+        return await client.apply(kind, { ...desired, metadata }, { fieldManager, force: true });
+      } catch (error) {
+        throw asConflict(error);
+      }
     },
 
     async create(object, ownership = {}) {
@@ -156,6 +160,18 @@ export function createVerbs<T extends KubeObject>(options: VerbsOptions<T>): Ver
       });
     },
   };
+}
+
+/**
+ * A uid that is not there (any more) is a conflict. The server says so only when there is no object; when there is
+ * another one of that name, it calls the uid an immutable field (seen on 1.36).
+ */
+function asConflict(error: unknown): unknown {
+  if (!isApiError(error, 422)) return error;
+  const causes = error.status.details?.causes ?? [];
+  if (causes.length === 0 || causes.some(({ field }) => field !== 'metadata.uid')) return error;
+  const message = 'the object was deleted and made anew in the meantime';
+  return new ApiError({ ...error.status, code: 409, reason: 'Conflict', message }, error.message);
 }
 
 function refOf({ metadata: { namespace, name } }: { metadata: { namespace?: string; name: string } }): ObjectRef {
