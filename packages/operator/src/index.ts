@@ -1,5 +1,6 @@
 export { type OperatorFacts, operatorControllers } from './controllers.ts';
 export { ensureDigestKey } from './digest-key.ts';
+export { referenceKinds } from './gather.ts';
 export { type PolicyRule, permissionsOf } from './permissions.ts';
 export type { Http, HttpAnswer, HttpCall } from './records/http.ts';
 export { type RecordsWorld, runRecords } from './records/run.ts';

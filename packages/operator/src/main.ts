@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
-import { connect, createHealth, createLog, createMetrics, realClock, realRandom, serve } from '@openstack-operator/kube';
+import {
+  connect,
+  createHealth,
+  createLog,
+  createMetrics,
+  realClock,
+  realRandom,
+  serve,
+} from '@openstack-operator/kube';
 import { Registry } from 'prom-client';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
@@ -45,7 +53,9 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(usage);
       return 0;
     default:
-      process.stderr.write(`${command === undefined ? '' : `openstack-operator: no command ${JSON.stringify(command)}\n\n`}${usage}`);
+      process.stderr.write(
+        `${command === undefined ? '' : `openstack-operator: no command ${JSON.stringify(command)}\n\n`}${usage}`,
+      );
       return 2;
   }
 }
@@ -82,7 +92,9 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
       log,
       signal,
       namespace: env['OPERATOR_NAMESPACE'] ?? namespace,
-      ...(values['no-leader-election'] === true ? {} : { identity: `${env['POD_NAME'] ?? hostname()}_${randomUUID()}` }),
+      ...(values['no-leader-election'] === true
+        ? {}
+        : { identity: `${env['POD_NAME'] ?? hostname()}_${randomUUID()}` }),
       ...(watched === undefined ? {} : { namespaces: watched.split(',') }),
       ...(env['OPERATOR_IMAGE'] === undefined ? {} : { operatorImage: env['OPERATOR_IMAGE'] }),
       metrics,

@@ -7,15 +7,23 @@ export function nodeHttp({ timeout = 30_000, signal }: { timeout?: number; signa
   return ({ method, url, headers, body }) =>
     new Promise((resolve, reject) => {
       const request = url.startsWith('https:') ? requestHttps : requestHttp;
-      const sent = request(url, { method, headers, timeout, ...(signal === undefined ? {} : { signal }) }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const flat = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
-          resolve({ status: response.statusCode ?? 0, headers: Object.fromEntries(flat), body: Buffer.concat(chunks).toString() });
-        });
-      });
+      const sent = request(
+        url,
+        { method, headers, timeout, ...(signal === undefined ? {} : { signal }) },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const flat = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const);
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: Object.fromEntries(flat),
+              body: Buffer.concat(chunks).toString(),
+            });
+          });
+        },
+      );
       sent.on('timeout', () => sent.destroy(new Error(`${method} ${url}: no answer within ${timeout / 1000} s`)));
       sent.on('error', reject);
       sent.end(body);

@@ -1,0 +1,134 @@
+import { type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
+import {
+  type Composition,
+  compose,
+  composeControlPlane,
+  type Desired,
+  emptySurroundings,
+  type Generator,
+  OpenStackControlPlane,
+  type ReferenceField,
+  type Resolved,
+  type Service,
+  type ServiceResource,
+  type Surroundings,
+  services,
+} from '@openstack-operator/openstack';
+import { referenceKinds } from '@openstack-operator/operator';
+
+/** One resource with what it leads to. */
+export interface Rendered {
+  readonly resource: ServiceResource;
+  readonly composition: Composition;
+}
+
+/**
+ * What resources lead to in the end, without a cluster: a control plane to its children, each of them to its objects.
+ * `served`: optional APIs that the cluster is taken to have, as `group/Kind`.
+ */
+export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<string>): Rendered[] {
+  const known = resources.map(stored);
+  const rendered: Rendered[] = [];
+  for (let i = 0; i < known.length; i++) {
+    const resource = known[i];
+    if (resource === undefined) continue;
+    if (resource.kind !== OpenStackControlPlane.kind) continue;
+    const composition = composeControlPlane(resource, { ...emptySurroundings, served });
+    rendered.push({ resource, composition });
+    for (const child of objectsOf(composition)) known.push(withOwner(stored(child), resource));
+  }
+  for (const resource of known) {
+    const service = services.find(({ kind }) => kind.kind === resource.kind);
+    if (service === undefined) continue;
+    const surroundings = {
+      ...emptySurroundings,
+      served,
+      references: referencesOf(service, resource, known),
+      gateways: gatewaysFor(resource, served),
+    };
+    rendered.push({ resource, composition: compose(service, resource, surroundings) });
+  }
+  return rendered;
+}
+
+/** The objects of a composition as they would be written; generated values are shown as what they will be, never made. */
+export function objectsOf(composition: Composition): KubeObject[] {
+  return composition.steps.flatMap(({ objects }) => objects.flatMap(shown));
+}
+
+function shown(desired: Desired): KubeObject[] {
+  switch (desired.verb) {
+    case 'apply':
+    case 'resolve':
+      return [desired.object];
+    case 'generate': {
+      const values = Object.entries(desired.values).map(([key, generator]) => [key, placeholder(generator)]);
+      return [{ ...desired.object, stringData: Object.fromEntries(values) }];
+    }
+    case 'claim':
+      return [];
+  }
+}
+
+function placeholder(generator: Generator): string {
+  switch (generator.type) {
+    case 'password':
+      return `<generated: ${generator.length} characters>`;
+    case 'fernetKey':
+      return '<generated: a Fernet key>';
+    case 'literal':
+      return generator.value;
+  }
+}
+
+function referencesOf(
+  service: Service,
+  resource: KubeObject,
+  known: readonly StoredObject[],
+): Surroundings['references'] {
+  const resolve = (field: ReferenceField): Resolved => {
+    const { kind } = referenceKinds[field];
+    const candidates = known.filter(
+      (other) => other.kind === kind && other.metadata.namespace === resource.metadata.namespace,
+    );
+    const name = ((resource['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
+    const found = name === undefined ? candidates[0] : candidates.find((candidate) => candidate.metadata.name === name);
+    if (found !== undefined && (name !== undefined || candidates.length === 1)) return { found };
+    return {
+      missing: `spec.${field} of ${resource.kind} ${keyOf(resource)}: the file has ${candidates.length} of kind ${kind}${name === undefined ? '' : `, none named ${name}`}`,
+    };
+  };
+  return Object.fromEntries(service.references.map((field) => [field, resolve(field)]));
+}
+
+/** With Gateway API, the Gateway that the resource asks for is taken to exist, with the listeners of the sample. */
+function gatewaysFor({ metadata, spec }: ServiceResource, served: ReadonlySet<string>): Surroundings['gateways'] {
+  if (!served.has('gateway.networking.k8s.io/HTTPRoute')) return {};
+  const {
+    name = 'openstack-gateway',
+    namespace = metadata.namespace ?? 'default',
+    listenerName,
+  } = spec?.gatewayRef ?? {};
+  const listeners = [
+    { name: 'https', protocol: 'HTTPS', port: 443 },
+    { name: 'http', protocol: 'HTTP', port: 80 },
+    ...(listenerName === undefined || ['https', 'http'].includes(listenerName)
+      ? []
+      : [{ name: listenerName, protocol: 'HTTPS', port: 443 }]),
+  ];
+  return { [`${namespace}/${name}`]: { listeners } };
+}
+
+function stored(object: KubeObject): StoredObject<ServiceResource> {
+  const { name = '', namespace = 'default' } = object.metadata;
+  return {
+    ...object,
+    metadata: { ...object.metadata, name, namespace, uid: `${object.kind}-${namespace}-${name}`, resourceVersion: '0' },
+  };
+}
+
+function withOwner<T extends StoredObject>(object: T, owner: StoredObject): T {
+  const { apiVersion, kind, metadata } = owner;
+  const reference = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true };
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [reference] } };
+}
