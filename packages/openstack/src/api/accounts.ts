@@ -33,7 +33,11 @@ export function messageQueue(user: string) {
 export const noMessageQueue = object(
   'Account at the message broker, for notifications. Not offered by this version of the operator: leave it out.',
   { secretName: secretName('Secret with the password of the user (key password).', '') },
-  { rules: [rule('false', 'messageQueue is not offered here by this version of the operator; leave it out')] },
+  {
+    rules: [
+      rule('false', 'messageQueue is not offered by this version of the operator for this service; leave it out'),
+    ],
+  },
 );
 
 /** The account in Keystone and the entry in its catalogue. */

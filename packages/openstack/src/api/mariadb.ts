@@ -21,7 +21,7 @@ export const MariaDB = defineApi({
     storage: storage('Volume of the server.', '10Gi'),
     storageSize: string('Older name of storage.size, which is to be used instead.', {
       maxLength: 32,
-      rules: [rule('false', 'storageSize is called storage.size here: set spec.storage.size instead')],
+      rules: [rule('false', 'storageSize is called storage.size here: set that instead')],
     }),
     galeraEnabled: bool('Forms a Galera cluster of several servers.', {
       default: false,

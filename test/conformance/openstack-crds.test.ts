@@ -1,0 +1,196 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CustomResourceDefinition, isApiError, type KubeObject, realClock, sleep } from '@openstack-operator/kube';
+import { type Api, children, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { refusedSpecs } from './openstack-rules.ts';
+import { type TestServer, testServer } from './server.ts';
+
+const config = join(import.meta.dirname, '../../config');
+const read = (file: string): KubeObject => parse(readFileSync(join(config, file), 'utf8'));
+
+let server: TestServer;
+let namespace: string;
+beforeAll(async () => {
+  server = await testServer();
+  for (const { plural } of kinds) {
+    const crd = read(`crd/bases/${group}_${plural}.yaml`) as CustomResourceDefinition;
+    await server.client.apply(CustomResourceDefinition, crd, { fieldManager: 'conformance', force: true });
+  }
+  namespace = await server.namespace();
+  const { plural } = kinds.at(-1) as Api;
+  // The API server serves a kind some moments after its CRD is stored.
+  for (let tries = 0; tries < 100; tries += 1) {
+    const served = await server.client.discover();
+    if (kinds.every(({ kind }) => served.some((one) => one.group === group && one.kind === kind))) return;
+    await sleep(realClock, 100);
+  }
+  throw new Error(`${plural}.${group} is not served 10 s after its CRD was applied`);
+});
+
+test.each(readdirSync(join(config, 'crd/bases')))('%s is small enough for every API server', (file) => {
+  expect(readFileSync(join(config, 'crd/bases', file)).length).toBeLessThan(256 * 1024);
+});
+
+interface Cause {
+  readonly field?: string;
+  readonly message?: string;
+}
+
+const objectOf = (api: Api, spec: unknown, name = 'x') => ({
+  apiVersion: `${group}/${version}`,
+  kind: api.kind,
+  metadata: { name, namespace },
+  spec,
+});
+
+/** What the server has against creating this, or changing the object `x` in this way; undefined when nothing. */
+async function refusal(write: Promise<unknown>): Promise<readonly Cause[] | undefined> {
+  try {
+    await write;
+    return undefined;
+  } catch (error) {
+    if (!isApiError(error, 422)) throw error;
+    return error.status.details?.causes ?? [];
+  }
+}
+
+const create = (api: Api, spec: unknown, name?: string) =>
+  refusal(server.client.create(api, objectOf(api, spec, name), { dryRun: true, fieldValidation: 'Strict' }));
+
+test.each(readdirSync(join(config, 'samples')).filter((file) => !/^(kustomization|gateway)/.test(file)))(
+  'the sample %s is accepted as it is',
+  async (file) => {
+    const sample = read(`samples/${file}`);
+    const api = kinds.find(({ kind }) => kind === sample.kind) as Api;
+    const object = { ...sample, metadata: { ...sample.metadata, namespace } } as never;
+    const created = await server.client.create(api, object, { dryRun: true, fieldValidation: 'Strict' });
+    expect(created.spec).toMatchObject(sample['spec'] as object);
+  },
+);
+
+test.each(kinds.map((api) => [api.kind, api] as const))(
+  'an empty %s is accepted, with its defaults',
+  async (_kind, api) => {
+    const { spec: _spec, ...object } = objectOf(api, undefined);
+    const created = await server.client.create(api, object as never, { dryRun: true, fieldValidation: 'Strict' });
+    const defaults = Object.entries(api.spec.schema.properties ?? {}).flatMap(([name, { default: value }]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    expect(created.spec).toEqual(Object.fromEntries(defaults));
+  },
+);
+
+/** The cases of the kinds, and the same ones below a control plane. */
+const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+const cases = refusedSpecs.flatMap((one) => {
+  const child = children.find(({ kind }) => kind === one.kind.kind);
+  if (child === undefined) return [one];
+  const below = (spec: object) => ({ [child.field]: spec });
+  const field = one.field.replace(/^spec/, `spec.${child.field}`);
+  return [one, { ...one, kind: controlPlane, field, spec: below(one.spec), instead: below(one.instead) }];
+});
+
+test.each(cases.map((one) => [one.kind.kind, one.field, JSON.stringify(one.spec), one] as const))(
+  'a %s is refused for %s when it says %s',
+  async (_kind, field, _spec, { kind, spec, words, instead }) => {
+    expect(await create(kind, spec)).toContainEqual(
+      expect.objectContaining({ field, message: expect.stringContaining(words) }),
+    );
+    expect(await create(kind, instead)).toBeUndefined();
+  },
+);
+
+describe.each(kinds.map((api) => [api.kind, api] as const))('the name of a %s', (_kind, api) => {
+  const longest = 'a'.repeat(api.nameLength);
+  test('leaves room for the names of what is made from it', async () => {
+    expect(await create(api, {}, longest)).toBeUndefined();
+    expect(await create(api, {}, `${longest}a`)).toContainEqual(
+      expect.objectContaining({ field: 'metadata.name', message: expect.stringContaining('is too long') }),
+    );
+  });
+  test('can be the name of a Service', async () => {
+    for (const name of ['1a', 'a.b']) {
+      expect(await create(api, {}, name)).toContainEqual(
+        expect.objectContaining({ field: 'metadata.name', message: expect.stringContaining('begin with a letter') }),
+      );
+    }
+  });
+});
+
+describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', (_kind, api) => {
+  test('is refused for what stays as it was, and only then', async () => {
+    await server.client.create(api, objectOf(api, {}, 'changing'));
+    const change = (spec: unknown) =>
+      refusal(
+        server.client.patch(
+          api,
+          { namespace, name: 'changing' },
+          'merge',
+          { spec },
+          {
+            dryRun: true,
+            fieldValidation: 'Strict',
+          },
+        ),
+      );
+    for (const { path, absent, message } of api.spec.transitions) {
+      const place = (value: unknown) => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      const isSize = path.at(-1) === 'size';
+      const words = expect.stringContaining(`${path.join('.')} ${message}`);
+      expect(await change(place(isSize ? '1Mi' : 'other'))).toContainEqual(
+        expect.objectContaining({ field: `spec.${path.join('.')}`, message: words }),
+      );
+      const same = JSON.parse(absent);
+      if (same !== '') expect(await change(place(same)), path.join('.')).toBeUndefined();
+      if (isSize) expect(await change(place('999Gi'))).toBeUndefined();
+    }
+  });
+});
+
+test('a field that stays as it was cannot be left out either', async () => {
+  const api = controlPlane;
+  const spec = { nova: { cellName: 'first' }, mariadb: { storage: { size: '50Gi' } } };
+  await server.client.create(api, objectOf(api, spec, 'shrinking'));
+  const change = (patch: unknown) =>
+    refusal(server.client.patch(api, { namespace, name: 'shrinking' }, 'merge', { spec: patch }, { dryRun: true }));
+  expect(await change({ nova: null })).toMatchObject([{ field: 'spec.nova.cellName' }]);
+  expect(await change({ mariadb: null })).toMatchObject([{ field: 'spec.mariadb.storage.size' }]);
+});
+
+test('a cell is not removed', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Nova') as Api;
+  await server.client.create(api, objectOf(api, { cells: [{ name: 'a' }] }, 'cells'));
+  const ref = { namespace, name: 'cells' };
+  const renamed = server.client.patch(api, ref, 'merge', { spec: { cells: [{ name: 'b' }] } }, { dryRun: true });
+  expect(await refusal(renamed)).toMatchObject([{ field: 'spec.cells' }]);
+});
+
+test('configuration keeps texts, numbers, truth values, lists and null as they are', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Keystone') as Api;
+  const config = { 'keystone.conf': { DEFAULT: { debug: true, a: 'text', n: 2.5, list: ['a', 1], gone: null } } };
+  const created = await server.client.create(api, objectOf(api, { config }), { dryRun: true });
+  expect(created.spec).toMatchObject({ config });
+});
+
+test('every rule is met by a case above', () => {
+  const rules = (schema: OpenApiSchema, path: string): { field: string; message: string }[] => [
+    ...(schema['x-kubernetes-validations'] ?? [])
+      .filter(({ rule }) => !rule.includes('oldSelf'))
+      .map(({ message, fieldPath = '' }) => ({ field: `${path}${fieldPath}`, message })),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, child]) => rules(child, `${path}.${name}`)),
+    ...(schema.additionalProperties === undefined ? [] : rules(schema.additionalProperties, `${path}[]`)),
+    ...(schema.items === undefined ? [] : rules(schema.items, `${path}[]`)),
+  ];
+  const isMet = (api: Api, { field, message }: { field: string; message: string }) =>
+    cases.some(
+      (one) => one.kind === api && one.field.replace(/\[\d+\]/g, '[]') === field && message.includes(one.words),
+    );
+  const unmet = kinds.flatMap((api) =>
+    rules(api.spec.schema, 'spec')
+      .filter((one) => !isMet(api, one))
+      .map(({ field, message }) => `${api.kind} ${field}: ${message}`),
+  );
+  expect(unmet).toEqual([]);
+});

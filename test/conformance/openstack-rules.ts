@@ -1,0 +1,206 @@
+import {
+  type Api,
+  Glance,
+  Keystone,
+  MariaDB,
+  Memcached,
+  Neutron,
+  Nova,
+  notOffered,
+  OpenStackControlPlane,
+  OVNNetwork,
+  Placement,
+  RabbitMQ,
+} from '@openstack-operator/openstack';
+
+/** A spec that the API server refuses: the field that it names, and words of its message. */
+export interface RefusedSpec {
+  readonly kind: Api;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly field: string;
+  readonly words: string;
+  /** Nearly the same spec, which is accepted. */
+  readonly instead: Readonly<Record<string, unknown>>;
+}
+
+const notYet = 'is not offered by this version of the operator';
+const refused = (kind: Api, field: string, words: string, spec: object, instead: object): RefusedSpec => ({
+  kind,
+  spec: { ...spec },
+  field,
+  words,
+  instead: { ...instead },
+});
+
+const external = {
+  databaseRef: { host: 'db.example.com', port: 3307, secretName: 'db' },
+  messageQueueRef: { host: 'mq.example.com', secretName: 'mq' },
+  cacheRef: { servers: ['cache-0.example.com:11211'] },
+  keystoneRef: { authURL: 'https://keystone.example.com/v3', secretName: 'keystone' },
+  ovnRef: { northbound: 'tcp:ovn:6641', southbound: 'tcp:ovn:6642' },
+};
+
+const references: readonly RefusedSpec[] = [Keystone, Glance, Placement, Neutron, Nova].flatMap((kind) =>
+  Object.entries(external)
+    .filter(([field]) => field in (kind.spec.schema.properties ?? {}))
+    .flatMap(([field, external]) => [
+      refused(kind, `spec.${field}`, 'exactly one of name and external', { [field]: {} }, { [field]: { name: 'x' } }),
+      refused(kind, `spec.${field}`, 'exactly one', { [field]: { name: 'x', external } }, { [field]: { external } }),
+    ]),
+);
+
+const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, OVNNetwork, Glance].map((kind) =>
+  refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
+);
+
+const names: readonly RefusedSpec[] = [
+  MariaDB,
+  RabbitMQ,
+  Memcached,
+  OVNNetwork,
+  Keystone,
+  Glance,
+  Placement,
+  Neutron,
+  Nova,
+].flatMap((kind) => {
+  const component =
+    { MariaDB: 'server', RabbitMQ: 'server', Memcached: 'server', OVNNetwork: 'northd', Neutron: 'server' }[
+      kind.kind
+    ] ?? 'api';
+  return [
+    refused(
+      kind,
+      'spec.components',
+      'the names that this map may have are',
+      { components: { nobody: {} } },
+      { components: { [component]: { replicas: 1, priorityClassName: 'high' } } },
+    ),
+    refused(
+      kind,
+      'spec.images',
+      'the names that this map may have are',
+      { images: { nobody: 'example.com/image:1' } },
+      { images: { [component]: `example.com/image@sha256:${'0'.repeat(64)}` } },
+    ),
+  ];
+});
+
+/** One case for each rule of each kind, but for those about names and changes, which follow from the schema. */
+export const refusedSpecs: readonly RefusedSpec[] = [
+  ...references,
+  ...singles,
+  ...names,
+  ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
+    refused(kind, 'spec.exposure', notYet, { exposure: 'NodePort' }, { exposure: 'None' }),
+  ),
+  refused(OpenStackControlPlane, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'Gateway' }),
+  refused(Keystone, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
+  refused(Glance, 'spec.messageQueue', notYet, { messageQueue: { secretName: 'x' } }, {}),
+  refused(
+    Keystone,
+    'spec.fernetMaxActiveKeys',
+    'fernetMaxActiveKeys is too small',
+    { fernetMaxActiveKeys: 3, tokenExpiration: 14400, fernetKeyRotationInterval: 1 },
+    { fernetMaxActiveKeys: 6, tokenExpiration: 14400, fernetKeyRotationInterval: 1 },
+  ),
+  refused(
+    MariaDB,
+    'spec.storageSize',
+    'storageSize is called storage.size here',
+    { storageSize: '50Gi' },
+    { storage: { size: '50Gi' } },
+  ),
+  refused(MariaDB, 'spec.galeraEnabled', notYet, { galeraEnabled: true }, { galeraEnabled: false }),
+  refused(MariaDB, 'spec.storage.size', 'should match', { storage: { size: '10GB' } }, { storage: { size: '10G' } }),
+  refused(MariaDB, 'spec.replicas', 'greater than or equal to 0', { replicas: -1 }, { replicas: 0 }),
+  refused(RabbitMQ, 'spec.clusterEnabled', notYet, { clusterEnabled: true }, { clusterEnabled: false }),
+  refused(
+    OVNNetwork,
+    'spec.northboundDBReplicas',
+    'at most 1',
+    { northboundDBReplicas: 3 },
+    { northboundDBReplicas: 1 },
+  ),
+  refused(
+    OVNNetwork,
+    'spec.southboundDBReplicas',
+    'at most 1',
+    { southboundDBReplicas: 3 },
+    { southboundDBReplicas: 1 },
+  ),
+  refused(
+    OVNNetwork,
+    'spec.enableRaftClustering',
+    notYet,
+    { enableRaftClustering: true },
+    { enableRaftClustering: false },
+  ),
+  refused(OVNNetwork, 'spec.sharedWithCNI', notYet, { sharedWithCNI: true }, { sharedWithCNI: false }),
+  refused(OVNNetwork, 'spec.externalNorthboundDB', notYet, { externalNorthboundDB: 'tcp:ovn:6641' }, {}),
+  refused(Glance, 'spec.storageType', notYet, { storageType: 'ceph' }, { storageType: 'pvc' }),
+  refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
+  refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
+  refused(
+    Neutron,
+    'spec.externalBridge',
+    'set one of the two',
+    { externalBridge: 'br-ex', bridgeMappings: [{ physicalNetwork: 'physnet1', bridge: 'br-ex' }] },
+    { externalBridge: 'br-ex' },
+  ),
+  refused(
+    Neutron,
+    'spec.vlanRanges',
+    'needs vlanRanges',
+    { networkTypes: ['vlan'] },
+    { networkTypes: ['vlan'], vlanRanges: [{ physicalNetwork: 'physnet1', minimum: 1, maximum: 9 }] },
+  ),
+  refused(
+    Neutron,
+    'spec.vlanRanges[0].minimum',
+    'minimum has to be at most maximum',
+    { vlanRanges: [{ physicalNetwork: 'physnet1', minimum: 9, maximum: 1 }] },
+    { vlanRanges: [{ physicalNetwork: 'physnet1', minimum: 9, maximum: 9 }] },
+  ),
+  refused(Nova, 'spec.ephemeralStorage', notYet, { ephemeralStorage: 'ceph' }, { ephemeralStorage: 'local' }),
+  refused(
+    Nova,
+    'spec.cells',
+    'more than one cell',
+    { cells: [{ name: 'a' }, { name: 'b' }] },
+    { cells: [{ name: 'a' }] },
+  ),
+  refused(
+    Nova,
+    'spec.cellName',
+    'cellName is short for cells',
+    { cells: [{ name: 'a' }], cellName: 'a' },
+    { cells: [{ name: 'a' }] },
+  ),
+  refused(
+    Nova,
+    'spec.computeReplicas',
+    'computeReplicas is short for nodeGroups',
+    { computeReplicas: 1, nodeGroups: [{ name: 'a' }] },
+    { nodeGroups: [{ name: 'a', replicas: 1 }] },
+  ),
+  refused(OpenStackControlPlane, 'spec.storageBackend', notYet, { storageBackend: 'lvm' }, { storageBackend: 'pvc' }),
+  refused(OpenStackControlPlane, 'spec.networkBackend', notYet, { networkBackend: 'ovs' }, { networkBackend: 'ovn' }),
+  refused(
+    OpenStackControlPlane,
+    'spec.tls.enabled',
+    notYet,
+    { tls: { enabled: true, issuerRef: { name: 'ca' } } },
+    { tls: { enabled: false, issuerRef: { name: 'ca' } } },
+  ),
+  ...Object.keys(notOffered).map((name) =>
+    refused(
+      OpenStackControlPlane,
+      `spec.${name}`,
+      `${name} ${notYet}; remove spec.${name} or set spec.${name}.enabled to false`,
+      { [name]: { enabled: true } },
+      { [name]: { enabled: false, replicas: 2 } },
+    ),
+  ),
+  refused(OpenStackControlPlane, 'spec.cinder', `cinder ${notYet}`, { cinder: { backends: [{ name: 'rbd' }] } }, {}),
+];
