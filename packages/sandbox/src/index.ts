@@ -1,6 +1,9 @@
 export { ADMIN, type ApiServer, type ApiServerOptions, createApiServer } from './api/api-server.ts';
 export type { AdmissionPlugin, AdmissionRequest } from './api/core.ts';
+export type { CustomTypeFactory } from './api/custom-resources.ts';
 export type { EventFault, FaultableEvent, Faults, RequestFault } from './api/faults.ts';
+export { type Listening, type ListenOptions, listen } from './api/listen.ts';
+export type { LogRequest, LogSource } from './api/log-handler.ts';
 export type { Registry, ServedType } from './api/registry.ts';
 export type { RequestInfo, User } from './api/request-info.ts';
 export { StatusError } from './api/status.ts';

@@ -11,18 +11,25 @@ import {
 } from '@openstack-operator/kube';
 import { stringify as stringifyYaml } from 'yaml';
 import type { ResourceType } from '../resources/resource-type.ts';
+import { handleReview, isReview } from './access-reviews.ts';
 import { ByteStream } from './byte-stream.ts';
 import type { AdmissionPlugin, Core } from './core.ts';
-import type { Body } from './decode.ts';
+import { type CustomTypeFactory, serveCustomResources } from './custom-resources.ts';
+import { type Body, parseBody } from './decode.ts';
 import type { Faults, RequestFault } from './faults.ts';
+import { handleLog, type LogSource } from './log-handler.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { negotiate } from './negotiation.ts';
+import { handleNonResource, PlainNotFound } from './non-resource-handler.ts';
+import { accessDenied, accessOf, mayAccess } from './rbac.ts';
 import { Registry } from './registry.ts';
 import { includeObject } from './representation.ts';
 import { header, type RequestInfo, requestInfo, type User } from './request-info.ts';
 import { handleResource, type Reply } from './resource-handler.ts';
+import { roleEscalation } from './role-escalation.ts';
 import { internalError, methodNotSupported, pathNotFound, StatusError } from './status.ts';
 import { Store } from './store.ts';
+import { handleSubresource } from './subresource-handler.ts';
 import { watch } from './watch.ts';
 
 /** What an API server is made of. */
@@ -33,6 +40,12 @@ export interface ApiServerOptions {
   readonly types: readonly ResourceType[];
   readonly store?: Store;
   readonly faults?: Faults;
+  /** Makes kinds of CustomResourceDefinitions; without it definitions are stored and nothing more. */
+  readonly customType?: CustomTypeFactory;
+  /** `AlwaysAllow` (default): everybody may all. `RBAC`: as the roles and bindings in the store say. */
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  /** Where the logs of containers come from. Default: nowhere. */
+  readonly logs?: LogSource;
   /** Milliseconds between two bookmarks of a watch. Default: 60000. */
   readonly bookmarkMs?: number;
 }
@@ -63,21 +76,33 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   for (const type of options.types) registry.add(type);
   const core: Core = { store, registry, clock, random, admission: [] };
   core.admission.push(namespaceLifecycle(core));
+  const open = options.authorization !== 'RBAC';
+  if (!open) core.admission.push(roleEscalation(core));
+  if (options.customType) serveCustomResources(core, options.customType);
 
-  function respond(info: RequestInfo, body: Body, warn: (message: string) => void): Reply {
-    if (!info.isResource) throw pathNotFound();
+  function respond(info: RequestInfo, body: Body, warn: (message: string) => void, signal?: AbortSignal): Reply {
+    const access = accessOf(info);
+    if (!open && !mayAccess(store, info.user, access)) throw accessDenied(info.user, access);
+    if (!info.isResource) return handleNonResource(registry, info);
     const served = registry.find(info.group, info.version, info.resource);
     if (!served) throw pathNotFound();
-    const verb = info.verb;
-    if (info.subresource === '' || info.subresource === 'status') {
-      if (info.subresource === 'status' && !served.type.subresources.includes('status')) throw pathNotFound();
-      if (!served.type.verbs.includes(verb)) throw methodNotSupported(served.groupResource, verb);
-      if (verb !== 'watch') return handleResource(core, served, info, body, warn);
-      const wanted = negotiate(header(info, 'accept'));
-      const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
-      return { status: 200, body: watch(core, served, info, serving) };
+    if (served.custom?.warning) warn(served.custom.warning);
+    const { type, groupResource, id } = served;
+    if (isReview(id)) {
+      if (info.verb !== 'create') throw methodNotSupported(groupResource, info.verb);
+      return handleReview(core, id, info, parseBody(body), open);
     }
-    throw pathNotFound();
+    if (info.subresource !== '' && !type.subresources.includes(info.subresource.split('/')[0] ?? ''))
+      throw pathNotFound();
+    if (info.subresource === 'log') return handleLog(core, options.logs, info, signal);
+    if (info.subresource !== '' && info.subresource !== 'status') {
+      return handleSubresource(core, served, info, body, warn);
+    }
+    if (!type.verbs.includes(info.verb)) throw methodNotSupported(groupResource, info.verb);
+    if (info.verb !== 'watch') return handleResource(core, served, info, body, warn);
+    const wanted = negotiate(header(info, 'accept'));
+    const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
+    return { status: 200, body: watch(core, served, info, serving) };
   }
 
   async function handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse> {
@@ -86,7 +111,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const fault = faults?.request?.(info);
     const refusal = fault && (await suffer(fault, clock, signal));
     const warnings: string[] = [];
-    const reply = refusal ?? answer(info, request, warnings);
+    const reply = refusal ?? answer(info, request, warnings, signal);
     if (fault?.kind === 'dropResponse') {
       if (reply.body instanceof ByteStream) reply.body.close();
       throw new ConnectionError('ECONNRESET', 'the sandbox lost the answer on its way');
@@ -94,12 +119,19 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     return httpResponse(reply, info, warnings, signal);
   }
 
-  function answer(info: RequestInfo, request: HttpRequest, warnings: string[]): Reply {
+  function answer(info: RequestInfo, request: HttpRequest, warnings: string[], signal?: AbortSignal): Reply {
     try {
       const text = typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
       const body = { text, contentType: header(info, 'content-type') };
-      return respond(info, body, (message) => warnings.includes(message) || warnings.push(message));
+      const warn = (message: string) => {
+        if (!warnings.includes(message)) warnings.push(message);
+      };
+      return respond(info, body, warn, signal);
     } catch (error) {
+      if (error instanceof PlainNotFound) {
+        const headers = { 'content-type': 'text/plain; charset=utf-8' };
+        return { status: 404, headers, body: '404 page not found\n' };
+      }
       const refused = error instanceof StatusError ? error : internalError(describe(error));
       const seconds = refused.status.details?.retryAfterSeconds;
       return {

@@ -1,10 +1,11 @@
 import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
 import { parse as parseYaml } from 'yaml';
+import { objectMetaSchema } from '../resources/builtin-schema.ts';
 import { notSupported, quote } from '../resources/field-error.ts';
 import { isObject } from '../resources/json.ts';
 import { pruneUnknown } from '../resources/pruning.ts';
 import { duplicateFields } from './duplicate-fields.ts';
-import { METADATA_SCHEMA, type ServedType } from './registry.ts';
+import type { ServedType } from './registry.ts';
 import { badRequest, invalid, StatusError } from './status.ts';
 
 /** What to do with fields that the kind does not have. */
@@ -109,7 +110,7 @@ export function normalise(
     object.metadata = {};
   }
   const unknown = [
-    ...pruneUnknown(METADATA_SCHEMA, object.metadata).map((field) => `metadata.${field}`),
+    ...pruneUnknown(objectMetaSchema(), object.metadata).map((field) => `metadata.${field}`),
     ...pruneUnknown(served.type.schema, object),
   ].map((field) => `unknown field ${quote(field)}`);
   const complaint = served.type.decode(object);

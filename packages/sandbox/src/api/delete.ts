@@ -43,6 +43,10 @@ const RETURNED = new Set([
   'volumeattachments.storage.k8s.io',
 ]);
 
+const CRDS = 'customresourcedefinitions.apiextensions.k8s.io';
+/** Lifted by custom-resources.ts when no instance is left. */
+export const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+
 const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Reads DeleteOptions out of a body or the query. @throws StatusError 400, 422 */
@@ -93,6 +97,7 @@ export function deleteObject(core: Core, write: WriteRequest, options: DeleteReq
   }
   const now = core.clock.now();
   const finalizers = finalizersFor(live, served.id, options);
+  if (served.id === CRDS && !live.metadata.deletionTimestamp) return terminateDefinition(core, write, live, finalizers);
   const grace = served.id === 'pods' ? gracePeriod(live, options) : 0;
   review(core, write, 'DELETE', undefined, live);
 
@@ -207,6 +212,25 @@ function deleteNamespace(
   const finalizers = finalizersFor(live, '', options);
   if (finalizers.length > 0) object.metadata.finalizers = finalizers;
   else delete object.metadata.finalizers;
+  return { object: write.dryRun ? (object as StoredObject) : put(core, write, object), gone: false };
+}
+
+/** Instances go first: the definition waits for them by a finalizer that DELETE itself sets. */
+function terminateDefinition(core: Core, write: WriteRequest, live: StoredObject, others: string[]): Deleted {
+  review(core, write, 'DELETE', undefined, live);
+  const object = structuredClone(live) as KubeObject;
+  const now = rfc3339(core.clock.now());
+  object.metadata.deletionTimestamp = now;
+  object.metadata.finalizers = [...new Set([...others, CRD_CLEANUP])];
+  const status = (object['status'] ?? {}) as { conditions?: unknown[] };
+  const terminating = {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: 'InstanceDeletionPending',
+    message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  };
+  object['status'] = { ...status, conditions: [...(status.conditions ?? []), terminating] };
   return { object: write.dryRun ? (object as StoredObject) : put(core, write, object), gone: false };
 }
 

@@ -1,4 +1,5 @@
-import { apiVersionOf, type Kind } from '@openstack-operator/kube';
+import { apiVersionOf } from '@openstack-operator/kube';
+import { objectMetaSchema } from '../resources/builtin-schema.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import type { Schema } from '../resources/schema.ts';
 import type { GroupResource } from './status.ts';
@@ -16,6 +17,8 @@ export interface ServedType {
   readonly custom?: {
     readonly crd: string;
     readonly storage: boolean;
+    /** Said with every answer when the version is deprecated. */
+    readonly warning?: string;
   };
 }
 
@@ -26,9 +29,12 @@ export class Registry {
   /** Adds or replaces a kind in one version. */
   add(type: ResourceType, custom?: ServedType['custom']): void {
     const { kind } = type;
+    const schema = lazySchema(type);
     this.#types.set(typeKey(kind.group, kind.version, kind.plural), {
       type,
-      schema: withMetadata(type.schema),
+      get schema() {
+        return schema();
+      },
       id: resourceIdOf(kind),
       groupResource: { group: kind.group, resource: kind.plural },
       apiVersion: apiVersionOf(kind),
@@ -68,80 +74,16 @@ function typeKey(group: string, version: string, plural: string): string {
 }
 
 const text: Schema = { type: 'string' };
-const textMap: Schema = { type: 'object', additionalProperties: text };
 
-/** `metav1.ObjectMeta` with the list types that server-side apply merges by. */
-export const METADATA_SCHEMA: Schema = {
-  type: 'object',
-  description:
-    "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
-  properties: {
-    name: text,
-    generateName: text,
-    namespace: text,
-    selfLink: text,
-    uid: text,
-    resourceVersion: text,
-    generation: { type: 'integer', format: 'int64' },
-    creationTimestamp: { type: 'string', format: 'date-time', nullable: true },
-    deletionTimestamp: { type: 'string', format: 'date-time', nullable: true },
-    deletionGracePeriodSeconds: { type: 'integer', format: 'int64' },
-    labels: textMap,
-    annotations: textMap,
-    finalizers: {
-      type: 'array',
-      items: text,
-      'x-kubernetes-list-type': 'set',
-      'x-kubernetes-patch-strategy': 'merge',
-    },
-    ownerReferences: {
-      type: 'array',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['uid'],
-      'x-kubernetes-patch-strategy': 'merge',
-      'x-kubernetes-patch-merge-key': 'uid',
-      items: {
-        type: 'object',
-        required: ['apiVersion', 'kind', 'name', 'uid'],
-        'x-kubernetes-map-type': 'atomic',
-        properties: {
-          apiVersion: text,
-          kind: text,
-          name: text,
-          uid: text,
-          controller: { type: 'boolean' },
-          blockOwnerDeletion: { type: 'boolean' },
-        },
-      },
-    },
-    managedFields: {
-      type: 'array',
-      'x-kubernetes-list-type': 'atomic',
-      items: {
-        type: 'object',
-        properties: {
-          manager: text,
-          operation: text,
-          apiVersion: text,
-          time: { type: 'string', format: 'date-time' },
-          fieldsType: text,
-          fieldsV1: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-          subresource: text,
-        },
-      },
-    },
-  },
-};
-
-function withMetadata(schema: Schema): Schema {
-  return {
-    ...schema,
-    type: 'object',
-    properties: { ...schema.properties, apiVersion: text, kind: text, metadata: METADATA_SCHEMA },
+/** The kind's schema with the server's own `metadata`, made when it is first asked for: most kinds never are. */
+function lazySchema(type: ResourceType): () => Schema {
+  let schema: Schema | undefined;
+  return () => {
+    schema ??= {
+      ...type.schema,
+      type: 'object',
+      properties: { ...type.schema.properties, apiVersion: text, kind: text, metadata: objectMetaSchema() },
+    };
+    return schema;
   };
-}
-
-/** The kind without its methods, for clients. */
-export function kindOf(served: ServedType): Kind {
-  return served.type.kind;
 }

@@ -21,7 +21,7 @@ export class StatusError extends Error {
       metadata: {},
       status: 'Failure',
       message,
-      reason,
+      ...(reason && { reason }),
       ...(details && { details }),
       code,
     };

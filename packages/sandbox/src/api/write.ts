@@ -210,7 +210,7 @@ function update(core: Core, write: WriteRequest, live: StoredObject, body: KubeO
   }
   prepareUpdate(write, object, live);
   if (!applied) recordUpdate(live, object, fieldWrite(core, write));
-  fail(write, object, type.validateUpdate(object, live, write.subresource || undefined));
+  if (isOrdinary(write)) fail(write, object, type.validateUpdate(object, live, write.subresource || undefined));
   keepUnchangedTimes(object, live);
   review(core, write, 'UPDATE', object, live);
   if (emptied(object, live)) {
@@ -227,11 +227,11 @@ function prepareUpdate(write: WriteRequest, object: KubeObject, live: StoredObje
   const { metadata } = object;
   if (live.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = live.metadata.generation;
-  if (write.subresource !== 'status' && hasStatus(write.served)) {
+  if (!['status', 'binding'].includes(write.subresource) && hasStatus(write.served)) {
     if (live['status'] === undefined) delete object['status'];
     else object['status'] = live['status'];
   }
-  type.prepareForUpdate(object, live);
+  if (isOrdinary(write)) type.prepareForUpdate(object, live);
   metadata.uid ||= live.metadata.uid;
   if (live.metadata.creationTimestamp) metadata.creationTimestamp = live.metadata.creationTimestamp;
   if (live.metadata.deletionTimestamp) metadata.deletionTimestamp = live.metadata.deletionTimestamp;
@@ -241,6 +241,11 @@ function prepareUpdate(write: WriteRequest, object: KubeObject, live: StoredObje
   if (type.hasGeneration && write.subresource !== 'status' && raisesGeneration(write.served, object, live)) {
     metadata.generation = (live.metadata.generation ?? 0) + 1;
   }
+}
+
+/** Other subresources (binding, finalize) change what users may not, by rules of their own. */
+function isOrdinary({ subresource }: WriteRequest): boolean {
+  return subresource === '' || subresource === 'status' || subresource === 'scale';
 }
 
 /** Everything but metadata and status counts; a Deployment's annotations do too (deployment/strategy.go). */
