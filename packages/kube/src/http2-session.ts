@@ -104,20 +104,29 @@ export async function openHttp2Session(options: Http2SessionOptions): Promise<Ht
     return new ConnectionError('ECONNRESET', `${server}: ${detail}`, { cause });
   }
 
+  /**
+   * The body of an answer. Not the stream's own iterator: it takes `closed`, which for HTTP/2 means that the last frame
+   * has come, for `destroyed`, and throws ERR_STREAM_PREMATURE_CLOSE away what is still to be read.
+   */
   async function* read(stream: http2.ClientHttp2Stream, signal: AbortSignal | undefined) {
-    let ended = false;
+    let wake = () => {};
+    for (const event of ['readable', 'end', 'close']) stream.on(event, () => wake());
     try {
-      for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
-      // Node ends the body of a stream that broke off as if it were whole; only the code tells.
-      ended = !stream.rstCode;
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw failureOf(stream, error);
+      while (!stream.readableEnded && !stream.destroyed) {
+        const chunk = stream.read() as Uint8Array | null;
+        if (chunk !== null) yield chunk;
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
     } finally {
-      if (!ended) cancel(stream);
+      if (!stream.readableEnded) cancel(stream);
     }
     signal?.throwIfAborted();
-    if (!ended) throw failureOf(stream, undefined);
+    // Node ends the body of a stream that broke off as if it were whole; only the code tells.
+    if (!stream.readableEnded || stream.rstCode) throw failureOf(stream, stream.errored);
   }
 
   function send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {

@@ -74,6 +74,13 @@ test('a request and its answer', async () => {
   expect(await readText(response.body)).toBe('/a?b=c größer');
 });
 
+test('an answer that came whole before it is read is whole', async () => {
+  const { transport } = await serve(answer);
+  const first = await transport.request(get);
+  for (let i = 0; i < 3; i += 1) await textOf(transport.request(get));
+  expect(await readText(first.body)).toBe('ok');
+});
+
 test('the path of the server comes before that of the request', async () => {
   const { port } = await serve(answer);
   const transport = transportTo({ server: `http://127.0.0.1:${port}/k8s/clusters/c-1/` });
