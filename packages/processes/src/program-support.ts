@@ -30,6 +30,11 @@ export function logTime(process: Process): string {
   return microTimestamp(process.clock).slice(0, 23).replace('T', ' ');
 }
 
+/** `2026-01-02T03:04:05.000000Z` of seconds since the epoch. */
+export function isoTime(seconds: number): string {
+  return microTimestamp({ now: () => seconds * 1000, after: () => ({ cancel: () => undefined }) });
+}
+
 /** `strerror` of a failed system call. */
 export function reasonOf(error: SystemError): string {
   return reasons[error.code] ?? error.message;

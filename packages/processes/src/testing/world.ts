@@ -181,6 +181,14 @@ export class Container {
     });
   }
 
+  /** The same files as root sees them. */
+  get asRoot(): ContainerFileSystem {
+    return new ContainerFileSystem({
+      mounts: [{ path: '/', node: this.#root.root, volume: this.#root, readOnly: false }],
+      identity: { uid: 0, gid: 0, groups: [], privileged: true, overridesPermissions: true },
+    });
+  }
+
   /** Starts a program; `env` adds to the container's. */
   start(argv: readonly string[], options: { env?: Readonly<Record<string, string>>; stdin?: string } = {}): Running {
     let output = '';

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { imageName, openstackImages } from './images.ts';
+
+describe('openstackImages', () => {
+  it.each([
+    ['quay.io/openstack.kolla/keystone:2025.1-debian-bookworm', 'keystone'],
+    ['localhost:5000/mirror/mariadb-server', 'mariadb-server'],
+    ['memcached@sha256:0123', 'memcached'],
+    ['registry/x/nova-api:1@sha256:0123', 'nova-api'],
+  ])('knows %s by its name', (reference, name) => expect(imageName(reference)).toBe(name));
+
+  it('finds exactly one image for every name, and none for a stranger', () => {
+    const images = openstackImages();
+    const matching = (reference: string) => images.filter((image) => image.matches(reference));
+    expect(matching('quay.io/openstack.kolla/keystone:2025.1')).toHaveLength(1);
+    expect(matching('docker.io/library/keystone-extra:1')).toHaveLength(0);
+  });
+
+  it('gives programs where Kolla has them', () => {
+    const [mariadb] = openstackImages().filter((image) => image.matches('mariadb-server'));
+    expect(Object.keys(mariadb?.programs ?? {})).toEqual(
+      expect.arrayContaining(['mariadbd', '/usr/sbin/mariadbd', 'sh', '/bin/sh']),
+    );
+    expect(mariadb?.programs['/usr/bin/mariadbd']).toBeUndefined();
+    expect(mariadb?.user).toBe(42_434);
+  });
+});

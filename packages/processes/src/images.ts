@@ -1,0 +1,116 @@
+import type { Image, ImageEntry, Program } from '@openstack-operator/sandbox';
+import { mariadbClients } from './infrastructure/mariadb-client.ts';
+import { mariadbInstallDb } from './infrastructure/mariadb-install-db.ts';
+import { mariadbd, mariadbdSafe } from './infrastructure/mariadb-server.ts';
+import { memcached } from './infrastructure/memcached.ts';
+import { accountFiles, kollaId } from './kolla-users.ts';
+import { keystoneApi } from './openstack/keystone-api.ts';
+import { keystoneManage } from './openstack/keystone-manage.ts';
+import { uwsgi } from './openstack/uwsgi.ts';
+import { CommandError, command } from './program-support.ts';
+import { baseCommands } from './shell/system-commands.ts';
+
+/** What distinguishes one image from the others. */
+interface Recipe {
+  /** Kolla's names for it: the last part of the reference, without tag. */
+  readonly names: readonly string[];
+  /** The service user: owns /var/lib/<user>. */
+  readonly user: string;
+  /** The image's USER line is that user; root otherwise. */
+  readonly runsAsUser?: boolean;
+  /** Programs by directory. */
+  readonly programs: Readonly<Record<string, Readonly<Record<string, Program>>>>;
+  readonly files?: Readonly<Record<string, string | ImageEntry>>;
+}
+
+const venv = '/var/lib/kolla/venv/bin';
+
+const recipes: readonly Recipe[] = [
+  {
+    names: ['mariadb-server'],
+    user: 'mysql',
+    runsAsUser: true,
+    programs: {
+      '/usr/bin': {
+        ...mariadbClients,
+        'mariadb-install-db': mariadbInstallDb,
+        mysql_install_db: mariadbInstallDb,
+        'mariadbd-safe': mariadbdSafe,
+        mysqld_safe: mariadbdSafe,
+      },
+      '/usr/sbin': { mariadbd, mysqld: mariadbd },
+    },
+    files: { '/run/mysqld': owned('mysql'), '/var/lib/mysql': owned('mysql') },
+  },
+  { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },
+  {
+    names: ['keystone'],
+    user: 'keystone',
+    programs: {
+      [venv]: { 'keystone-manage': keystoneManage, uwsgi: uwsgi({ 'keystone.wsgi.api:application': keystoneApi }) },
+    },
+  },
+];
+
+/** `kolla_start` wants Kolla's own contract, which nobody here meets. */
+const kollaStart = command((process) => {
+  process.stdout('+ sudo -E kolla_set_configs\n');
+  if (process.uid !== 0)
+    throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
+  throw new CommandError('ERROR:__main__:KOLLA_CONFIG_STRATEGY is not set properly');
+});
+
+/** Images of an OpenStack 2025.1 cloud: known by Kolla's image names, whatever the registry, the tag or the digest. */
+export function openstackImages(): Image[] {
+  return recipes.map(imageOf);
+}
+
+function imageOf(recipe: Recipe): Image {
+  const { names, user, runsAsUser = false } = recipe;
+  const isOpenstack = recipe.programs[venv] !== undefined;
+  const base = Object.entries(baseCommands);
+  const programs: Record<string, Program> = {
+    ...Object.fromEntries(
+      base.flatMap(([name, program]) => [
+        [name, program],
+        [`/bin/${name}`, program],
+        [`/usr/bin/${name}`, program],
+      ]),
+    ),
+    kolla_start: kollaStart,
+  };
+  for (const [directory, contents] of Object.entries(recipe.programs)) {
+    for (const [name, program] of Object.entries(contents)) {
+      // Directories outside of PATH are known by the whole path only.
+      if ([venv, '/usr/bin', '/usr/sbin', '/bin', '/usr/local/bin'].includes(directory)) programs[name] = program;
+      programs[`${directory}/${name}`] = program;
+    }
+  }
+  return {
+    matches: (reference) => names.includes(imageName(reference)),
+    programs,
+    entrypoint: ['dumb-init', '--single-child', '--', 'kolla_start'],
+    files: {
+      ...accountFiles,
+      [`/var/lib/${user}`]: owned(user),
+      '/var/log/kolla': { mode: 0o2775, gid: kollaId('kolla') },
+      ...recipe.files,
+    },
+    ...(runsAsUser && { user: kollaId(user) }),
+    env: {
+      LANG: 'en_US.UTF-8',
+      KOLLA_BASE_DISTRO: 'debian',
+      PATH: `${isOpenstack ? `${venv}:` : ''}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    },
+  };
+}
+
+function owned(user: string): ImageEntry {
+  return { mode: 0o755, uid: kollaId(user), gid: kollaId(user) };
+}
+
+/** `registry:5000/a/keystone:2025.1@sha256:...` -> `keystone`. */
+export function imageName(reference: string): string {
+  const [path = ''] = reference.split('@');
+  return (path.split('/').at(-1) ?? '').split(':')[0] ?? '';
+}

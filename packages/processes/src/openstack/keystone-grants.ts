@@ -1,0 +1,134 @@
+import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
+import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
+import { json, locationOf } from './http.ts';
+import { KeystoneError } from './keystone-auth.ts';
+import { addAssignment, findRow, findRows, hashPassword, newId } from './keystone-schema.ts';
+
+interface GrantCaller {
+  readonly roles: readonly string[];
+}
+
+/** Role grants and assignments; undefined when the path is none of them. */
+export function grants(
+  schema: Schema,
+  request: HttpMessage,
+  segments: readonly string[],
+  caller: GrantCaller,
+): HttpReply | undefined {
+  if (segments[0] === 'role_assignments' && segments.length === 1) return assignments(schema, request);
+  const path = segments.join('/');
+  const grant = /^(?:(projects|domains)\/([^/]+)|(system))\/users\/([^/]+)\/roles(?:\/([^/]+))?$/.exec(path);
+  if (grant !== null) {
+    if (!caller.roles.includes('admin'))
+      throw new KeystoneError(403, 'You are not authorized to perform the requested action: identity:create_grant.');
+    const [, kind, id = '', system, user = '', role] = grant;
+    return grantReply(schema, request, { target: system ?? id, kind, user, role });
+  }
+  const credential = /^users\/([^/]+)\/application_credentials(?:\/([^/]+))?$/.exec(path);
+  return credential === null
+    ? undefined
+    : applicationCredentials(schema, request, credential[1] as string, credential[2]);
+}
+
+function grantReply(
+  schema: Schema,
+  request: HttpMessage,
+  grant: { target: string; kind: string | undefined; user: string; role: string | undefined },
+): HttpReply {
+  const { target, kind, user, role } = grant;
+  if (kind !== undefined && findRow(schema, 'project', target) === undefined) {
+    throw new KeystoneError(404, `Could not find ${kind.slice(0, -1)}: ${target}.`);
+  }
+  if (findRow(schema, 'user', user) === undefined) throw new KeystoneError(404, `Could not find user: ${user}.`);
+  const table = tableOf(schema, target === 'system' ? 'system_assignment' : 'assignment');
+  const held = [...table.values()].filter((row) => row['actor_id'] === user && row['target_id'] === target);
+  if (role === undefined) {
+    return json(200, { roles: held.map((row) => findRow(schema, 'role', String(row['role_id']))), links: {} });
+  }
+  if (findRow(schema, 'role', role) === undefined) throw new KeystoneError(404, `Could not find role: ${role}.`);
+  if (request.method === 'PUT') {
+    addAssignment(schema, user, target, role);
+    return { status: 204 };
+  }
+  const found = held.some((row) => row['role_id'] === role);
+  if (!found)
+    throw new KeystoneError(
+      404,
+      `Could not find role assignment with role: ${role}, user or group: ${user}, project, domain, or system: ${target}.`,
+    );
+  if (request.method === 'DELETE') table.delete(`${user}/${target}/${role}`);
+  return { status: 204 };
+}
+
+function assignments(schema: Schema, request: HttpMessage): HttpReply {
+  const { query } = locationOf(request);
+  const names = query.has('include_names');
+  const entity = (table: string, id: unknown): Row => {
+    const row = findRow(schema, table, String(id));
+    const domain = row?.['domain_id'];
+    return {
+      id,
+      ...(names && { name: row?.['name'] }),
+      ...(names &&
+        typeof domain === 'string' && { domain: { id: domain, name: findRow(schema, 'project', domain)?.['name'] } }),
+    };
+  };
+  const wanted = (name: string, value: unknown): boolean => !query.has(name) || query.get(name) === value;
+  const project = findRows(schema, 'assignment')
+    .filter(
+      (row) =>
+        wanted('user.id', row['actor_id']) &&
+        wanted('role.id', row['role_id']) &&
+        wanted('scope.project.id', row['target_id']) &&
+        !query.has('scope.system'),
+    )
+    .map((row) => ({
+      role: entity('role', row['role_id']),
+      user: entity('user', row['actor_id']),
+      scope: { project: entity('project', row['target_id']) },
+    }));
+  const system = findRows(schema, 'system_assignment')
+    .filter(
+      (row) =>
+        wanted('user.id', row['actor_id']) && wanted('role.id', row['role_id']) && !query.has('scope.project.id'),
+    )
+    .map((row) => ({
+      role: entity('role', row['role_id']),
+      user: entity('user', row['actor_id']),
+      scope: { system: { all: true } },
+    }));
+  return json(200, { role_assignments: [...project, ...system], links: {} });
+}
+
+function applicationCredentials(schema: Schema, request: HttpMessage, user: string, id: string | undefined): HttpReply {
+  const table = tableOf(schema, 'application_credential');
+  const mine = [...table.values()].filter((row) => row['user_id'] === user);
+  const visible = ({ secret: _secret, ...row }: Row): Row => row;
+  if (request.method === 'POST') {
+    const body = (JSON.parse(request.body) as { application_credential: Row }).application_credential;
+    if (mine.some((row) => row['name'] === body['name']))
+      throw new KeystoneError(
+        409,
+        `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${String(body['name'])}.`,
+      );
+    const row: Row = {
+      project_id: null,
+      ...body,
+      id: body['id'] ?? newId({ next: () => 0, bytes: (n) => new Uint8Array(n).fill(table.size + 1) }),
+      user_id: user,
+    };
+    table.set(String(row['id']), {
+      ...row,
+      secret: hashPassword(typeof body['secret'] === 'string' ? body['secret'] : ''),
+    });
+    return json(201, { application_credential: row });
+  }
+  if (id === undefined) return json(200, { application_credentials: mine.map(visible), links: {} });
+  const row = mine.find((candidate) => candidate['id'] === id);
+  if (row === undefined) throw new KeystoneError(404, `Could not find application credential: ${id}.`);
+  if (request.method === 'DELETE') {
+    table.delete(id);
+    return { status: 204 };
+  }
+  return json(200, { application_credential: visible(row) });
+}

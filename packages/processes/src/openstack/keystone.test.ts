@@ -1,0 +1,352 @@
+import { describe, expect, it } from 'vitest';
+import { mariadbClients } from '../infrastructure/mariadb-client.ts';
+import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
+import { mariadbd } from '../infrastructure/mariadb-server.ts';
+import { baseCommands } from '../shell/system-commands.ts';
+import { type Container, type ContainerOptions, request, World } from '../testing/world.ts';
+import { keystoneApi } from './keystone-api.ts';
+import { keystoneManage } from './keystone-manage.ts';
+import { uwsgi } from './uwsgi.ts';
+
+const databasePrograms = { ...baseCommands, ...mariadbClients, mariadbd, 'mariadb-install-db': mariadbInstallDb };
+const programs = {
+  ...baseCommands,
+  'keystone-manage': keystoneManage,
+  uwsgi: uwsgi({ 'keystone.wsgi.api:application': keystoneApi }),
+};
+
+const config = `[DEFAULT]
+use_stderr = true
+[fernet_tokens]
+key_repository = /etc/keystone/fernet-keys
+[credential]
+key_repository = /etc/keystone/credential-keys
+[token]
+provider = fernet
+[oslo_messaging_notifications]
+driver = noop
+`;
+const ini = `[uwsgi]
+http-socket = 0.0.0.0:5000
+module = keystone.wsgi.api:application
+master = true
+lazy-apps = true
+need-app = true
+processes = 2
+die-on-term = true
+`;
+const url = 'mysql+pymysql://keystone:pw@mariadb/keystone?charset=utf8';
+const keys = {
+  '0': 'RHFuYk40d05BM21zZWs5QnhmNFpVVW9ub2stLVpjY3dEZGxmd0hCcTF6UT0=',
+  '1': 'MHNxSlc0emE1Q0J4Vmw4ZXdXa0dHNVMyTWZrVHhERjZyVmxSYlBZaFdhZz0=',
+};
+const keyFiles = Object.fromEntries(
+  Object.entries(keys).flatMap(([name, key]) => [
+    [`/etc/keystone/fernet-keys/${name}`, Buffer.from(key, 'base64').toString()],
+    [`/etc/keystone/credential-keys/${name}`, Buffer.from(key, 'base64').toString()],
+  ]),
+);
+
+interface Options {
+  sql?: string;
+  files?: Record<string, string>;
+  env?: Record<string, string>;
+}
+
+async function cloud({
+  sql = "CREATE DATABASE keystone; GRANT ALL ON keystone.* TO keystone@'%' IDENTIFIED BY 'pw'",
+  files = {},
+  env = {},
+}: Options = {}) {
+  const world = new World();
+  const mariadb = world.container({
+    host: 'mariadb',
+    programs: databasePrograms,
+    uid: 42_434,
+    directories: ['var/lib/mysql', 'run/mysqld'],
+  });
+  const server = mariadb.start([
+    'sh',
+    '-ec',
+    'mariadb-install-db --auth-root-authentication-method=normal; exec mariadbd',
+  ]);
+  await world.clock.run(() => server.output().includes('ready for'));
+  await mariadb.run(['mariadb', '-uroot', '-e', sql]);
+  const options: ContainerOptions = {
+    host: 'keystone',
+    programs,
+    uid: 42_425,
+    files: { '/etc/keystone/keystone.conf': config, '/etc/keystone/uwsgi.ini': ini, ...keyFiles, ...files },
+    env: { OS_DATABASE__CONNECTION: url, ...env },
+  };
+  return { world, mariadb, keystone: world.container(options), server };
+}
+
+const bootstrapArguments = [
+  'keystone-manage',
+  'bootstrap',
+  '--bootstrap-region-id',
+  'RegionOne',
+  '--bootstrap-public-url',
+  'http://keystone:5000/v3',
+  '--bootstrap-internal-url',
+  'http://keystone:5000/v3',
+];
+
+async function running(options?: Options) {
+  const parts = await cloud(options);
+  const { world, keystone } = parts;
+  const sync = await keystone.run(['keystone-manage', 'db_sync']);
+  const boot = await keystone.run(bootstrapArguments, { env: { OS_BOOTSTRAP_PASSWORD: 'adminpw' } });
+  const api = keystone.start(['uwsgi', '--ini', '/etc/keystone/uwsgi.ini']);
+  await world.clock.advance(4000);
+  return { ...parts, sync, boot, api };
+}
+
+function passwordAuth(password: string, project = 'admin', user = 'admin') {
+  return {
+    auth: {
+      identity: { methods: ['password'], password: { user: { name: user, domain: { name: 'Default' }, password } } },
+      scope: { project: { name: project, domain: { name: 'Default' } } },
+    },
+  };
+}
+
+async function token(world: World, password = 'adminpw'): Promise<string> {
+  const reply = await request(world, 'keystone', 5000, '/v3/auth/tokens', {
+    method: 'POST',
+    body: passwordAuth(password),
+  });
+  expect(reply.status).toBe(201);
+  return reply.headers?.['x-subject-token'] ?? '';
+}
+
+describe('keystone', () => {
+  it('comes up from an empty database, and gives a token with the catalogue', async () => {
+    const { world, sync, boot } = await running();
+    expect(sync.status).toBe(0);
+    expect(boot.output).toContain('keystone.cmd.bootstrap [-] Created role service');
+    const reply = await request(world, 'keystone', 5000, '/v3/auth/tokens', {
+      method: 'POST',
+      body: passwordAuth('adminpw'),
+    });
+    expect(reply.status).toBe(201);
+    const body = JSON.parse(reply.body ?? '') as { token: { catalog: { type: string }[]; roles: { name: string }[] } };
+    expect(body.token.catalog.map(({ type }) => type)).toEqual(['identity']);
+    expect(body.token.roles.map(({ name }) => name).sort()).toEqual(['admin', 'manager', 'member', 'reader']);
+    expect(
+      (
+        await request(world, 'keystone', 5000, '/v3/users', {
+          headers: { 'x-auth-token': reply.headers?.['x-subject-token'] ?? '' },
+        })
+      ).status,
+    ).toBe(200);
+  });
+
+  it('answers probes as seen on the real one', async () => {
+    const { world } = await running();
+    expect((await request(world, 'keystone', 5000, '/healthcheck')).status).toBe(200);
+    expect((await request(world, 'keystone', 5000, '/v3')).status).toBe(200);
+    expect((await request(world, 'keystone', 5000, '/')).status).toBe(300);
+    expect((await request(world, 'keystone', 5000, '/v3/users')).status).toBe(401);
+  });
+
+  it('bootstraps a second time without harm, and resets a changed password', async () => {
+    const { world, keystone } = await running();
+    const again = await keystone.run(bootstrapArguments, { env: { OS_BOOTSTRAP_PASSWORD: 'newpw' } });
+    expect(again.output).toContain('Reset password for user admin.');
+    expect(
+      (await request(world, 'keystone', 5000, '/v3/auth/tokens', { method: 'POST', body: passwordAuth('adminpw') }))
+        .status,
+    ).toBe(401);
+    await token(world, 'newpw');
+  });
+
+  it('manages projects, users and grants with an admin token', async () => {
+    const { world } = await running();
+    const headers = { 'x-auth-token': await token(world) };
+    const send = async (method: string, path: string, body?: unknown) => {
+      const reply = await request(world, 'keystone', 5000, path, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+      });
+      return {
+        status: reply.status,
+        body: reply.body ? (JSON.parse(reply.body) as Record<string, Record<string, string>>) : {},
+      };
+    };
+    const project = (await send('POST', '/v3/projects', { project: { name: 'service' } })).body['project']?.['id'];
+    const user = (await send('POST', '/v3/users', { user: { name: 'glance', password: 'pw', domain_id: 'default' } }))
+      .body['user']?.['id'];
+    const roles = (await send('GET', '/v3/roles?name=service')).body['roles'] as unknown as { id: string }[];
+    expect((await send('POST', '/v3/users', { user: { name: 'glance', password: 'x' } })).status).toBe(409);
+    const login = () =>
+      request(world, 'keystone', 5000, '/v3/auth/tokens', {
+        method: 'POST',
+        body: passwordAuth('pw', 'service', 'glance'),
+      });
+    expect((await login()).status).toBe(401);
+    expect((await send('PUT', `/v3/projects/${project}/users/${user}/roles/${roles[0]?.id}`)).status).toBe(204);
+    expect((await login()).status).toBe(201);
+    expect(
+      (await send('POST', '/v3/endpoints', { endpoint: { service_id: 'nope', interface: 'public', url: 'http://x' } }))
+        .status,
+    ).toBe(404);
+  });
+
+  it('reads keys on use: tokens of a key that has gone are refused', async () => {
+    const { world, keystone } = await running();
+    const old = await token(world);
+    const check = () =>
+      request(world, 'keystone', 5000, '/v3/auth/tokens', { headers: { 'x-auth-token': old, 'x-subject-token': old } });
+    expect((await check()).status).toBe(200);
+    keystone.asRoot.rename('/etc/keystone/fernet-keys/1', '/etc/keystone/fernet-keys/one');
+    expect((await check()).status).toBe(401);
+    keystone.asRoot.rename('/etc/keystone/fernet-keys/one', '/etc/keystone/fernet-keys/1');
+    expect((await check()).status).toBe(200);
+  });
+
+  it.each<[string, Options, string, number]>([
+    [
+      'wrong password',
+      { env: { OS_DATABASE__CONNECTION: url.replace(':pw', ':bad') } },
+      `sqlalchemy.exc.OperationalError: (pymysql.err.OperationalError) (1045, "Access denied for user 'keystone'@'10.244.0.3' (using password: YES)")`,
+      1,
+    ],
+    [
+      'database not granted',
+      { sql: "CREATE USER keystone IDENTIFIED BY 'pw'" },
+      `(1044, "Access denied for user 'keystone'@'%' to database 'keystone'")`,
+      1,
+    ],
+    [
+      'database missing',
+      { sql: "GRANT ALL ON keystone.* TO keystone@'%' IDENTIFIED BY 'pw'" },
+      `oslo_db.exception.DBNonExistentDatabase: (pymysql.err.OperationalError) (1049, "Unknown database 'keystone'")`,
+      1,
+    ],
+    [
+      'host unknown',
+      { env: { OS_DATABASE__CONNECTION: url.replace('mariadb', 'nowhere') } },
+      `Can't connect to MySQL server on 'nowhere' ([Errno -2] Name or service not known)`,
+      1,
+    ],
+    [
+      'nobody listens',
+      { env: { OS_DATABASE__CONNECTION: url.replace('mariadb', 'mariadb:3307') } },
+      'SQL connection failed. 10 attempts left.',
+      1,
+    ],
+    ['no connection at all', { env: { OS_DATABASE__CONNECTION: '' } }, 'No sql_connection parameter is established', 1],
+    [
+      'read only grant',
+      { sql: "CREATE DATABASE keystone; GRANT SELECT ON keystone.* TO keystone@'%' IDENTIFIED BY 'pw'" },
+      "CREATE command denied to user 'keystone'@'10.244.0.3'",
+      1,
+    ],
+    [
+      'wrong driver',
+      { env: { OS_DATABASE__CONNECTION: url.replace('mysql+pymysql', 'mysql') } },
+      "ModuleNotFoundError: No module named 'MySQLdb'",
+      1,
+    ],
+    [
+      'interpolation',
+      { env: { OS_DATABASE__CONNECTION: url.replace(':pw', ':pa$word') } },
+      'oslo_config.cfg.NoSuchOptError: no such option word in group [DEFAULT]',
+      1,
+    ],
+    ['broken file', { files: { '/etc/keystone/keystone.conf': 'nonsense\n' } }, "No ':' or '=' found in assignment", 1],
+    [
+      'wrong boolean',
+      { files: { '/etc/keystone/keystone.conf': '[DEFAULT]\ndebug = perhaps\n' } },
+      "Unexpected boolean value 'perhaps'",
+      1,
+    ],
+  ])('db_sync fails in the real words: %s', async (_name, options, words, status) => {
+    const { keystone } = await cloud(options);
+    const result = await keystone.run(['keystone-manage', 'db_sync']);
+    expect(result.output).toContain(words);
+    expect(result.status).toBe(status);
+  });
+
+  it('says by exit code what db_sync has still to do', async () => {
+    const { keystone } = await cloud();
+    const check = async () => (await keystone.run(['keystone-manage', 'db_sync', '--check'])).status;
+    expect(await check()).toBe(2);
+    await keystone.run(['keystone-manage', 'db_sync', '--expand']);
+    expect(await check()).toBe(4);
+    await keystone.run(['keystone-manage', 'db_sync', '--contract']);
+    expect(await check()).toBe(0);
+  });
+
+  it('does not bootstrap before the migration, nor without a password', async () => {
+    const { keystone } = await cloud();
+    const early = await keystone.run(bootstrapArguments, { env: { OS_BOOTSTRAP_PASSWORD: 'x' } });
+    expect(early.output).toContain(
+      `oslo_db.exception.DBNonExistentTable: (pymysql.err.ProgrammingError) (1146, "Table 'keystone.project' doesn't exist")`,
+    );
+    expect(early.status).toBe(1);
+    expect(await keystone.run(bootstrapArguments)).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('OS_BOOTSTRAP_PASSWORD must be set') as string,
+    });
+  });
+
+  it('answers 500 before the migration, but is healthy', async () => {
+    const { world, keystone } = await cloud();
+    const api = keystone.start(['uwsgi', '--ini', '/etc/keystone/uwsgi.ini']);
+    await world.clock.advance(4000);
+    const reply = await request(world, 'keystone', 5000, '/v3/auth/tokens', {
+      method: 'POST',
+      body: passwordAuth('x'),
+    });
+    expect(reply.status).toBe(500);
+    expect(api.output()).toContain("Table 'keystone.project' doesn't exist");
+    expect((await request(world, 'keystone', 5000, '/healthcheck')).status).toBe(200);
+    expect(await api.stop()).toBe(0);
+  });
+});
+
+describe('uwsgi', () => {
+  const start = async (text: string, change: (container: Container) => void = () => undefined) => {
+    const { world, keystone } = await cloud({ files: { '/etc/keystone/uwsgi.ini': text } });
+    change(keystone);
+    const api = keystone.start(['uwsgi', '--ini', '/etc/keystone/uwsgi.ini']);
+    await world.clock.advance(20_000);
+    return { world, api, keystone };
+  };
+
+  it.each([
+    [
+      'unknown module',
+      ini.replace('keystone.wsgi', 'keystone.nosuch'),
+      "ModuleNotFoundError: No module named 'keystone.nosuch.api'",
+      22,
+    ],
+    ['strict', `${ini}strict = true\nnosuch = 1\n`, '[strict-mode] unknown config directive: nosuch', 1],
+    ['no socket', ini.replace('http-socket', 'nosuch'), 'The -s/--socket option is missing', 1],
+    ['need-plugin', `${ini}need-plugin = python3\n`, 'UNABLE to load uWSGI plugin', 1],
+  ])('refuses: %s', async (_name, text, words, status) => {
+    const { api } = await start(text);
+    expect(api.output()).toContain(words);
+    expect(api.status()).toBe(status);
+  });
+
+  it('starts workers for ever when the fernet keys are missing, and answers nobody', async () => {
+    const { api } = await start(ini, (container) => {
+      for (const name of ['0', '1']) container.asRoot.remove(`/etc/keystone/fernet-keys/${name}`);
+    });
+    expect(api.status()).toBeUndefined();
+    expect(api.output()).toContain('/etc/keystone/fernet-keys does not contain keys, use keystone-manage fernet_setup');
+    expect(api.output()).toContain('DAMN ! worker 1');
+  });
+
+  it('does not end on SIGTERM without die-on-term', async () => {
+    const { api, world } = await start(ini.replace('die-on-term = true', ''));
+    void api.stop().catch(() => undefined);
+    await world.clock.advance(60_000).catch(() => undefined);
+    expect(api.status()).toBeUndefined();
+  });
+});

@@ -1,0 +1,162 @@
+import { type Process, SystemError } from '@openstack-operator/sandbox';
+import {
+  connectMysql,
+  type MysqlConnection,
+  MysqlError,
+  type MysqlRequest,
+  type Schema,
+} from '../infrastructure/mysql-protocol.ts';
+import { pause, reasonOf } from '../program-support.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { PythonError, SystemExit } from './python-error.ts';
+import { parseDatabaseUrl } from './urls.ts';
+
+/** oslo.db: a connection pool of one, made on first use and again when it was lost. */
+export class Database {
+  readonly #process: Process;
+  readonly #log: Log;
+  readonly #url: string | undefined;
+  readonly #retries: number;
+  readonly #interval: number;
+  #connection: MysqlConnection | undefined;
+  #tested = false;
+
+  constructor(options: { process: Process; config: Config; log: Log; group?: string; url?: string }) {
+    const { process, config, log, group = 'database', url } = options;
+    this.#process = process;
+    this.#log = log;
+    this.#url = url ?? config.text(group, 'connection');
+    this.#retries = config.integer(group, 'max_retries', 10);
+    this.#interval = config.integer(group, 'retry_interval', 10);
+  }
+
+  /** What the option says; the error is the one of an enginefacade without a URL. */
+  get url(): string {
+    if (this.#url === undefined || this.#url === '') {
+      throw new PythonError('oslo_db.exception.CantStartEngineError', 'No sql_connection parameter is established');
+    }
+    return this.#url;
+  }
+
+  /**
+   * Runs a transaction.
+   * @throws PythonError with the words of PyMySQL, SQLAlchemy and oslo.db
+   */
+  async transaction<T>(
+    privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
+    run: (schema: Schema) => T,
+  ): Promise<T> {
+    const connection = await this.#connected();
+    try {
+      return await connection.transaction(privilege, run);
+    } catch (error) {
+      throw pythonError(error, this.url);
+    }
+  }
+
+  close(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  /** The first connect is tried `max_retries` times when nobody answers (-1: for ever); a refusal is final. */
+  async #connected(): Promise<MysqlConnection> {
+    if (this.#connection !== undefined && !this.#connection.closed.aborted) return this.#connection;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        this.#connection = await connect(this.#process, this.url);
+        this.#tested = true;
+        return this.#connection;
+      } catch (error) {
+        const last = this.#tested || this.#retries === 0 || (this.#retries >= 0 && attempt >= this.#retries - 1);
+        if (!(error instanceof PythonError) || error.type !== 'oslo_db.exception.DBConnectionError') throw error;
+        if (this.#tested || this.#retries === 0) throw error;
+        this.#log.warning(
+          'oslo_db.sqlalchemy.engines',
+          `SQL connection failed. ${this.#retries - attempt} attempts left.`,
+        );
+        if (!(await pause(this.#process, this.#interval * 1000))) throw new SystemExit(143);
+        if (last) throw error;
+      }
+    }
+  }
+}
+
+async function connect(process: Process, text: string): Promise<MysqlConnection> {
+  const url = parseDatabaseUrl(text);
+  const socket = url.query.get('unix_socket');
+  try {
+    return await connectMysql(process.network, {
+      ...(socket === undefined ? { host: url.host, port: url.port ?? 3306 } : { socket }),
+      user: url.user ?? 'root',
+      ...(url.password !== undefined && { password: url.password }),
+      ...(url.database !== undefined && { database: url.database }),
+    });
+  } catch (error) {
+    throw pythonError(error, text);
+  }
+}
+
+/** SQLAlchemy's and oslo.db's exception for what the driver raised. */
+function pythonError(error: unknown, text: string): unknown {
+  const { host } = parseDatabaseUrl(text);
+  if (error instanceof SystemError) {
+    if (error.code === 'ECONNRESET') {
+      return wrapped(
+        'oslo_db.exception.DBConnectionError',
+        'OperationalError',
+        2013,
+        "'Lost connection to MySQL server during query'",
+        'e3q8',
+      );
+    }
+    if (error.code === 'EPROTO') {
+      return wrapped(
+        'oslo_db.exception.DBConnectionError',
+        'OperationalError',
+        2013,
+        "'Lost connection to MySQL server during query'",
+        'e3q8',
+      );
+    }
+    return wrapped(
+      'oslo_db.exception.DBConnectionError',
+      'OperationalError',
+      2003,
+      `"Can't connect to MySQL server on '${host}' (${errno(error)})"`,
+      'e3q8',
+    );
+  }
+  if (!(error instanceof MysqlError)) return error;
+  const message = JSON.stringify(error.message);
+  switch (error.code) {
+    case 1049:
+      return wrapped('oslo_db.exception.DBNonExistentDatabase', 'OperationalError', 1049, message, 'e3q8');
+    case 1146:
+      return wrapped('oslo_db.exception.DBNonExistentTable', 'ProgrammingError', 1146, message, 'f405');
+    default:
+      return wrapped('sqlalchemy.exc.OperationalError', 'OperationalError', error.code, message, 'e3q8');
+  }
+}
+
+function wrapped(type: string, driver: string, code: number, message: string, help: string): PythonError {
+  return new PythonError(
+    type,
+    `(pymysql.err.${driver}) (${code}, ${message})\n(Background on this error at: https://sqlalche.me/e/20/${help})`,
+  );
+}
+
+/** Python's text of a failed connect. */
+export function errno(error: SystemError): string {
+  return errnos[error.code] ?? reasonOf(error);
+}
+
+const errnos: Partial<Record<SystemError['code'], string>> = {
+  ENOTFOUND: '[Errno -2] Name or service not known',
+  EAI_AGAIN: '[Errno -3] Temporary failure in name resolution',
+  ECONNREFUSED: '[Errno 111] Connection refused',
+  ETIMEDOUT: 'timed out',
+  EACCES: '[Errno 13] Permission denied',
+  ENOENT: '[Errno 2] No such file or directory',
+};

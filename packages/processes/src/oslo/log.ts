@@ -1,0 +1,87 @@
+import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { logTime } from '../program-support.ts';
+import type { Config } from './config.ts';
+import { PythonError } from './python-error.ts';
+
+/** oslo.log: where a service's words go. */
+export interface Log {
+  debug(logger: string, text: string): void;
+  info(logger: string, text: string): void;
+  warning(logger: string, text: string): void;
+  error(logger: string, text: string): void;
+  /** An exception that was caught: the message and a traceback that ends in the exception. */
+  exception(logger: string, text: string, error: PythonError): void;
+  /** What the interpreter's last exception handler writes. */
+  unhandled(product: string, error: PythonError): void;
+}
+
+/**
+ * Sets up logging as the options say: `log_file`/`log_dir` (a directory that must be writable), `use_stderr`, standard
+ * output otherwise.
+ * @throws PythonError LogConfigError when the log file cannot be written
+ */
+export function setUpLog(process: Process, config: Config, program: string): Log {
+  const level = config.boolean('DEFAULT', 'debug', false) ? 0 : 1;
+  const directory = config.text('DEFAULT', 'log_dir') ?? config.text('DEFAULT', 'logdir');
+  const file =
+    config.text('DEFAULT', 'log_file') ??
+    config.text('DEFAULT', 'logfile') ??
+    (directory ? `${program}.log` : undefined);
+  const path =
+    file === undefined || file === ''
+      ? undefined
+      : file.startsWith('/') || !directory
+        ? file
+        : `${directory.replace(/\/$/, '')}/${file}`;
+  const sinks: ((text: string) => void)[] = [];
+  if (path !== undefined) {
+    try {
+      process.files.write(path, '', { append: true });
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      const reason =
+        error.code === 'ENOENT'
+          ? `[Errno 2] No such file or directory: '${path}'`
+          : `[Errno 13] Permission denied: '${path}'`;
+      throw new PythonError(error.code === 'ENOENT' ? 'FileNotFoundError' : 'PermissionError', reason);
+    }
+    sinks.push((text) => process.files.write(path, text, { append: true }));
+  }
+  if (config.boolean('DEFAULT', 'use_stderr', false)) sinks.push((text) => process.stderr(text));
+  if (sinks.length === 0) sinks.push((text) => process.stdout(text));
+  return logTo(process, sinks, level);
+}
+
+/** A log on standard error, for programs without oslo.log. */
+export function plainLog(process: Process): Log {
+  return logTo(process, [(text) => process.stderr(text)], 1);
+}
+
+function logTo(process: Process, sinks: readonly ((text: string) => void)[], level: number): Log {
+  const write = (name: string, logger: string, text: string): void => {
+    const prefix = `${logTime(process)} ${process.pid} ${name} ${logger} `;
+    const lines = text.split('\n').map((line, index) => (index === 0 ? `${prefix}[-] ${line}\n` : `${line}\n`));
+    for (const sink of sinks) sink(lines.join(''));
+  };
+  const traceback = (logger: string, error: PythonError): void => {
+    const prefix = `${logTime(process)} ${process.pid} ERROR ${logger} `;
+    const lines = ['Traceback (most recent call last):', ...error.lastLine.split('\n')].map(
+      (line) => `${prefix}${line}\n`,
+    );
+    for (const sink of sinks) sink(lines.join(''));
+  };
+  return {
+    debug: (logger, text) => (level === 0 ? write('DEBUG', logger, text) : undefined),
+    info: (logger, text) => write('INFO', logger, text),
+    warning: (logger, text) => write('WARNING', logger, text),
+    error: (logger, text) => write('ERROR', logger, text),
+    exception: (logger, text, error) => {
+      write('ERROR', logger, text);
+      traceback(logger, error);
+    },
+    unhandled: (product, error) => {
+      write('CRITICAL', product, `Unhandled error: ${error.lastLine}`);
+      traceback(product, error);
+    },
+  };
+}
