@@ -49,9 +49,19 @@ const references: readonly RefusedSpec[] = [Keystone, Glance, Placement, Neutron
     ]),
 );
 
-const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, OVNNetwork, Glance].map((kind) =>
-  refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
-);
+const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].flatMap((kind) => {
+  const main = kind === Glance ? 'api' : 'server';
+  return [
+    refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
+    refused(
+      kind,
+      'spec.components',
+      `replicas of ${main} is at most 1`,
+      { components: { [main]: { replicas: 2 } } },
+      { components: { [main]: { replicas: 1 } } },
+    ),
+  ];
+});
 
 const names: readonly RefusedSpec[] = [
   MariaDB,
@@ -128,6 +138,39 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'at most 1',
     { southboundDBReplicas: 3 },
     { southboundDBReplicas: 1 },
+  ),
+  refused(OVNNetwork, 'spec.replicas', 'can only be 1', { replicas: 0 }, { replicas: 1 }),
+  refused(OVNNetwork, 'spec.image', 'set spec.images', { image: 'ovn:1' }, { images: { northd: 'ovn:1' } }),
+  refused(
+    OVNNetwork,
+    'spec.resources',
+    'set spec.components',
+    { resources: {} },
+    { components: { northd: { resources: { requests: { cpu: 1, memory: '1Gi' } } } } },
+  ),
+  refused(
+    OVNNetwork,
+    'spec.components',
+    'replicas of nb-db, sb-db is at most 1',
+    { components: { 'sb-db': { replicas: 3 } } },
+    { components: { 'sb-db': { replicas: 1 }, northd: { replicas: 3 } } },
+  ),
+  ...(
+    [
+      [OVNNetwork, 'ovn-controller'],
+      [Neutron, 'metadata-agent'],
+      [Nova, 'libvirt'],
+    ] as const
+  ).flatMap(([kind, agent]) =>
+    [{ replicas: 1 }, { nodeSelector: { a: 'b' } }].map((settings) =>
+      refused(
+        kind,
+        'spec.components',
+        'once on every claimed node',
+        { components: { [agent]: settings } },
+        { components: { [agent]: { tolerations: [{ operator: 'Exists' }] } } },
+      ),
+    ),
   ),
   refused(
     OVNNetwork,

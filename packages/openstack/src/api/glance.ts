@@ -9,7 +9,10 @@ import { common, endpoints, phase } from './status.ts';
 import { storage } from './storage.ts';
 import { config, region, release, template } from './template.ts';
 
-const single = 'images lie on a ReadWriteOnce volume, which one pod at a time can use';
+const single = {
+  components: ['api'],
+  reason: 'images lie on a ReadWriteOnce volume, which one pod at a time can use',
+} as const;
 
 /** The image service. */
 export const Glance = defineApi({

@@ -7,7 +7,10 @@ import { common, phase } from './status.ts';
 import { storage } from './storage.ts';
 import { template } from './template.ts';
 
-const single = 'Galera clusters are not offered yet; one server on a durable volume is';
+const single = {
+  components: ['server'],
+  reason: 'Galera clusters are not offered yet; one server on a durable volume is',
+} as const;
 
 /** The relational database that the services keep their state in. */
 export const MariaDB = defineApi({

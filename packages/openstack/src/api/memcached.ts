@@ -4,7 +4,10 @@ import { int, object } from './schema.ts';
 import { common, phase } from './status.ts';
 import { template } from './template.ts';
 
-const single = 'clients would see a different cache behind each of several servers; raise memoryMegabytes instead';
+const single = {
+  components: ['server'],
+  reason: 'clients would see a different cache behind each of several servers; raise memoryMegabytes instead',
+} as const;
 
 /** The cache. */
 export const Memcached = defineApi({

@@ -33,7 +33,7 @@ export const Neutron = defineApi({
   spec: object(
     'What the network service should be.',
     {
-      ...template({ main: 'the server', components: ['server', 'metadata-agent'] }),
+      ...template({ main: 'the server', components: ['server', 'metadata-agent'], nodeAgents: ['metadata-agent'] }),
       ...api('neutron'),
       release,
       region,

@@ -6,38 +6,45 @@ import { bridgeMappings, partName } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, serviceRef } from './references.ts';
 import { nodeSelector } from './scheduling.ts';
-import { array, bool, choice, type Infer, int, object, required, rule, string } from './schema.ts';
+import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
 import { common, endpoints, nodes, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
 
-const virtType = (what: string) => choice(what, ['kvm', 'qemu'], { fallback: 'kvm' });
+const virtTypes = ['kvm', 'qemu'] as const;
 
-const cells = array(
-  'Cells, each with a database, a virtual host and conductors of its own. Absent: one, named cellName. An entry stays: hosts and servers are recorded under it.',
-  object('One cell.', {
-    name: required(partName('Name of the cell.')),
-    databaseName: string('Database of the cell.', {
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
-      otherwise: 'spec.database.names.nova',
+const cells = transition(
+  array(
+    'Cells, each with a database, a virtual host and conductors of its own. Absent: one, named cellName. An entry stays: hosts and servers are recorded under it.',
+    object('One cell.', {
+      name: required(partName('Name of the cell.')),
+      databaseName: string('Database of the cell.', {
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+        otherwise: 'spec.database.names.nova',
+      }),
+      vhost: string("Virtual host of the cell's queues.", {
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+        otherwise: 'spec.messageQueue.vhost',
+      }),
     }),
-    vhost: string("Virtual host of the cell's queues.", {
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
-      otherwise: 'spec.messageQueue.vhost',
-    }),
-  }),
+    {
+      minItems: 1,
+      maxItems: 16,
+      keys: ['name'],
+      rules: [
+        rule('self.size() <= 1', 'more than one cell is not offered by this version of the operator'),
+        rule(
+          'oldSelf.all(old, self.exists(cell, cell.name == old.name))',
+          'a cell cannot be removed or renamed: hosts and servers are recorded under its name',
+        ),
+      ],
+    },
+  ),
   {
-    minItems: 1,
-    maxItems: 16,
-    keys: ['name'],
-    rules: [
-      rule('self.size() <= 1', 'more than one cell is not offered by this version of the operator'),
-      rule(
-        'oldSelf.all(old, self.exists(cell, cell.name == old.name))',
-        'a cell cannot be removed or renamed: hosts and servers are recorded under its name',
-      ),
-    ],
+    absent: '[]',
+    allows: (next, previous) => `(${next}.size() == 0) == (${previous}.size() == 0)`,
+    message: 'cannot be introduced or left out later: hosts and servers are recorded under the names of cells',
   },
 );
 
@@ -47,7 +54,7 @@ const nodeGroups = array(
     name: required(partName('Name of the group.')),
     nodeSelector: nodeSelector('Labels of its nodes. Absent: every schedulable node.'),
     replicas: int('How many of these nodes are claimed. Absent: all.', { minimum: 0, maximum: 5000 }),
-    virtType: virtType('What runs the guests: kvm needs hardware support, qemu emulates. Absent: spec.virtType.'),
+    virtType: choice('What runs the guests of the group.', virtTypes, { otherwise: 'spec.virtType' }),
     cell: partName('Cell of its hosts. Absent: the only cell.'),
     availabilityZone: string('Availability zone of its hosts. It cannot change while guests run there. Absent: nova.', {
       maxLength: 255,
@@ -83,6 +90,7 @@ export const Nova = defineApi({
           'libvirt',
           'virtlogd',
         ],
+        nodeAgents: ['compute', 'libvirt', 'virtlogd'],
       }),
       ...api('nova'),
       consolePublicHostname: hostname('Host name of the graphical consoles (noVNC) from outside.', {
@@ -101,7 +109,11 @@ export const Nova = defineApi({
       metadataSecretName: objectName(
         'Secret with the shared secret of the metadata service (key password). Absent: <name>-metadata-secret is generated.',
       ),
-      virtType: virtType('What runs the guests: kvm needs hardware support on the nodes, qemu emulates and is slow.'),
+      virtType: choice(
+        'What runs the guests: kvm needs hardware support on the nodes, qemu emulates and is slow.',
+        virtTypes,
+        { fallback: 'kvm' },
+      ),
       cellName: partName('Name of the only cell.', { fallback: 'cell1', immutable: 'cell1' }),
       cells,
       computeReplicas: int(

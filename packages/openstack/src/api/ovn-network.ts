@@ -2,13 +2,35 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-a
 import { nameLength } from './names.ts';
 import { bridgeMappings, partName } from './node-groups.ts';
 import { atMost, notOfferedYet } from './offering.ts';
-import { nodeSelector } from './scheduling.ts';
+import { nodeSelector, resources } from './scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
 import { common, nodes, phase } from './status.ts';
 import { storage } from './storage.ts';
-import { template } from './template.ts';
+import { image, template } from './template.ts';
 
 const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
+
+const components = ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovn-controller'] as const;
+
+/** Fields of every kind that would be ambiguous here, where no component is the main one. */
+const several = {
+  replicas: int('Has no meaning here, where each component has a field of its own: only 1 is accepted.', {
+    minimum: 0,
+    maximum: 100,
+    rules: [
+      rule(
+        'self == 1',
+        'replicas of an OVNNetwork can only be 1: set northboundDBReplicas, southboundDBReplicas or northdReplicas',
+      ),
+    ],
+  }),
+  image: image('An OVNNetwork has several images, so this is refused.', 'those of the release', [
+    rule('false', `an OVNNetwork has several images: set spec.images.<name>, with one of ${components.join(', ')}`),
+  ]),
+  resources: resources('An OVNNetwork has several components, so this is refused.', 'those of the components', [
+    rule('false', `an OVNNetwork has several components: set spec.components.<name>.resources instead`),
+  ]),
+};
 
 /** Nodes that are chassis, and what their bridges carry. */
 const nodeGroups = array(
@@ -33,9 +55,11 @@ export const OVNNetwork = defineApi({
   spec: object('What the virtual network should be.', {
     ...template({
       main: 'each database',
-      components: ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovn-controller'],
-      single,
+      components,
+      single: { components: ['nb-db', 'sb-db'], reason: single },
+      nodeAgents: ['ovsdb-server', 'ovs-vswitchd', 'ovn-controller'],
     }),
+    ...several,
     northboundDBReplicas: int('Members of the northbound database.', {
       minimum: 1,
       maximum: 7,

@@ -7,7 +7,10 @@ import { common, phase } from './status.ts';
 import { storage } from './storage.ts';
 import { template } from './template.ts';
 
-const single = 'broker clusters are not offered yet; one broker on a durable volume is';
+const single = {
+  components: ['server'],
+  reason: 'broker clusters are not offered yet; one broker on a durable volume is',
+} as const;
 
 /** The message broker. */
 export const RabbitMQ = defineApi({

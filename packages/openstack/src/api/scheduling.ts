@@ -1,5 +1,17 @@
 import { subdomainPattern } from './names.ts';
-import { array, bool, choice, type Infer, int, intOrString, map, object, required, string } from './schema.ts';
+import {
+  array,
+  bool,
+  choice,
+  type Infer,
+  int,
+  intOrString,
+  map,
+  object,
+  type Rule,
+  required,
+  string,
+} from './schema.ts';
 
 /** core/v1's own words, so that what people know from pods is written the same way here. */
 const quantityPattern =
@@ -10,14 +22,14 @@ const quantities = (what: string) =>
   map(what, intOrString('Such as 500m, 2 or 4Gi.', { pattern: quantityPattern }), { maxProperties: 16 });
 
 /** `core/v1.ResourceRequirements`. */
-export const resources = (what: string, otherwise: string) =>
+export const resources = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
   object(
     what,
     {
       requests: quantities('What the scheduler sets aside for the container.'),
       limits: quantities('What the container may use at most.'),
     },
-    { otherwise },
+    { otherwise, rules },
   );
 
 /** Node labels that pods ask for. */
@@ -152,7 +164,7 @@ const env = (what: string) =>
 
 /** What may be set for the pods of one component; the shapes are core/v1's. */
 export const componentOverrides = object('Settings for the pods of one component.', {
-  replicas: int('How many pods run. Not for node agents, which run on every claimed node.', {
+  replicas: int('How many pods run.', {
     minimum: 0,
     maximum: 100,
   }),

@@ -1,13 +1,15 @@
 import { atMost } from './offering.ts';
 import { objectName } from './references.ts';
 import { componentOverrides, nodeSelector, resources } from './scheduling.ts';
-import { anyValue, array, choice, type Infer, int, map, object, required, string } from './schema.ts';
+import { anyValue, array, choice, type Infer, int, map, object, type Rule, required, rule, string } from './schema.ts';
 
-const image = (what: string, otherwise: string) =>
+/** A reference of a container image. */
+export const image = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
   string(what, {
     maxLength: 512,
     pattern: '^[a-zA-Z0-9][-a-zA-Z0-9._:/]*(@sha256:[a-f0-9]{64})?$',
     otherwise,
+    rules,
   });
 
 /** Where images come from, in place of the release's registry. */
@@ -39,21 +41,23 @@ export const deletionPolicy = choice(
  * - `main`: the component that `replicas`, `image` and `resources` are about.
  * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind.
  * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
- * - `single`: why there can only be one pod of the main component yet.
+ * - `single`: the components of which there can be only one pod yet, and why.
+ * - `nodeAgents`: the components that run on every claimed node, wherever that is.
  */
 export function template<const C extends string, const I extends string = never>(options: {
   main: string;
   components: readonly C[];
   images?: readonly I[];
-  single?: string;
+  single?: { readonly components: readonly NoInfer<C>[]; readonly reason: string };
+  nodeAgents?: readonly NoInfer<C>[];
 }) {
-  const { main, components, images = [], single } = options;
+  const { main, components, images = [], single, nodeAgents } = options;
   return {
     replicas: int(`How many pods of ${main} run; 0 stops them and keeps their data.`, {
       minimum: 0,
       maximum: 100,
       fallback: 1,
-      rules: single === undefined ? [] : [atMost(1, 'replicas', single)],
+      rules: single === undefined ? [] : [atMost(1, 'replicas', single.reason)],
     }),
     image: image(
       `Full reference of the image of ${main}, tag or digest. spec.images goes before it.`,
@@ -65,6 +69,10 @@ export function template<const C extends string, const I extends string = never>
     ),
     components: map('Settings for single components, which go before those above.', componentOverrides, {
       keys: components,
+      rules: [
+        ...(single === undefined ? [] : [singleOnly(single.components, single.reason)]),
+        ...(nodeAgents === undefined ? [] : [onClaimedNodes(nodeAgents)]),
+      ],
     }),
     images: map(
       'Full references of single images, tag or digest. A change rolls the pods that use the image; node agents are replaced node by node.',
@@ -75,6 +83,20 @@ export function template<const C extends string, const I extends string = never>
     imagePullSecrets,
     deletionPolicy,
   };
+}
+
+function singleOnly(components: readonly string[], reason: string) {
+  return rule(
+    `${JSON.stringify(components)}.all(key, !(key in self) || !has(self[key].replicas) || self[key].replicas <= 1)`,
+    `replicas of ${components.join(', ')} is at most 1 in this version of the operator: ${reason}`,
+  );
+}
+
+function onClaimedNodes(nodeAgents: readonly string[]) {
+  return rule(
+    `${JSON.stringify(nodeAgents)}.all(key, !(key in self) || !(has(self[key].replicas) || has(self[key].nodeSelector)))`,
+    `replicas and nodeSelector cannot be set for what runs once on every claimed node: ${nodeAgents.join(', ')}`,
+  );
 }
 
 /** The OpenStack release, on kinds whose images follow it. */
