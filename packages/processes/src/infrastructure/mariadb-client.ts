@@ -27,6 +27,7 @@ const names = {
     'A',
     'unbuffered',
     'compress',
+    'abort-source-on-error',
   ],
   values: [
     'h',
@@ -161,10 +162,14 @@ class ScriptRun {
       }
       if (!(await this.#statement(sql, line, file))) {
         failed = true;
-        if (file === undefined && !this.#options.has('force', 'f')) return true;
+        if (this.#stops(file)) return true;
       }
     }
     return file === undefined && failed;
+  }
+
+  #stops(file: string | undefined): boolean {
+    return file === undefined ? !this.#options.has('force', 'f') : this.#options.has('abort-source-on-error');
   }
 
   async #source(path: string): Promise<boolean> {

@@ -168,6 +168,22 @@ describe('mariadbd', () => {
     expect((await client.run(['mariadb', ...root, '-Ne', 'SHOW DATABASES'])).output).toContain('a\nb\n');
   });
 
+  it('stops a sourced file as well when it is told to', async () => {
+    const { client } = await server();
+    client.files.write('/tmp/x.sql', 'DROP DATABASE nothere; CREATE DATABASE zz;');
+    const { status } = await client.run(['mariadb', ...root, '--abort-source-on-error', '-e', 'source /tmp/x.sql']);
+    expect(status).toBe(1);
+    expect((await client.run(['mariadb', ...root, '-Ne', 'SHOW DATABASES'])).output).not.toContain('zz');
+  });
+
+  it('has a root without password on 127.0.0.1 when names are not resolved', async () => {
+    const { mariadb } = await server(start.replace('--init-file', '--skip-name-resolve --init-file'));
+    const by = (...argv: string[]) =>
+      mariadb.run(['mariadb', '-h127.0.0.1', '-uroot', ...argv, '-Ne', 'SELECT CURRENT_USER()']);
+    expect((await by('-prootpw')).output).toContain("Access denied for user 'root'@'127.0.0.1' (using password: YES)");
+    expect((await by()).output).toBe('root@127.0.0.1\n');
+  });
+
   it('says that it is alive even to a wrong password', async () => {
     const { client } = await server();
     expect((await client.run(['mariadb-admin', '-hmariadb', '-uroot', '-pbad', 'ping'])).status).toBe(0);

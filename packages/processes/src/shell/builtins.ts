@@ -256,7 +256,13 @@ const builtins: Readonly<Record<string, Builtin>> = {
   trap,
   wait,
   kill,
-  umask: (state, operands) => (operands.length === 0 ? (out(state, '0022\n'), 0) : 0),
+  umask: (state, operands) => {
+    const [mask] = operands;
+    if (mask === undefined) out(state, `${state.umask.toString(8).padStart(4, '0')}\n`);
+    else if (/^[0-7]{1,4}$/.test(mask)) state.umask = Number.parseInt(mask, 8);
+    else throw new ShellError(`umask: ${mask} is not modelled`);
+    return 0;
+  },
   exit: leave('exit'),
   return: leave('return'),
   break: leaveLoop('break'),

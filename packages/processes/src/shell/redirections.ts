@@ -82,7 +82,7 @@ function open(state: ShellState, path: string, append: boolean): Sink {
   const file = resolvePath(state.directory, path);
   const { files } = state.process;
   try {
-    files.write(file, '', { append });
+    files.write(file, '', { append, mode: 0o666 & ~state.umask });
   } catch (error) {
     throw worded(state, error, path, 'create');
   }

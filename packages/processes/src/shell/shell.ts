@@ -91,6 +91,7 @@ function initialState(process: Process, dialect: 'sh' | 'bash'): ShellState {
     positional: [],
     directory: process.env['PWD'] ?? '/',
     status: 0,
+    umask: 0o022,
     locals: [],
     descriptors: {
       input: process.stdin === undefined ? undefined : new Input(process.stdin),

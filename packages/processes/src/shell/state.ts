@@ -67,6 +67,8 @@ export interface ShellState {
   positional: readonly string[];
   directory: string;
   status: number;
+  /** Permission bits that new files do not get. */
+  umask: number;
   /** Open scopes of `local`: name -> value before. */
   locals: Map<string, string | undefined>[];
   lastBackground?: number;
