@@ -104,6 +104,9 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
     refused(kind, 'spec.exposure', notYet, { exposure: 'NodePort' }, { exposure: 'None' }),
   ),
+  ...[OpenStackControlPlane, Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
+    refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' }),
+  ),
   refused(OpenStackControlPlane, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'Gateway' }),
   refused(Keystone, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
   refused(Glance, 'spec.messageQueue', notYet, { messageQueue: { secretName: 'x' } }, {}),

@@ -22,7 +22,11 @@ export function apiReference(): readonly GeneratedFile[] {
       .map((name) => `- [${name}](#${anchor(name)})`)
       .join('\n'),
     ...kinds.flatMap(kindSection),
-    ...Object.entries(apiBlocks).flatMap(([name, schema]) => [`## ${name}`, schema.description ?? '', table(schema)]),
+    ...Object.entries(apiBlocks).flatMap(([name, schema]) => [
+      `## ${name}`,
+      escaped(schema.description ?? ''),
+      table(schema),
+    ]),
   ];
   return [{ path: 'docs/api.md', content: `${sections.join('\n\n')}\n` }];
 }
@@ -31,7 +35,7 @@ function kindSection(api: Api): readonly string[] {
   const { spec, status } = objectSchema(api).properties ?? {};
   return [
     `## ${api.kind}`,
-    api.description,
+    escaped(api.description),
     `\`kubectl get ${api.plural}\`, or ${api.shortNames.map((name) => `\`${name}\``).join(', ')}. Its name begins with a letter and has at most ${api.nameLength} characters.`,
     `### ${api.kind} spec`,
     table(spec ?? {}),
@@ -111,12 +115,12 @@ function limits(schema: OpenApiSchema): string {
 }
 
 function cell(parts: readonly string[]): string {
-  return parts
-    .filter((part) => part !== '')
-    .join(' ')
+  return escaped(parts.filter((part) => part !== '').join(' '))
     .replaceAll('|', '\\|')
-    .replaceAll('<', '&lt;')
     .replaceAll('\n', ' ');
 }
+
+/** Text in which `<name>` is no HTML. */
+const escaped = (text: string) => text.replaceAll('<', '&lt;');
 
 const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');

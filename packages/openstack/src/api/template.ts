@@ -1,4 +1,5 @@
-import { atMost } from './offering.ts';
+import { defaultRelease, releases } from '../releases/index.ts';
+import { atMost, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
 import { componentOverrides, nodeSelector, resources } from './scheduling.ts';
 import { anyValue, array, choice, type Infer, int, map, object, type Rule, required, rule, string } from './schema.ts';
@@ -102,7 +103,16 @@ function onClaimedNodes(nodeAgents: readonly string[]) {
 /** The OpenStack release, on kinds whose images follow it. */
 export const release = string(
   'OpenStack release to run, such as 2025.1. A change upgrades: step by step, to the next release only, never back.',
-  { maxLength: 16, pattern: '^20[0-9]{2}\\.[12]$', otherwise: "the operator's, or the control plane's" },
+  {
+    maxLength: 16,
+    otherwise: `that of the control plane, else ${defaultRelease.name}`,
+    rules: [
+      onlyOffered(
+        'release',
+        releases.map(({ name }) => name),
+      ),
+    ],
+  },
 );
 
 /** Where the region stands; the identity of everything that is registered in Keystone. */
