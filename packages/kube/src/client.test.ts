@@ -397,6 +397,16 @@ test('401 renews the credentials, once', async () => {
   expect(server.requests).toHaveLength(4);
 });
 
+test('who is aborted does not wait for credentials', async () => {
+  const { make, server } = clientOf({ body: {} });
+  const client = make({ headers: () => new Promise(() => {}), renew: async () => false });
+  const controller = new AbortController();
+  const asking = client.raw('/version', { signal: controller.signal });
+  controller.abort(new Error('stop'));
+  await expect(asking).rejects.toThrow('stop');
+  expect(server.requests).toEqual([]);
+});
+
 test('warnings of the server are handed on', async () => {
   const { client, warnings } = clientOf({
     headers: { warning: '299 - "unknown field \\"spec.x\\"", 299 - "v1 ComponentStatus is deprecated in v1.19+"' },

@@ -65,6 +65,21 @@ test('a kubeconfig is found as kubectl finds it, and its certificate is used', a
   }
 });
 
+test('what is put around the transport sees the requests, and knows the host', async () => {
+  const server = await apiServer();
+  const { file } = await home(certificates, server);
+  const seen: string[] = [];
+  const wrap: ConnectOptions['wrap'] = (transport, host) => ({
+    ...transport,
+    request: (request, signal) => {
+      seen.push(`${host} ${request.method} ${request.path}`);
+      return transport.request(request, signal);
+    },
+  });
+  await whoAmI({ kubeconfig: file, env: {}, wrap });
+  expect(seen).toEqual([`${new URL(server).host} GET /whoami`]);
+});
+
 test('a token that was replaced is read again when the server refuses the old one', async () => {
   const server = await apiServer(new Set(['new']));
   const { path, file } = await home({ tokenFile: 'token' }, server);

@@ -3,12 +3,14 @@ import { delimiter, join } from 'node:path';
 import type { Client } from './api.ts';
 import { type ClientOptions, createClient } from './client.ts';
 import type { Clock } from './clock.ts';
+import { parseServer } from './connection.ts';
 import { ConfigError } from './errors.ts';
 import { inClusterAccess, isInCluster } from './in-cluster.ts';
 import { accessOf } from './kubeconfig.ts';
 import { readKubeconfig } from './kubeconfig-file.ts';
 import { proxyFromEnvironment } from './proxy-environment.ts';
 import type { ServerAccess } from './server-access.ts';
+import type { Transport } from './transport.ts';
 import { transportFor } from './transport-for.ts';
 
 /** Where to find the server, and what the client is made of. */
@@ -20,6 +22,8 @@ export interface ConnectOptions extends Pick<ClientOptions, 'onWarning' | 'userA
   /** The environment: `process.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** Puts something around the transport: `(transport, host) => meteredTransport(transport, metrics, host)`. */
+  readonly wrap?: (transport: Transport, host: string) => Transport;
   /** Whether credential plugins may ask at the terminal. Default: no. */
   readonly interactive?: boolean;
 }
@@ -45,7 +49,8 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
   const found = await findAccess(options);
   const { server, namespace, tls, authenticate } = found;
   const proxy = found.proxy ?? proxyFromEnvironment(server, env);
-  const transport = transportFor({ server, clock, tls, ...(proxy === undefined ? {} : { proxy }) });
+  const bare = transportFor({ server, clock, tls, ...(proxy === undefined ? {} : { proxy }) });
+  const transport = options.wrap?.(bare, parseServer(server).host) ?? bare;
   return { client: createClient({ ...options, transport, authenticate }), namespace, server };
 }
 
