@@ -1,1 +1,84 @@
-export function validateCommand(): void {}
+import { apiVersionOf, type KubeObject, keyOf } from '@openstack-operator/kube';
+import { type Api, crd, group, kinds } from '@openstack-operator/openstack';
+import { type FieldError, pruneUnknown, resourceTypeFromCrd, type Schema } from '@openstack-operator/sandbox';
+import { CommandError } from './command-error.ts';
+import { nearest } from './nearest.ts';
+import { readResources } from './read-resources.ts';
+
+/** One mistake: where, and what is wrong with it. */
+export interface Mistake {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** `kubectl openstack validate`: exit 1 and one line for each mistake. */
+export function validateCommand({ file }: { file: string }): void {
+  const resources = readResources(file);
+  const lines = resources.flatMap((resource) => {
+    const title = `${resource.kind} ${keyOf(resource) || '(without a name)'}`;
+    return validateResource(resource).map(({ field, message }) => `${title}: ${field}: ${message}`);
+  });
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  if (lines.length > 0)
+    throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${file}`);
+  process.stdout.write(
+    `${file}: ${resources.length} ${resources.length === 1 ? 'resource is' : 'resources are'} valid\n`,
+  );
+}
+
+/** What admission would say of a resource of ours, with strict field validation; unknown kinds are a mistake as well. */
+export function validateResource(resource: KubeObject): Mistake[] {
+  const api = kinds.find((kind) => kind.kind === resource.kind);
+  if (api === undefined || !resource.apiVersion.startsWith(`${group}/`)) return [unknownKind(resource)];
+  if (resource.apiVersion !== apiVersionOf(api)) {
+    return [
+      {
+        field: 'apiVersion',
+        message: `${JSON.stringify(resource.apiVersion)} is not known; it has to be ${apiVersionOf(api)}`,
+      },
+    ];
+  }
+  const type = resourceTypeFromCrd(crd(api), api.version);
+  const object = structuredClone(resource);
+  object.metadata.namespace ??= 'default';
+  const unknown = pruneUnknown(type.schema, object).map((field) => unknownField(type.schema, field));
+  type.prepareForCreate(object);
+  return [...unknown, ...type.validateCreate(object).map(mistakeOf)];
+}
+
+function unknownKind({ apiVersion, kind }: KubeObject): Mistake {
+  const known = kinds.map((one: Api) => one.kind);
+  const near = nearest(kind, known);
+  return {
+    field: 'kind',
+    message: `${apiVersion} ${kind} is no kind of ${group} that this version knows${near === undefined ? `; known: ${known.join(', ')}` : `; did you mean ${near}?`}`,
+  };
+}
+
+function unknownField(schema: Schema, path: string): Mistake {
+  const parts = path
+    .replaceAll(/\[\d+\]/g, '.[]')
+    .split('.')
+    .filter((part) => part !== '');
+  const name = parts.pop() ?? path;
+  let parent: Schema | undefined = schema;
+  for (const part of parts) {
+    const next: Schema | undefined = part === '[]' ? parent?.items : parent?.properties?.[part];
+    parent = next ?? (typeof parent?.additionalProperties === 'object' ? parent.additionalProperties : undefined);
+  }
+  const known = Object.keys(parent?.properties ?? {});
+  const near = nearest(name, known);
+  const hint =
+    near === undefined
+      ? known.length === 0
+        ? ''
+        : `; known here: ${known.sort().join(', ')}`
+      : `; did you mean ${near}?`;
+  return { field: path, message: `unknown field ${JSON.stringify(name)}${hint}` };
+}
+
+function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
+  const shown = value === undefined || type === 'Required' || type === 'Forbidden' ? '' : `${JSON.stringify(value)}: `;
+  const text = type === 'Required' ? `required${detail === '' ? '' : `: ${detail}`}` : detail;
+  return { field: field === '' ? '(root)' : field, message: `${shown.length > 120 ? '' : shown}${text}` };
+}

@@ -1,0 +1,42 @@
+import type { Clock } from '@openstack-operator/kube';
+import { type HttpCall, runRecords } from '@openstack-operator/operator';
+import type { HttpReply, Image, Process } from '@openstack-operator/sandbox';
+
+/** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
+export const operatorImage: Image = {
+  matches: (reference) => /(^|\/)openstack-operator(:[^/]*)?(@[^/]*)?$/.test(reference),
+  user: 65532,
+  programs: {
+    'openstack-operator': async (process) => {
+      const [, command, ...args] = process.argv;
+      if (command !== 'records') {
+        process.stderr(`openstack-operator: no command ${JSON.stringify(command)} on the sandbox\n`);
+        return 2;
+      }
+      return await runRecords(args, {
+        read: (path) => process.files.read(path),
+        http: (call) => overNetwork(process, call),
+        clock: process.clock as Clock,
+        print: (line) => process.stdout(`${line}\n`),
+        signal: process.signal,
+      });
+    },
+  },
+};
+
+async function overNetwork({ network }: Process, { method, url, headers, body = '' }: HttpCall) {
+  const { hostname, port, pathname, search } = new URL(url);
+  const connection = await network.connect(hostname, Number(port || 80), 'http');
+  try {
+    const message = { method, path: `${pathname}${search}`, headers, body };
+    const reply = (await connection.call(message)) as HttpReply;
+    const lower = Object.entries(reply.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+    return {
+      status: reply.status,
+      headers: Object.fromEntries(lower) as Record<string, string>,
+      body: reply.body ?? '',
+    };
+  } finally {
+    connection.close();
+  }
+}

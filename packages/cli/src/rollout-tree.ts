@@ -1,0 +1,80 @@
+import { type Condition, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import { children, conditionOf } from '@openstack-operator/openstack';
+
+/** One line of the tree: a resource, and how far it is. */
+export interface Row {
+  readonly title: string;
+  readonly state: 'ready' | 'working' | 'failed' | 'waiting' | 'skipped';
+  /** What is awaited; empty when ready. */
+  readonly text: string;
+  /** Steps done and steps in all. */
+  readonly done: number;
+  readonly steps: number;
+  /** Milliseconds from the beginning until it became Ready. */
+  readonly readyAfter?: number;
+}
+
+/**
+ * The rollout as rows: each resource of the cloud in the order of the phases, and for a child that does not exist yet
+ * what its control plane says of it. `begun`: milliseconds since the epoch.
+ */
+export function rolloutRows(resources: readonly StoredObject[], begun: number): Row[] {
+  const controlPlanes = resources.filter(({ kind }) => kind === 'OpenStackControlPlane');
+  const order = new Map(children.map(({ kind }, index) => [kind, index]));
+  const others = resources
+    .filter(({ kind }) => kind !== 'OpenStackControlPlane')
+    .sort((a, b) => (order.get(a.kind) ?? 0) - (order.get(b.kind) ?? 0));
+  const awaited = controlPlanes.flatMap((controlPlane) =>
+    children
+      .filter(({ kind }) => !others.some((other) => other.kind === kind))
+      .flatMap(({ kind, suffix }) => {
+        const condition = conditionOf(controlPlane, `${kind}Ready`);
+        const name = `${controlPlane.metadata.name}-${suffix}`;
+        return condition === undefined ? [] : [waitingRow(`${kind} ${name}`, condition)];
+      }),
+  );
+  return [...others.map((resource) => rowOf(resource, begun)), ...awaited];
+}
+
+function rowOf(resource: StoredObject, begun: number): Row {
+  const { conditions = [] } = (resource['status'] ?? {}) as { conditions?: Condition[] };
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const steps = conditions.filter(({ type }) => type !== 'Ready');
+  const row = {
+    title: `${resource.kind} ${resource.metadata.name}`,
+    done: steps.filter(({ status }) => status === 'True').length,
+    steps: steps.length,
+  };
+  if (ready === undefined) return { ...row, state: 'working', text: 'has not reported yet' };
+  if (ready.status === 'True') {
+    return { ...row, state: 'ready', text: '', readyAfter: parseTimestamp(ready.lastTransitionTime) - begun };
+  }
+  return { ...row, state: ready.reason === 'JobFailed' ? 'failed' : 'working', text: ready.message };
+}
+
+function waitingRow(title: string, { reason, message, status }: Condition): Row {
+  return { title, done: 0, steps: 0, state: status === 'True' ? 'skipped' : 'waiting', text: message || reason };
+}
+
+const marks = { ready: '✔', working: '◐', failed: '✘', waiting: '·', skipped: '-' } as const;
+const colours = { ready: 32, working: 33, failed: 31, waiting: 90, skipped: 90 } as const;
+
+/** The rows as text of at most `width` columns, with colours for a terminal. */
+export function treeText(rows: readonly Row[], width: number): string[] {
+  const titleWidth = Math.max(...rows.map(({ title }) => title.length), 0);
+  return rows.map((row, index) => {
+    const branch = index === rows.length - 1 ? '└─' : '├─';
+    const count = row.steps === 0 ? '     ' : `${row.done}/${row.steps}`.padStart(5);
+    const text = row.state === 'ready' ? seconds(row.readyAfter ?? 0) : row.text;
+    const plain = `${branch} ${marks[row.state]} ${row.title.padEnd(titleWidth)} ${count}  ${text}`;
+    const line = plain.length > width ? `${plain.slice(0, width - 1)}…` : plain;
+    return line.replace(marks[row.state], `\u001b[${colours[row.state]}m${marks[row.state]}\u001b[0m`);
+  });
+}
+
+/** `12.3 s`, `2 min 05 s`. */
+export function seconds(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const whole = Math.round(ms / 1000);
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+}
