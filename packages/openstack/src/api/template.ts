@@ -86,16 +86,21 @@ export function template<const C extends string, const I extends string = never>
   };
 }
 
+/** CEL: what the map says of these components. */
+function settingsOf(components: readonly string[]): string {
+  return `${JSON.stringify(components)}.filter(key, key in self).map(key, self[key])`;
+}
+
 function singleOnly(components: readonly string[], reason: string) {
   return rule(
-    `${JSON.stringify(components)}.all(key, !(key in self) || !has(self[key].replicas) || self[key].replicas <= 1)`,
+    `${settingsOf(components)}.all(one, !has(one.replicas) || one.replicas <= 1)`,
     `replicas of ${components.join(', ')} is at most 1 in this version of the operator: ${reason}`,
   );
 }
 
 function onClaimedNodes(nodeAgents: readonly string[]) {
   return rule(
-    `${JSON.stringify(nodeAgents)}.all(key, !(key in self) || !(has(self[key].replicas) || has(self[key].nodeSelector)))`,
+    `${settingsOf(nodeAgents)}.all(one, !has(one.replicas) && !has(one.nodeSelector))`,
     `replicas and nodeSelector cannot be set for what runs once on every claimed node: ${nodeAgents.join(', ')}`,
   );
 }
