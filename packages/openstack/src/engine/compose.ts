@@ -90,8 +90,8 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   for (const job of service.jobs?.(context) ?? []) {
     addJob(job, 'ConfigReady', 'DatabaseReady');
   }
-  let main = true;
-  for (const [name, component] of Object.entries(components)) {
+  for (const [index, [name, component]] of Object.entries(components).entries()) {
+    const main = index === 0;
     const condition = component.step ?? 'DeploymentReady';
     const configs = [sets[component.config ?? 'main'], starts[name]].filter(
       (set): set is ConfigSet => set !== undefined,
@@ -102,7 +102,6 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     }
     needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
-    main = false;
   }
   if (service.identity !== undefined) {
     const foreign = service.references.includes('keystoneRef');

@@ -1,5 +1,5 @@
 import { type Layer, layered } from '../oslo/layers.ts';
-import { splitSecrets } from '../oslo/references.ts';
+import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
@@ -15,6 +15,10 @@ export interface ConfigSet {
   readonly configMap?: string;
   /** Path in the container -> key of the ConfigMap. */
   readonly paths: Readonly<Record<string, string>>;
+  /** Name of the Secret that holds the files with secrets in them (no oslo.config files), if any. */
+  readonly secretFiles?: string;
+  /** Path in the container -> key of that Secret. */
+  readonly secretPaths: Readonly<Record<string, string>>;
   /** Name of the Secret whose keys become environment variables (`OS_<GROUP>__<OPTION>`), if any. */
   readonly environment?: string;
   /** Secrets that the set reads: their digests roll the pods. */
@@ -32,7 +36,7 @@ export interface ConfigOwner {
 
 /**
  * Turns files into an immutable ConfigMap `<instance>-<name>-<digest>` and, for what is secret in them, a Secret
- * `<instance>-<name>` of environment variables. `user` is the user's own layer over each oslo.config file, by file name.
+ * `<instance>-<name>` of environment variables (texts with secrets in them: a Secret `<instance>-<name>-files`). `user` is the user's own layer over each oslo.config file, by file name.
  */
 export function configSet(
   owner: ConfigOwner,
@@ -41,10 +45,18 @@ export function configSet(
   const { name, volume, files, user = {} } = options;
   const data: Record<string, string> = {};
   const paths: Record<string, string> = {};
+  const secretFiles: Record<string, string> = {};
+  const secretPaths: Record<string, string> = {};
   const environment: Record<string, string> = {};
   for (const [path, content] of Object.entries(files)) {
     const key = path.slice(path.lastIndexOf('/') + 1);
-    if (key in data) throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
+    if (key in data || key in secretFiles)
+      throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
+    if (typeof content === 'string' && referencesIn(content).length > 0) {
+      secretFiles[key] = content;
+      secretPaths[path] = key;
+      continue;
+    }
     if (typeof content === 'string') data[key] = content;
     else {
       const split = splitSecrets(layered(content, user[key] ?? {}));
@@ -69,12 +81,16 @@ export function configSet(
   const secret = `${owner.instance}-${name}`;
   const hasSecrets = Object.keys(environment).length > 0;
   if (hasSecrets) objects.push(resolvedSecret(owner, secret, environment));
+  const hasSecretFiles = Object.keys(secretFiles).length > 0;
+  if (hasSecretFiles) objects.push(resolvedSecret(owner, `${secret}-files`, secretFiles));
   return {
     volume,
     ...(hasFiles ? { configMap } : {}),
     paths,
     ...(hasSecrets ? { environment: secret } : {}),
-    secrets: hasSecrets ? [secret] : [],
+    ...(hasSecretFiles ? { secretFiles: `${secret}-files` } : {}),
+    secretPaths,
+    secrets: [...(hasSecrets ? [secret] : []), ...(hasSecretFiles ? [`${secret}-files`] : [])],
     objects,
   };
 }

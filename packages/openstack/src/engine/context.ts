@@ -169,7 +169,8 @@ export function contextOf<R extends ServiceResource>(
       );
     },
     get ovn() {
-      return address('ovnRef', ovnAddress, (external: OvnAddress) => external);
+      const own = (found: StoredObject) => ovnAddress(found, surroundings.clusterDomain);
+      return address('ovnRef', own, (external: OvnAddress) => external);
     },
     databaseUrl(name) {
       const { host, port } = database();

@@ -1,5 +1,6 @@
 import { type User, users } from '../releases/users.ts';
 import type { ConfigSet } from './config.ts';
+import { nodeGroupLabel } from './names.ts';
 import type { Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
 import { startOf } from './start.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
@@ -62,7 +63,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     imagePullSecrets: spec.imagePullSecrets,
     nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgent.nodes,
     tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? undefined : [{ operator: 'Exists' }]),
-    affinity: overrides?.affinity,
+    affinity: nodeAgent === undefined ? overrides?.affinity : nodesOfGroups(nodeAgent),
     topologySpreadConstraints: overrides?.topologySpreadConstraints,
     priorityClassName: overrides?.priorityClassName ?? (nodeAgent === undefined ? undefined : 'system-node-critical'),
     securityContext:
@@ -84,6 +85,15 @@ export function podSpec(input: PodInput): Record<string, unknown> {
   });
 }
 
+/** Which nodes of the cloud: a selector knows no "one of these". */
+function nodesOfGroups({ groups }: NodeAgent): unknown {
+  if (groups === undefined) return undefined;
+  const matchExpressions = [{ key: nodeGroupLabel, operator: 'In', values: groups }];
+  return {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
+  };
+}
+
 function variablesFrom(configs: readonly ConfigSet[]): unknown {
   const secrets = configs.flatMap(({ environment }) => (environment === undefined ? [] : [environment]));
   return secrets.length === 0 ? undefined : secrets.map((name) => ({ secretRef: { name } }));
@@ -101,12 +111,19 @@ class Volumes {
     for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
   }
 
-  #config(set: ConfigSet): void {
-    if (set.configMap === undefined) return;
-    this.volumes.push({ name: set.volume, configMap: { name: set.configMap, defaultMode: 0o444 } });
-    // File by file: what the image itself has beside them (api-paste.ini, rootwrap.d) stays visible.
-    for (const [path, key] of Object.entries(set.paths)) {
-      this.mounts.push({ name: set.volume, mountPath: path, subPath: key, readOnly: true });
+  #config({ volume, configMap, paths, secretFiles, secretPaths }: ConfigSet): void {
+    if (configMap !== undefined) this.volumes.push({ name: volume, configMap: { name: configMap, defaultMode: 0o444 } });
+    this.#files(volume, paths);
+    const secretVolume = `${volume}-secret`;
+    if (secretFiles !== undefined)
+      this.volumes.push({ name: secretVolume, secret: { secretName: secretFiles, defaultMode: 0o440 } });
+    this.#files(secretVolume, secretPaths);
+  }
+
+  /** File by file: what the image itself has beside them (api-paste.ini, rootwrap.d) stays visible. */
+  #files(name: string, paths: Readonly<Record<string, string>>): void {
+    for (const [mountPath, subPath] of Object.entries(paths)) {
+      this.mounts.push({ name, mountPath, subPath, readOnly: true });
     }
   }
 
@@ -179,26 +196,39 @@ function probes({ health, startupSeconds = 120, nodeAgent }: PodInput): Record<s
       : 'tcp' in health
         ? { tcpSocket: { port: health.tcp } }
         : { exec: { command: health.exec } };
-  const readinessProbe = { ...handler, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 };
+  const { periodSeconds = 5 } = health;
+  const timeoutSeconds = Math.max(5, Math.ceil(periodSeconds / 2));
+  const readinessProbe = { ...handler, periodSeconds, timeoutSeconds, failureThreshold: 3 };
   if (nodeAgent !== undefined) return { readinessProbe };
+  const startupPeriod = Math.min(periodSeconds, 'exec' in health ? 5 : 2);
   return {
-    startupProbe: { ...handler, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: Math.ceil(startupSeconds / 2) },
+    startupProbe: {
+      ...handler,
+      periodSeconds: startupPeriod,
+      timeoutSeconds,
+      failureThreshold: Math.ceil(startupSeconds / startupPeriod),
+    },
     readinessProbe,
-    livenessProbe: { ...handler, periodSeconds: 30, timeoutSeconds: 10, failureThreshold: 4 },
+    livenessProbe: {
+      ...handler,
+      periodSeconds: Math.max(30, periodSeconds),
+      timeoutSeconds: Math.max(10, timeoutSeconds),
+      failureThreshold: 4,
+    },
   };
 }
 
 function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: boolean): unknown {
   if (main && overrides?.resources !== undefined) return overrides.resources;
-  if (main && nodeAgent === undefined && spec.resources !== undefined) return spec.resources;
+  if (main && spec.resources !== undefined) return spec.resources;
   const { cpu = '50m', memory = '128Mi' } = resources ?? {};
   // No CPU limit: throttled APIs time out. Node agents have no memory limit either (production rule 3).
-  return { requests: { cpu, memory }, ...(nodeAgent === undefined ? { limits: { memory: limitOf(memory) } } : {}) };
+  return { requests: { cpu, memory }, ...(nodeAgent === undefined ? { limits: { memory: memoryLimitOf(memory) } } : {}) };
 }
 
 /** Four times the request: Python services under uwsgi grow with their workers. */
-function limitOf(memory: string): string {
-  const [, number = '128', unit = 'Mi'] = /^(\d+)(Mi|Gi)$/.exec(memory) ?? [];
+export function memoryLimitOf(request: string): string {
+  const [, number = '', unit = ''] = /^(\d+)(.*)$/.exec(request) ?? [];
   return `${Number(number) * 4}${unit}`;
 }
 

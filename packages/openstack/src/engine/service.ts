@@ -8,6 +8,8 @@ import type { ReferenceField, ServiceResource } from './surroundings.ts';
 /** A program as a container runs it. */
 export interface Command {
   readonly command: readonly string[];
+  /** SIGTERM goes to the whole process group: for a launcher that waits for its server and passes nothing on. */
+  readonly signals?: 'group';
 }
 
 /** A WSGI application under uwsgi: `module:callable` or a factory (reference: kolla and Debian both have the module). */
@@ -28,10 +30,14 @@ export interface Script {
 export type Runs = Command | Wsgi | Script;
 
 /** How the kubelet sees that a container serves. */
-export type Health =
+export type Health = (
   | { readonly get: string; readonly port: string }
   | { readonly tcp: string }
-  | { readonly exec: readonly string[] };
+  | { readonly exec: readonly string[] }
+) & {
+  /** Seconds between two probes; default 5. More for a probe that costs something, such as starting a virtual machine. */
+  readonly periodSeconds?: number;
+};
 
 /** Something mounted into a container. */
 export type Mount =
@@ -75,6 +81,8 @@ export interface Init {
 export interface NodeAgent {
   /** Labels of its nodes: those of the claim. */
   readonly nodes: Readonly<Record<string, string>>;
+  /** Only nodes of these groups; default: every node of the cloud. */
+  readonly groups?: readonly string[];
   readonly hostPID?: boolean;
   /** Needs the whole machine; otherwise only the capabilities. */
   readonly privileged?: boolean;
@@ -86,6 +94,8 @@ export interface Component {
   readonly workload: 'Deployment' | 'StatefulSet' | 'DaemonSet';
   /** What follows the resource's name in object names; '' for the resource's name alone. Default: the component's name. */
   readonly suffix?: string;
+  /** The component that the user's settings speak of, when this one is a variant of it (a node group's). */
+  readonly variantOf?: string;
   /** Name of the image, as Kolla calls it. */
   readonly image: string;
   /** Default: the service's user. */
@@ -110,13 +120,16 @@ export interface Component {
   readonly graceSeconds?: number;
   /** The port that users reach from outside, by name. */
   readonly exposed?: string;
-  /** Who may connect: pods of this cloud (default), or anybody. */
-  readonly reachable?: 'cloud' | 'anyone';
+  /** Who may connect: pods of this cloud (default), anybody, or anybody to these ports and the cloud to the others. */
+  readonly reachable?: 'cloud' | 'anyone' | readonly string[];
   readonly resources?: { readonly cpu: string; readonly memory: string };
   /** The condition of the step that it belongs to; default `DeploymentReady`. */
   readonly step?: string;
-  /** `Recreate` where two at once would fight (a ReadWriteOnce volume). */
-  readonly strategy?: 'Recreate';
+  /**
+   * `Recreate` where two at once would fight (a ReadWriteOnce volume). `RollingUpdate` for a node agent that touches
+   * neither data path nor guests: the others wait to be replaced node by node.
+   */
+  readonly strategy?: 'Recreate' | 'RollingUpdate';
 }
 
 /** A Job: safe to run twice, run again when what it depends on changes. */

@@ -16,10 +16,8 @@ const folder = '/etc/openstack';
  */
 export function startOf(name: string, runs: Runs, port: number | undefined, options: { reaper: boolean }): Start {
   if ('command' in runs) {
-    return {
-      command: options.reaper ? ['dumb-init', '--single-child', '--', ...runs.command] : runs.command,
-      files: {},
-    };
+    const reaper = runs.signals === 'group' ? ['dumb-init', '--'] : ['dumb-init', '--single-child', '--'];
+    return { command: options.reaper ? [...reaper, ...runs.command] : runs.command, files: {} };
   }
   if ('script' in runs) {
     const path = `${folder}/${name}.sh`;

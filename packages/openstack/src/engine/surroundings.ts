@@ -34,6 +34,8 @@ export interface GatewayFacts {
 export interface Surroundings {
   /** Image of the operator itself: its Jobs keep users, endpoints and vhosts. */
   readonly operatorImage: string;
+  /** The cluster's DNS domain, such as `cluster.local`: for programs that know no search list (Open vSwitch). */
+  readonly clusterDomain: string;
   readonly references: Readonly<Partial<Record<ReferenceField, Resolved>>>;
   /** Optional APIs that the cluster serves, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
   readonly served: ReadonlySet<string>;
@@ -48,6 +50,7 @@ export interface Surroundings {
 /** Surroundings of a cluster in which nothing is known: what `render` starts from. */
 export const emptySurroundings: Surroundings = {
   operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
+  clusterDomain: 'cluster.local',
   references: {},
   served: new Set(),
   digests: {},

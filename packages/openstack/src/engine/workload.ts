@@ -36,14 +36,14 @@ export function replicasOf({
   main,
 }: Pick<ComponentInput, 'context' | 'name' | 'component' | 'main'>): number {
   return (
-    context.spec.components?.[name]?.replicas ?? (main ? context.spec.replicas : undefined) ?? component.replicas ?? 1
+    context.spec.components?.[component.variantOf ?? name]?.replicas ?? (main ? context.spec.replicas : undefined) ?? component.replicas ?? 1
   );
 }
 
 /** The Deployment, StatefulSet or DaemonSet of a component. */
 export function workload(input: ComponentInput): KubeObject {
   const { service, context, name, component, main } = input;
-  const overrides = context.spec.components?.[name];
+  const overrides = context.spec.components?.[component.variantOf ?? name];
   const selector = selectorOf(service.name, context.name, name);
   const metadata = {
     name: workloadName(input),
@@ -104,7 +104,10 @@ export function workload(input: ComponentInput): KubeObject {
           revisionHistoryLimit: 3,
           selector: { matchLabels: selector },
           // A node agent's restart touches the data path or the guests: it is driven node by node, never by a template.
-          updateStrategy: { type: 'OnDelete' },
+          updateStrategy:
+            component.strategy === 'RollingUpdate'
+              ? { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: '25%' } }
+              : { type: 'OnDelete' },
           template,
         },
       };
@@ -162,7 +165,11 @@ export function disruptionBudget(input: ComponentInput): KubeObject | undefined 
 export function networkPolicy(input: ComponentInput): KubeObject | undefined {
   const { service, context, name, component } = input;
   if (component.nodeAgent !== undefined) return undefined;
-  const ports = Object.values(component.ports ?? {}).map((port) => ({ port, protocol: 'TCP' }));
+  const { reachable = 'cloud', ports = {} } = component;
+  const open = (port: string) => (Array.isArray(reachable) ? reachable.includes(port) : reachable === 'anyone');
+  const rule = (names: readonly string[], more: object) =>
+    names.length === 0 ? [] : [{ ports: names.map((port) => ({ port: ports[port], protocol: 'TCP' })), ...more }];
+  const names = Object.keys(ports);
   const from = [{ podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'openstack' } } }];
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -175,7 +182,7 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
     spec: {
       podSelector: { matchLabels: selectorOf(service.name, context.name, name) },
       policyTypes: ['Ingress'],
-      ingress: ports.length === 0 ? [] : [component.reachable === 'anyone' ? { ports } : { ports, from }],
+      ingress: [...rule(names.filter(open), {}), ...rule(names.filter((port) => !open(port)), { from })],
     },
   };
 }
@@ -183,7 +190,7 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
 function podInput(input: ComponentInput, overrides: ComponentOverrides | undefined): PodInput {
   const { service, context, name, component, main } = input;
   const { spec, release } = context;
-  const imageFor = (image: string) => imageOf(image, { component: name, main, spec, release });
+  const imageFor = (image: string) => imageOf(image, { component: component.variantOf ?? name, main, spec, release });
   return defined({
     ...component,
     name,
@@ -198,7 +205,7 @@ function podInput(input: ComponentInput, overrides: ComponentOverrides | undefin
     })),
     configs: input.configs,
     ownClaims: component.claims?.map((claim) => claim.name),
-    spec,
+    spec: main ? spec : { ...spec, resources: undefined },
     overrides,
   }) as unknown as PodInput;
 }

@@ -85,8 +85,8 @@ export function externalDatabase({ host, port = 3306, secretName }: ExternalData
 
 /** Address of a RabbitMQ resource. */
 export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
-  const { defaultUserSecretName } = (rabbitmq['spec'] ?? {}) as { defaultUserSecretName?: string };
-  const secret = defaultUserSecretName ?? `${rabbitmq.metadata.name}-credentials`;
+  const { credentialsSecretName } = (rabbitmq['spec'] ?? {}) as { credentialsSecretName?: string };
+  const secret = credentialsSecretName ?? `${rabbitmq.metadata.name}-credentials`;
   return {
     host: at(rabbitmq),
     port: 5672,
@@ -153,7 +153,13 @@ export function cacheAddress(memcached: StoredObject): string {
   return `${at(memcached)}:11211`;
 }
 
-/** Addresses of an OVNNetwork resource (phase 1 plan, task 16). */
-export function ovnAddress(ovn: StoredObject): OvnAddress {
-  return { northbound: `tcp:${at(ovn, '-nb-db')}:6641`, southbound: `tcp:${at(ovn, '-sb-db')}:6642` };
+/**
+ * Addresses of an OVNNetwork resource (phase 1 plan, task 16), as absolute names: Open vSwitch and python-ovs resolve
+ * them through libunbound, which reads the name servers of resolv.conf but not its search list.
+ */
+export function ovnAddress(ovn: StoredObject, clusterDomain: string): OvnAddress {
+  return {
+    northbound: `tcp:${at(ovn, '-nb-db')}.${clusterDomain}:6641`,
+    southbound: `tcp:${at(ovn, '-sb-db')}.${clusterDomain}:6642`,
+  };
 }

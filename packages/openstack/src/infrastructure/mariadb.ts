@@ -1,5 +1,6 @@
 import { MariaDB } from '../api/mariadb.ts';
 import { defineService } from '../engine/service.ts';
+import { dataClaim } from './data-claim.ts';
 
 /**
  * A single MariaDB server on a volume of its own.
@@ -44,15 +45,7 @@ export const mariadb = defineService<MariaDB>({
           { path: '/run/mysqld', scratch: true, memory: true },
           { path: '/etc/openstack/root/password', secret: root, key: 'password' },
         ],
-        claims: [
-          {
-            name: 'data',
-            size: spec.storage?.size ?? '10Gi',
-            ...(spec.storage?.storageClassName === undefined
-              ? {}
-              : { storageClassName: spec.storage.storageClassName }),
-          },
-        ],
+        claims: [dataClaim(spec.storage, '10Gi')],
         resources: { cpu: '100m', memory: '512Mi' },
       },
     };

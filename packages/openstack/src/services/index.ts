@@ -1,7 +1,15 @@
 import type { Service } from '../engine/service.ts';
 import { mariadb } from '../infrastructure/mariadb.ts';
 import { memcached } from '../infrastructure/memcached.ts';
+import { ovn } from '../infrastructure/ovn.ts';
+import { rabbitmq } from '../infrastructure/rabbitmq.ts';
 import { keystone } from './keystone/keystone.ts';
 
 /** Every service that this version can deploy. */
-export const services: readonly Service[] = [mariadb, memcached, keystone] as unknown as readonly Service[];
+export const services: readonly Service[] = [
+  mariadb,
+  rabbitmq,
+  memcached,
+  ovn,
+  keystone,
+] as unknown as readonly Service[];

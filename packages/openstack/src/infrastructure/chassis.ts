@@ -1,0 +1,187 @@
+import type { BridgeMapping } from '../api/node-groups.ts';
+import type { ChassisGroup, OVNNetwork } from '../api/ovn-network.ts';
+import type { Context } from '../engine/context.ts';
+import { cloudLabel, serviceHost } from '../engine/names.ts';
+import { variants } from '../engine/node-groups.ts';
+import type { Component, NodeAgent, Variable } from '../engine/service.ts';
+
+/** What makes one chassis different from another. */
+interface ChassisSettings {
+  readonly bridges: readonly BridgeMapping[];
+  readonly gateway: boolean;
+}
+
+/**
+ * The agents of every node: Open vSwitch's database and switch, ovn-controller, and, apart from them, what they are
+ * told. Each is a DaemonSet of its own, so that replacing one does not take the others along, and an edit of bridge
+ * mappings rolls only the settings, never the data path (production rule 6).
+ */
+export function chassisComponents(context: Context<OVNNetwork>): Record<string, Component> {
+  const nodes = { [cloudLabel]: context.cloud };
+  return {
+    'ovsdb-server': {
+      ...agent('openvswitch-db-server', { nodes }),
+      runs: { script: startDatabase },
+      health: { exec: ['ovs-vsctl', '--timeout=3', '--no-wait', 'show'] },
+      mounts: [...sockets, { path: '/var/lib/openvswitch', host: 'DirectoryOrCreate' }],
+    },
+    'ovs-vswitchd': {
+      ...agent('openvswitch-vswitchd', { nodes, privileged: true }),
+      runs: { script: startSwitch },
+      health: { exec: ['ovs-appctl', '-T', '3', '-t', '/run/openvswitch/ovs-vswitchd.ctl', 'version'] },
+      mounts: [
+        ...sockets,
+        { path: '/lib/modules', host: 'Directory', readOnly: true },
+        { path: '/dev/net/tun', host: 'CharDevice' },
+      ],
+      resources: { cpu: '100m', memory: '256Mi' },
+    },
+    ...settings(context),
+    'ovn-controller': {
+      ...agent('ovn-controller', { nodes, capabilities: ['NET_ADMIN'] }),
+      runs: { script: startController },
+      health: { exec: ['ovn-appctl', '-t', '/run/ovn/ovn-controller.ctl', 'connection-status'], periodSeconds: 10 },
+      mounts: [...sockets, { path: '/run/ovn', scratch: true }],
+      resources: { cpu: '50m', memory: '256Mi' },
+    },
+  };
+}
+
+const sockets = [{ path: '/run/openvswitch', host: 'DirectoryOrCreate' }] as const;
+
+function agent(image: string, nodeAgent: NodeAgent) {
+  return {
+    workload: 'DaemonSet',
+    step: 'AgentsReady',
+    image,
+    user: 'root',
+    nodeAgent,
+    resources: { cpu: '20m', memory: '64Mi' },
+  } as const;
+}
+
+/** One DaemonSet for all nodes, or one for each set of groups whose settings differ. */
+function settings(context: Context<OVNNetwork>): Record<string, Component> {
+  const { spec, named, namespace, surroundings } = context;
+  const of = ({ bridgeMappings, gateway }: Partial<ChassisGroup>): ChassisSettings => ({
+    bridges: bridgeMappings ?? spec.bridgeMappings ?? [],
+    gateway: gateway ?? true,
+  });
+  const groups = (spec.nodeGroups ?? []).map((group) => ({ name: group.name, value: of(group) }));
+  const components = variants(groups.length > 0 ? groups : [{ name: 'default', value: of({}) }]).map(
+    ({ groups, suffix, value: { bridges, gateway } }): [string, Component] => {
+      const env: Record<string, Variable> = {
+        NODE_NAME: { field: 'spec.nodeName' },
+        NODE_IP: { field: 'status.hostIP' },
+        SOUTHBOUND: `tcp:${serviceHost(named('sb-db'), namespace)}.${surroundings.clusterDomain}:6642`,
+        CMS_OPTIONS: gateway ? 'enable-chassis-as-gw' : '',
+        // network bridge interface; no interface is `-`
+        BRIDGES: bridges
+          .map(({ physicalNetwork, bridge, interface: port }) => `${physicalNetwork} ${bridge} ${port ?? '-'}`)
+          .join('\n'),
+      };
+      return [
+        `ovs-settings${suffix}`,
+        {
+          ...agent('openvswitch-vswitchd', {
+            nodes: { [cloudLabel]: context.cloud },
+            ...(groups === undefined ? {} : { groups }),
+          }),
+          variantOf: 'ovs-settings',
+          strategy: 'RollingUpdate',
+          runs: { script: applySettings },
+          health: { exec: ['test', '-f', '/tmp/applied'] },
+          env,
+          mounts: sockets,
+        },
+      ];
+    },
+  );
+  return Object.fromEntries(components);
+}
+
+const startDatabase = `# Open vSwitch's database of this node. Only one may answer on the node's socket.
+database=/var/lib/openvswitch/conf.db
+schema=/usr/share/openvswitch/vswitch.ovsschema
+socket=/run/openvswitch/db.sock
+if ovsdb-client --timeout=3 list-dbs "unix:$socket" > /dev/null 2>&1; then
+  echo "another Open vSwitch answers on $socket of this node (the cluster's own network?): a node can have only one" >&2
+  exit 1
+fi
+if [ ! -f "$database" ]; then
+  ovsdb-tool create "$database" "$schema"
+elif [ "$(ovsdb-tool needs-conversion "$database" "$schema")" = yes ]; then
+  ovsdb-tool convert "$database" "$schema"
+fi
+exec ovsdb-server "$database" -vconsole:info -vfile:off -vsyslog:off \\
+  --remote="punix:$socket" --remote=ptcp:6640:127.0.0.1 --remote=db:Open_vSwitch,Open_vSwitch,manager_options \\
+  --pidfile=/run/openvswitch/ovsdb-server.pid --unixctl=/run/openvswitch/ovsdb-server.ctl
+`;
+
+const startSwitch = `# The switch of this node, in the kernel where the kernel can, else in user space: found out once, then kept, because
+# a change would take every guest's network away.
+until ovs-vsctl --timeout=5 --no-wait init; do sleep 1; done
+known=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type)
+case "$known" in
+  *netdev*) datapath=netdev ;;
+  *system*) datapath=system ;;
+  *)
+    datapath=netdev
+    if [ -d /sys/module/openvswitch ] || modprobe -q openvswitch; then datapath=system; fi
+    ;;
+esac
+echo "datapath: $datapath"
+# Without it guests' TCP packets have no valid checksums in user space.
+offload=false
+if [ "$datapath" = netdev ]; then offload=true; fi
+ovs-vsctl --timeout=5 --no-wait set open_vswitch . "external_ids:ovn-bridge-datapath-type=$datapath" \\
+  "other_config:userspace-tso-enable=$offload"
+exec ovs-vswitchd unix:/run/openvswitch/db.sock -vconsole:info -vfile:off -vsyslog:off \\
+  --pidfile=/run/openvswitch/ovs-vswitchd.pid --unixctl=/run/openvswitch/ovs-vswitchd.ctl
+`;
+
+const applySettings = `# Tells Open vSwitch of this node who it is to OVN, and which bridges carry which networks.
+rm -f /tmp/applied
+datapath=
+until [ -n "$datapath" ]; do
+  datapath=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type | tr -d '"') || true
+  if [ -z "$datapath" ]; then sleep 1; fi
+done
+mappings=
+echo "$BRIDGES" > /tmp/bridges
+while read network bridge interface; do
+  if [ -z "$network" ]; then continue; fi
+  ovs-vsctl --timeout=30 --may-exist add-br "$bridge" -- set bridge "$bridge" "datapath_type=$datapath"
+  if [ "$interface" != - ]; then ovs-vsctl --timeout=30 --may-exist add-port "$bridge" "$interface"; fi
+  mappings="$mappings\${mappings:+,}$network:$bridge"
+done < /tmp/bridges
+# An identity that the node already has is kept: its chassis is known by it.
+identity=$(ovs-vsctl --timeout=5 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
+ovs-vsctl --timeout=30 set open_vswitch . \\
+  "external_ids:system-id=\${identity:-$NODE_NAME}" \\
+  "external_ids:hostname=$NODE_NAME" \\
+  "external_ids:ovn-remote=$SOUTHBOUND" \\
+  "external_ids:ovn-remote-probe-interval=60000" \\
+  "external_ids:ovn-encap-type=geneve" \\
+  "external_ids:ovn-encap-ip=$NODE_IP" \\
+  "external_ids:ovn-bridge=br-int" \\
+  "external_ids:ovn-ofctrl-wait-before-clear=8000"
+if [ -n "$mappings" ]; then
+  ovs-vsctl --timeout=30 set open_vswitch . "external_ids:ovn-bridge-mappings=$mappings"
+else
+  ovs-vsctl --timeout=30 remove open_vswitch . external_ids ovn-bridge-mappings
+fi
+if [ -n "$CMS_OPTIONS" ]; then
+  ovs-vsctl --timeout=30 set open_vswitch . "external_ids:ovn-cms-options=$CMS_OPTIONS"
+else
+  ovs-vsctl --timeout=30 remove open_vswitch . external_ids ovn-cms-options
+fi
+touch /tmp/applied
+exec sleep infinity
+`;
+
+const startController = `# OVN's agent of this node. SIGTERM leaves its chassis and its flows in place.
+until ovs-vsctl --timeout=2 get open_vswitch . external_ids:ovn-remote; do sleep 1; done
+exec ovn-controller unix:/run/openvswitch/db.sock -vconsole:info -vfile:off -vsyslog:off \\
+  --pidfile=/run/ovn/ovn-controller.pid --unixctl=/run/ovn/ovn-controller.ctl
+`;

@@ -1,0 +1,126 @@
+import { RabbitMQ } from '../api/rabbitmq.ts';
+import type { Context } from '../engine/context.ts';
+import { memoryLimitOf } from '../engine/pod.ts';
+import { bytesOf } from '../engine/quantity.ts';
+import { defineService } from '../engine/service.ts';
+import { secretReference } from '../oslo/references.ts';
+import { dataClaim } from './data-claim.ts';
+
+/**
+ * A single RabbitMQ broker on a volume of its own (phase 1 plan, task 7).
+ *
+ * Its node is named after the pod's full name from the first day: `rabbit@localhost` could never become a member of a
+ * cluster (production rule 26). The administrator comes from definitions that are loaded at every start, so that a
+ * renewed Secret takes effect with the restart that its digest causes; users of services are records, and never in
+ * there, because definitions would bring back what was rotated.
+ */
+export const rabbitmq = defineService<RabbitMQ>({
+  kind: RabbitMQ,
+  name: 'rabbitmq',
+  user: 'rabbitmq',
+  references: [],
+  secrets: ({ spec }) => [
+    ...(spec.credentialsSecretName === undefined
+      ? [
+          {
+            suffix: 'credentials',
+            // A fixed name: a renewed Secret then changes this account's password, and leaves no second administrator.
+            values: {
+              username: { type: 'literal' as const, value: 'administrator' },
+              password: { type: 'password' as const, length: 32 },
+            },
+            secretClass: 'credential' as const,
+            retained: true,
+          },
+        ]
+      : []),
+    {
+      suffix: 'erlang-cookie',
+      values: { cookie: { type: 'password', length: 64 } },
+      secretClass: 'credential',
+      retained: true,
+    },
+  ],
+  config: (context) => ({
+    main: {
+      '/etc/rabbitmq/rabbitmq.conf': configuration(context),
+      '/etc/rabbitmq/enabled_plugins': '[rabbitmq_management,rabbitmq_prometheus].\n',
+      '/etc/openstack/definitions.json': definitions(context),
+    },
+  }),
+  components: ({ spec, named, host }) => ({
+    server: {
+      workload: 'StatefulSet',
+      suffix: '',
+      image: 'rabbitmq',
+      runs: { script: start },
+      ports: { amqp: 5672, management: 15672, prometheus: 15692 },
+      // Agents on nodes have the nodes' addresses.
+      reachable: ['amqp'],
+      service: 'headless',
+      health: { exec: ['rabbitmq-diagnostics', '-q', 'check_port_connectivity'], periodSeconds: 30 },
+      startupSeconds: 300,
+      graceSeconds: 120,
+      env: {
+        POD_NAME: { field: 'metadata.name' },
+        HOME: '/var/lib/rabbitmq',
+        RABBITMQ_USE_LONGNAME: 'true',
+        RABBITMQ_NODENAME: `rabbit@$(POD_NAME).${host('')}`,
+        RABBITMQ_MNESIA_BASE: '/var/lib/rabbitmq/mnesia',
+        RABBITMQ_LOGS: '-',
+      },
+      mounts: [
+        { path: '/var/lib/rabbitmq', claim: 'data' },
+        { path: '/var/log/rabbitmq', scratch: true },
+        { path: '/run/rabbitmq', scratch: true },
+        { path: '/etc/openstack/erlang-cookie/cookie', secret: named('erlang-cookie'), key: 'cookie' },
+      ],
+      claims: [dataClaim(spec.storage, '10Gi')],
+      resources: { cpu: '100m', memory },
+    },
+  }),
+});
+
+const memory = '512Mi';
+
+function configuration({ spec }: Context<RabbitMQ>): string {
+  return `listeners.tcp.default = 5672
+management.tcp.port = 15672
+prometheus.tcp.port = 15692
+load_definitions = /etc/openstack/definitions.json
+# Every queue is replicated as soon as there is more than one member; clients ask for it as well.
+default_queue_type = quorum
+# Stops publishers before the container is killed: RabbitMQ would count the node's memory.
+total_memory_available_override_value = ${memoryLimit(spec)}
+disk_free_limit.absolute = 500MB
+log.console = true
+log.console.level = info
+log.file = false
+`;
+}
+
+/** Bytes that the container may use: the limit that users set, else what they request, else the default. */
+function memoryLimit({ components, resources }: RabbitMQ['spec']): number {
+  const own = components?.server?.resources ?? resources;
+  return bytesOf(own?.limits?.['memory'] ?? own?.requests?.['memory'] ?? memoryLimitOf(memory)) ?? 2 ** 31;
+}
+
+function definitions({ spec, named }: Context<RabbitMQ>): string {
+  const secret = spec.credentialsSecretName ?? named('credentials');
+  const name = secretReference(secret, 'username', 'quoted');
+  const document = {
+    users: [{ name, password: secretReference(secret, 'password', 'quoted'), tags: ['administrator'] }],
+    vhosts: [{ name: '/' }],
+    permissions: [{ user: name, vhost: '/', configure: '.*', write: '.*', read: '.*' }],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+const start = `# Erlang wants its cookie as a file that only its owner can read.
+cookie=/var/lib/rabbitmq/.erlang.cookie
+umask 077
+rm -f "$cookie"
+cat /etc/openstack/erlang-cookie/cookie > "$cookie"
+chmod 400 "$cookie"
+exec /usr/lib/rabbitmq/bin/rabbitmq-server
+`;
