@@ -6,15 +6,18 @@ export interface FieldError {
   readonly type:
     | 'Required'
     | 'Invalid'
+    | 'NotFound'
     | 'NotSupported'
     | 'Duplicate'
     | 'Forbidden'
     | 'TooLong'
     | 'TooMany'
-    | 'TypeInvalid';
-  /** JSON path without the leading dot, such as `spec.containers[0].image`. */
+    | 'TooFew'
+    | 'TypeInvalid'
+    | 'Internal';
+  /** JSON path without the leading dot, such as `spec.containers[0].image`; `<nil>` when the error is about no field. */
   readonly field: string;
-  /** The offending value; absent for Required and Forbidden. */
+  /** The offending value; absent for Required, Forbidden and where the API server leaves it out. */
   readonly value?: unknown;
   /** What was expected, in the API server's words. */
   readonly detail: string;
@@ -29,6 +32,9 @@ export interface Column {
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority: number;
 }
+
+/** One value of a table row; null is a missing value, shown as `<none>`. */
+export type Cell = string | number | boolean | null;
 
 /** Where the scale subresource finds its numbers: JSON paths with a leading dot. */
 export interface ScalePaths {
@@ -51,10 +57,19 @@ export interface ResourceType {
   readonly subresources: readonly string[];
   /** Drives defaulting, pruning, field validation, server-side apply (list types) and `kubectl explain`. */
   readonly schema: Schema;
+  /**
+   * Reads a body as the Go type of the kind would, before anything else looks at it: normalises quantities, times and
+   * numbers, drops what `omitempty` drops, in place. Gives the decoder's complaint when a field has the wrong JSON type
+   * (HTTP 400, `json: cannot unmarshal string into Go struct field ...`). Custom resources: only their metadata.
+   */
+  decode(object: KubeObject): string | undefined;
   /** Whether every change outside metadata and status raises `metadata.generation` (false: kinds without generation). */
   readonly hasGeneration: boolean;
   readonly scale?: ScalePaths;
-  /** Defaults and normalises a new object; status is already emptied where there is a status subresource. */
+  /**
+   * Defaults a new object and does what the kind's strategy does on create: an initial status, a Job's selector. Status is
+   * already emptied where there is a status subresource; `metadata.uid` and `namespace` are already set.
+   */
   prepareForCreate(object: KubeObject): void;
   /** The same for a change; `old` is what is stored. */
   prepareForUpdate(object: KubeObject, old: KubeObject): void;
@@ -62,5 +77,7 @@ export interface ResourceType {
   validateUpdate(object: KubeObject, old: KubeObject, subresource?: string): FieldError[];
   readonly columns: readonly Column[];
   /** One table row; `now` in milliseconds since the epoch, for ages. */
-  row(object: KubeObject, now: number): (string | number | boolean)[];
+  row(object: KubeObject, now: number): Cell[];
+  /** Field selectors beside `metadata.name` and `metadata.namespace`: JSON paths without the leading dot. */
+  readonly selectableFields: readonly string[];
 }

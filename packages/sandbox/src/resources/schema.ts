@@ -38,6 +38,16 @@ export interface Schema {
   /** Strategic merge patch: built-in kinds only. */
   readonly 'x-kubernetes-patch-merge-key'?: string;
   readonly 'x-kubernetes-patch-strategy'?: string;
+  /**
+   * Built-in kinds only, on a field: how Go's encoding/json writes it when it is absent or zero. `drop`: a zero value
+   * ('', 0, false, [], {}) is left out; `fill`: an absent one is written as zero; `null`: an absent one is written as
+   * null. Without it (a pointer with omitempty) what is there stays.
+   */
+  readonly 'x-go-zero'?: 'drop' | 'fill' | 'null';
+  /** Built-in kinds only: a Go type that reads and writes its JSON itself. */
+  readonly 'x-go-type'?: 'quantity' | 'intOrString' | 'time' | 'microTime' | 'raw';
+  /** Built-in kinds only: the Go type as decoding errors name it, such as `[]v1.Container`. */
+  readonly 'x-go-name'?: string;
 }
 
 /** One CEL rule of `x-kubernetes-validations`. */

@@ -1,0 +1,168 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { parseTimestamp } from '@openstack-operator/kube';
+import { parseGoDuration } from './go-duration.ts';
+import { deepEqual, isObject } from './json.ts';
+import type { Schema } from './schema.ts';
+
+const reserved = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return'.split(' '),
+);
+const escapes: Readonly<Record<string, string>> = { __: 'underscores', '.': 'dot', '-': 'dash', '/': 'slash' };
+
+/** A property's name as CEL rules write it (`a-b` is `a__dash__b`), or undefined for one that no rule can name. */
+export function escapeName(name: string): string | undefined {
+  if (reserved.has(name)) return `__${name}__`;
+  if (!/^[a-zA-Z_./-][\w./-]*$/.test(name)) return undefined;
+  return name.replace(/__|[./-]/g, (part) => `__${escapes[part]}__`);
+}
+
+/** A JSON value as CEL sees it. */
+type Convert = (value: unknown) => unknown;
+
+/** How CEL sees the values of a schema: the type's name in an environment, and the conversion. */
+export interface CelType {
+  readonly name: string;
+  readonly convert: Convert;
+}
+
+/** What an object of CEL keeps of its JSON: two are equal when their JSON is. */
+const source = Symbol('source');
+
+/** An object of CEL: fields by their escaped names. */
+interface CelObject {
+  readonly [source]: unknown;
+  readonly [field: string]: unknown;
+}
+
+const primitives: Readonly<Record<string, CelType>> = {
+  boolean: { name: 'bool', convert: (value) => value },
+  number: { name: 'double', convert: (value) => value },
+  integer: { name: 'int', convert: (value) => (typeof value === 'number' ? BigInt(Math.trunc(value)) : value) },
+  string: { name: 'string', convert: (value) => value },
+};
+
+/** Formats that make a text more than a text (SchemaDeclType of k8s.io/apiserver/pkg/cel/common). */
+const formats: Readonly<Record<string, CelType>> = {
+  byte: { name: 'bytes', convert: (value) => (typeof value === 'string' ? Buffer.from(value, 'base64') : value) },
+  duration: { name: 'google.protobuf.Duration', convert: toDuration },
+  date: { name: 'google.protobuf.Timestamp', convert: toDate },
+  'date-time': { name: 'google.protobuf.Timestamp', convert: toDate },
+};
+
+/** The library keeps its class of durations to itself: CEL makes one. */
+const makeDuration = new Environment().registerVariable('text', 'string').parse('duration(text)');
+
+function toDuration(value: unknown): unknown {
+  return typeof value === 'string' && parseGoDuration(value) !== undefined ? makeDuration({ text: value }) : value;
+}
+
+/** CEL's timestamps are Dates; these come from data, not from a clock. */
+function toDate(value: unknown): unknown {
+  // oxlint-disable-next-line eslint/no-restricted-globals
+  return typeof value === 'string' ? new Date(parseTimestamp(value)) : value;
+}
+
+/**
+ * Declares the type of a schema, and of all within it, in an environment. Undefined where rules see nothing: objects of
+ * unknown content.
+ */
+export function declareType(
+  schema: Schema,
+  environment: Environment,
+  counter: { next: number },
+  root = false,
+): CelType | undefined {
+  if (schema['x-kubernetes-int-or-string']) {
+    return { name: 'dyn', convert: (value) => (typeof value === 'number' ? BigInt(Math.trunc(value)) : value) };
+  }
+  const known = root ? withTypeMeta(schema) : schema;
+  if (known.type === 'array') return known.items && declareList(known, known.items, environment, counter);
+  if (known.type === 'object') {
+    const additional = known.additionalProperties;
+    if (typeof additional === 'object') {
+      const entry = declareType(additional, environment, counter, isEmbedded(additional));
+      return entry && { name: `map<string, ${entry.name}>`, convert: convertMap(entry.convert) };
+    }
+    return declareObject(known, environment, counter);
+  }
+  if (known.type === 'string') return formats[known.format ?? ''] ?? primitives.string;
+  return known.type === undefined ? undefined : primitives[known.type];
+}
+
+function isEmbedded(schema: Schema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true;
+}
+
+/** apiVersion, kind and the metadata's names are there at the root of every resource. */
+function withTypeMeta(schema: Schema): Schema {
+  const text: Schema = { type: 'string' };
+  const metadata: Schema = { type: 'object', properties: { name: text, generateName: text } };
+  return { ...schema, type: 'object', properties: { ...schema.properties, apiVersion: text, kind: text, metadata } };
+}
+
+function convertMap(convert: Convert): Convert {
+  return (value) => {
+    if (!isObject(value)) return value;
+    return new Map(Object.entries(value).map(([name, entry]) => [name, convert(entry)]));
+  };
+}
+
+function declareList(
+  schema: Schema,
+  items: Schema,
+  environment: Environment,
+  counter: { next: number },
+): CelType | undefined {
+  const item = declareType(items, environment, counter, isEmbedded(items));
+  if (!item) return undefined;
+  const name = `list<${item.name}>`;
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (schema['x-kubernetes-list-type'] === 'map' && keys && item.name.startsWith('Object')) {
+    registerMapList(environment, name, keys);
+  }
+  return { name, convert: (value) => (Array.isArray(value) ? value.map(item.convert) : value) };
+}
+
+/** Lists of type map are equal in any order, and adding one to another replaces items of the same key. */
+function registerMapList(environment: Environment, name: string, keys: readonly string[]): void {
+  const keyOf = (item: unknown) => JSON.stringify(keys.map((key) => jsonOf(item)?.[key] ?? null));
+  environment.registerOperator(`${name} == ${name}`, (a: CelObject[], b: CelObject[]) => {
+    const others = new Map(b.map((item) => [keyOf(item), item[source]]));
+    return a.length === b.length && a.every((item) => deepEqual(item[source], others.get(keyOf(item))));
+  });
+  environment.registerOperator(`${name} + ${name}`, (a: CelObject[], b: CelObject[]) => {
+    const merged = new Map([...a, ...b].map((item) => [keyOf(item), item]));
+    return [...merged.values()];
+  });
+}
+
+function jsonOf(item: unknown): Record<string, unknown> | undefined {
+  const json = (item as CelObject | undefined)?.[source];
+  return isObject(json) ? json : undefined;
+}
+
+function declareObject(schema: Schema, environment: Environment, counter: { next: number }): CelType {
+  const fields: { name: string; escaped: string; type: CelType }[] = [];
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const escaped = escapeName(name);
+    const type = escaped === undefined ? undefined : declareType(property, environment, counter, isEmbedded(property));
+    if (escaped !== undefined && type) fields.push({ name, escaped, type });
+  }
+  const name = `Object${counter.next++}`;
+  class Value implements CelObject {
+    readonly [source]: unknown;
+    readonly [field: string]: unknown;
+    constructor(json: Record<string, unknown>) {
+      this[source] = json;
+      for (const { name, escaped, type } of fields) {
+        const value = json[name];
+        if (value !== undefined) Object.defineProperty(this, escaped, { value: type.convert(value), enumerable: true });
+      }
+    }
+  }
+  const declared = Object.fromEntries(fields.map(({ escaped, type }) => [escaped, type.name]));
+  environment.registerType(name, { ctor: Value, fields: declared });
+  environment.registerOperator(`${name} == ${name}`, (a: CelObject, b: CelObject) => deepEqual(a[source], b[source]));
+  environment.registerOperator(`${name} == null`, () => false);
+  return { name, convert: (value) => (isObject(value) ? new Value(value) : value) };
+}
