@@ -1,6 +1,9 @@
 import {
   type Clock,
+  ConnectionError,
   CustomResourceDefinition,
+  createClient,
+  type HttpRequest,
   isApiError,
   type KubeObject,
   type Log,
@@ -8,6 +11,7 @@ import {
   type Random,
   type Runtime,
   type StoredObject,
+  type Transport,
 } from '@openstack-operator/kube';
 import { crd, kindOf, kinds } from '@openstack-operator/openstack';
 import { runOperator } from '@openstack-operator/operator';
@@ -44,6 +48,10 @@ export interface RunningOperator {
   readonly ended: Promise<void>;
   /** Ends it gracefully, as SIGTERM does. */
   stop(): Promise<void>;
+  /** Calls back when a write of it has been answered. */
+  onWrite(listener: (request: HttpRequest) => void): void;
+  /** Ends it in this moment, as SIGKILL does: nothing that it sends arrives any more, no answer reaches it. */
+  kill(): void;
 }
 
 /** Brings up a sandbox whose nodes know OpenStack's images, and installs our CRDs. */
@@ -75,9 +83,10 @@ export async function createRehearsal({
     sandbox,
     async startOperator() {
       const stop = new AbortController();
+      const wire = mortal(sandbox.transport());
       const started = Promise.withResolvers<Runtime>();
       const ended = runOperator({
-        client: sandbox.client(),
+        client: createClient({ transport: wire.transport, clock, userAgent: 'openstack-operator' }),
         clock,
         random,
         log,
@@ -94,6 +103,12 @@ export async function createRehearsal({
           stop.abort(new Error('stopped'));
           await ended;
         },
+        onWrite: (listener) => wire.listeners.push(listener),
+        kill() {
+          wire.cut();
+          ended.catch(() => {});
+          stop.abort(new Error('killed'));
+        },
       };
     },
     async create(object) {
@@ -102,6 +117,31 @@ export async function createRehearsal({
       return await client.create(kindOf(object), { ...object, metadata: { ...object.metadata, namespace } });
     },
     stop: () => sandbox.stop(),
+  };
+}
+
+/** A transport that can die: after `cut` requests neither arrive nor are answered, and bodies end in the middle. */
+function mortal(transport: Transport) {
+  const dead = new AbortController();
+  const listeners: ((request: HttpRequest) => void)[] = [];
+  const never = () => {
+    throw new ConnectionError('ECONNRESET', 'the process was killed');
+  };
+  return {
+    listeners,
+    cut: () => dead.abort(),
+    transport: {
+      request: async (request: HttpRequest, signal?: AbortSignal) => {
+        if (dead.signal.aborted) never();
+        const response = await transport.request(
+          request,
+          signal === undefined ? dead.signal : AbortSignal.any([signal, dead.signal]),
+        );
+        if (request.method !== 'GET') for (const listener of listeners) listener(request);
+        return dead.signal.aborted ? never() : response;
+      },
+      close: () => transport.close(),
+    },
   };
 }
 

@@ -1,0 +1,109 @@
+import { createRehearsal, minimalControlPlane, type Rehearsal, type RunningOperator } from '@openstack-operator/cli';
+import {
+  type KubeObject,
+  noLog,
+  type StoredObject,
+  seededRandom,
+  type VirtualClock,
+  virtualClock,
+} from '@openstack-operator/kube';
+import { conditionOf } from '@openstack-operator/openstack';
+
+/** A cloud that comes up in virtual time. */
+export interface Cloud {
+  readonly clock: VirtualClock;
+  readonly rehearsal: Rehearsal;
+  /** Lets virtual time pass until a promise is settled. */
+  settle<T>(promise: Promise<T>): Promise<T>;
+  /** Lets virtual time pass until the condition holds; fails with what is awaited. */
+  until(holds: () => boolean, minutes?: number): Promise<void>;
+  /** An object as the API server has it now. */
+  get(kind: string, name: string, namespace?: string): StoredObject | undefined;
+  /** All objects of a kind. */
+  list(kind: string): StoredObject[];
+  startOperator(): Promise<RunningOperator>;
+  isReady(kind: string, name: string): boolean;
+}
+
+/** A sandbox with our CRDs, in virtual time, repeatable by its seed. */
+export async function createCloud({
+  seed = 1,
+  nodes = ['node-1'],
+}: {
+  seed?: number;
+  nodes?: string[];
+} = {}): Promise<Cloud> {
+  const clock = virtualClock();
+  const settle = async <T>(promise: Promise<T>): Promise<T> => {
+    let settled = false;
+    const mark = () => {
+      settled = true;
+    };
+    promise.then(mark, mark);
+    await clock.run(() => settled);
+    return await promise;
+  };
+  const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log: noLog, nodes }));
+  const { store } = rehearsal.sandbox.api;
+  const list = (kind: string) => [...store.all()].filter((object) => object.kind === kind);
+  const get = (kind: string, name: string, namespace = 'openstack') =>
+    list(kind).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? namespace) === namespace);
+  const isReady = (kind: string, name: string) => {
+    const object = get(kind, name);
+    return object !== undefined && conditionOf(object, 'Ready')?.status === 'True';
+  };
+  return {
+    clock,
+    rehearsal,
+    settle,
+    get,
+    list,
+    isReady,
+    startOperator: () => settle(rehearsal.startOperator()),
+    async until(holds, minutes = 30) {
+      try {
+        await clock.run(holds, { limit: minutes * 60_000 });
+      } catch (error) {
+        throw new Error(`${(error as Error).message}\n${awaited(list).join('\n')}`, { cause: error });
+      }
+    },
+  };
+}
+
+/** What every resource of ours waits for: the first thing that one wants to know when a rollout stands still. */
+function awaited(list: (kind: string) => StoredObject[]): string[] {
+  const kinds = [
+    'OpenStackControlPlane',
+    'MariaDB',
+    'RabbitMQ',
+    'Memcached',
+    'OVNNetwork',
+    'Keystone',
+    'Glance',
+    'Placement',
+    'Neutron',
+    'Nova',
+  ];
+  return kinds.flatMap(list).map((object) => {
+    const ready = conditionOf(object, 'Ready');
+    return `  ${object.kind} ${object.metadata.name}: ${ready?.status === 'True' ? 'Ready' : (ready?.message ?? 'no status')}`;
+  });
+}
+
+/** The minimal cloud, with changes. */
+export function controlPlane(spec: Record<string, unknown> = {}, name = 'my-cloud'): KubeObject {
+  return {
+    ...minimalControlPlane,
+    metadata: { ...minimalControlPlane.metadata, name },
+    spec: { ...(minimalControlPlane['spec'] as object), ...spec },
+  };
+}
+
+/** Brings a cloud to Ready. */
+export async function readyCloud(options: { seed?: number; nodes?: string[]; spec?: Record<string, unknown> } = {}) {
+  const cloud = await createCloud(options);
+  const operator = await cloud.startOperator();
+  await cloud.settle(cloud.rehearsal.create(controlPlane(options.spec)));
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+  return { cloud, operator };
+}

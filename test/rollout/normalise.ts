@@ -1,0 +1,86 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { digest } from '@openstack-operator/openstack';
+
+/** Kinds whose objects the operator itself makes: what has to be the same however a rollout went. */
+const compared = new Set([
+  'ConfigMap',
+  'Secret',
+  'Service',
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'PodDisruptionBudget',
+  'NetworkPolicy',
+  'PersistentVolumeClaim',
+  'HTTPRoute',
+  'MariaDB',
+  'RabbitMQ',
+  'Memcached',
+  'OVNNetwork',
+  'Keystone',
+  'Glance',
+  'Placement',
+  'Neutron',
+  'Nova',
+  'OpenStackControlPlane',
+  'Job',
+]);
+
+/**
+ * The final objects of a namespace, without what chance and time decide: uids, versions, timestamps, generated values
+ * and digests of these.
+ */
+export function finalObjects(objects: Iterable<StoredObject>, namespace = 'openstack'): Record<string, unknown> {
+  const entries = [...objects]
+    .filter(
+      ({ kind, metadata }) =>
+        compared.has(kind) && metadata.namespace === namespace && metadata.name !== 'kube-root-ca.crt',
+    )
+    .map((object) => [`${object.kind} ${object.metadata.name}`, stated(object)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries);
+}
+
+function stated(object: KubeObject): unknown {
+  const { metadata, kind, status, data, ...rest } = object;
+  const conditions = (status as { conditions?: { type: string; status: string; message: string }[] } | undefined)
+    ?.conditions;
+  const annotations = Object.keys(metadata.annotations ?? {}).sort();
+  return scrub({
+    ...rest,
+    labels: metadata.labels,
+    annotations,
+    owners: (metadata.ownerReferences ?? []).map((owner) => `${owner.kind} ${owner.name}`),
+    data: kind === 'Secret' ? Object.keys(data ?? {}).sort() : data,
+    ...(object.apiVersion.startsWith('openstack')
+      ? { conditions: conditions?.map(({ type, status, message }) => [type, status, message]) }
+      : {}),
+  });
+}
+
+/** Values that differ from run to run: uids, and digests in the annotations of pod templates. */
+function scrub(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(scrub);
+  if (typeof value !== 'object' || value === null) return value;
+  const volatile = new Set([
+    'uid',
+    'openstack.k8s.io/credentials',
+    'controller-uid',
+    'batch.kubernetes.io/controller-uid',
+    'clusterIP',
+    'clusterIPs',
+    'volumeName',
+  ]);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, volatile.has(key) ? '*' : scrub(inner)]));
+}
+
+/** One line for each object that two runs end up with differently. */
+export function differences(a: Record<string, unknown>, b: Record<string, unknown>): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].sort().flatMap((name) => {
+    if (!(name in a)) return [`${name}: only in the second`];
+    if (!(name in b)) return [`${name}: only in the first`];
+    return digest(a[name]) === digest(b[name])
+      ? []
+      : [`${name}: ${JSON.stringify(a[name])} != ${JSON.stringify(b[name])}`];
+  });
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { controlPlane, createCloud, readyCloud } from './cloud.ts';
+
+describe('the minimal cloud', () => {
+  test('reaches Ready through its phases in order', async () => {
+    const cloud = await createCloud();
+    await cloud.startOperator();
+    const phases: string[] = [];
+    cloud.rehearsal.sandbox.api.store.subscribe('all', ({ object }) => {
+      const { phase } = (object['status'] ?? {}) as { phase?: string };
+      if (object.kind === 'OpenStackControlPlane' && phase !== undefined && phases.at(-1) !== phase) phases.push(phase);
+    });
+    await cloud.settle(cloud.rehearsal.create(controlPlane()));
+    await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+    expect(phases).toEqual(['Infrastructure', 'Identity', 'CoreServices', 'Compute', 'Ready']);
+  });
+
+  test('deleted, leaves only volumes and their Secrets; created again, takes those up', async () => {
+    const { cloud } = await readyCloud();
+    const client = cloud.rehearsal.sandbox.client();
+    const kind = {
+      group: 'openstack.k8s.io',
+      version: 'v1alpha1',
+      kind: 'OpenStackControlPlane',
+      plural: 'openstackcontrolplanes',
+      namespaced: true,
+    };
+    const secret = (name: string) => JSON.stringify(cloud.get('Secret', name)?.['data']);
+    const before = {
+      volume: cloud.get('PersistentVolumeClaim', 'data-my-cloud-mariadb-0')?.metadata.uid,
+      root: secret('my-cloud-mariadb-root-password'),
+    };
+    await cloud.settle(client.delete(kind, { namespace: 'openstack', name: 'my-cloud' }));
+    const left = () =>
+      [...cloud.rehearsal.sandbox.api.store.all()]
+        .filter(
+          ({ metadata, kind: of }) =>
+            metadata.namespace === 'openstack' &&
+            !['Event', 'ServiceAccount', 'ConfigMap', 'EndpointSlice'].includes(of),
+        )
+        .map((object) => object.kind);
+    await cloud.until(() => left().every((of) => ['PersistentVolumeClaim', 'Secret'].includes(of)));
+    expect(new Set(left())).toEqual(new Set(['PersistentVolumeClaim', 'Secret']));
+    expect(
+      cloud
+        .list('ConfigMap')
+        .filter(({ metadata }) => metadata.namespace === 'openstack')
+        .map(({ metadata }) => metadata.name),
+    ).toEqual(['kube-root-ca.crt']);
+    expect(
+      cloud
+        .list('Node')
+        .flatMap(({ metadata }) => Object.keys(metadata.labels ?? {}))
+        .filter((label) => label.startsWith('openstack.k8s.io/')),
+    ).toEqual([]);
+
+    await cloud.settle(cloud.rehearsal.create(controlPlane()));
+    await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+    expect({
+      volume: cloud.get('PersistentVolumeClaim', 'data-my-cloud-mariadb-0')?.metadata.uid,
+      root: secret('my-cloud-mariadb-root-password'),
+    }).toEqual(before);
+  });
+});
