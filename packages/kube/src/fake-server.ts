@@ -36,6 +36,8 @@ export class FakeServer {
   streams = true;
   /** Virtual milliseconds that each request takes. */
   latency = 0;
+  /** Virtual milliseconds after which what is read arrives. */
+  delay: () => number = () => 0;
   #version = 100;
   #oldest = 0;
   #uid = 0;
@@ -149,13 +151,20 @@ export class FakeServer {
     }
   }
 
+  async #travel(signal: AbortSignal | undefined): Promise<void> {
+    const ms = this.delay();
+    if (ms > 0) await sleep(this.#clock, ms, signal);
+  }
+
   async #list(kind: Kind, options: ListOptions = {}) {
     await this.#enter('list', kind, '', options.signal);
     const from = Number(options.continue ?? 0);
     const items = this.all(kind).filter((object) => selects(options, object));
     const page = structuredClone(items.slice(from, from + (options.limit ?? items.length)));
     const next = from + page.length < items.length ? { continue: String(from + page.length) } : {};
-    return { metadata: { resourceVersion: String(this.#version), ...next }, items: page };
+    const metadata = { resourceVersion: String(this.#version), ...next };
+    await this.#travel(options.signal);
+    return { metadata, items: page };
   }
 
   async *#watch(kind: Kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
@@ -167,7 +176,10 @@ export class FakeServer {
     if (options.sendInitialEvents) {
       const items = this.all(kind).filter((object) => selects(options, object));
       const version = String(this.#version);
-      for (const object of items) yield { type: 'ADDED', object: structuredClone(object) };
+      for (const object of items) {
+        await this.#travel(options.signal);
+        yield { type: 'ADDED', object: structuredClone(object) };
+      }
       yield { type: 'BOOKMARK', resourceVersion: version, initialEventsEnd: true };
     } else {
       position = Number(options.resourceVersion);
@@ -202,7 +214,9 @@ export class FakeServer {
         if (event) {
           position = event.version;
           const told = visible(options, event);
-          if (told && !this.loses(told)) yield structuredClone(told);
+          if (!told || this.loses(told)) continue;
+          await this.#travel(options.signal);
+          yield structuredClone(told);
         } else if (ended) {
           if (position <= this.#version) {
             yield { type: 'BOOKMARK', resourceVersion: String(this.#version), initialEventsEnd: false };

@@ -152,6 +152,6 @@ test('work that never waits lets timers have their turn', async () => {
     spent += 5;
     done++;
   });
-  await virtual.run(() => done === 100);
+  await virtual.run(() => done === 100 && atTimer >= 0);
   expect(atTimer).toBeLessThan(5);
 });

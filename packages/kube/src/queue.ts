@@ -37,6 +37,8 @@ export class WorkQueue {
   #workers = 0;
   #stopped = false;
   #pumping = false;
+  /** When timers and sockets had their turn last, as far as is known. */
+  #since: number | undefined;
   #drained: (() => void)[] = [];
 
   constructor(options: WorkQueueOptions) {
@@ -132,17 +134,19 @@ export class WorkQueue {
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
-    queueMicrotask(() => this.#hand(this.#options.clock.now()));
+    queueMicrotask(() => this.#hand());
   }
 
-  #hand(since: number): void {
+  #hand(): void {
     const { clock } = this.#options;
+    this.#since ??= clock.now();
     while (!this.#stopped && this.#work && this.#active.size < this.#workers) {
       const key = this.#next();
       if (key === undefined) break;
-      if (clock.now() - since > SLICE) {
+      if (clock.now() - this.#since > SLICE) {
         // Passes that await nothing but each other would keep timers (the lease's too) waiting.
-        clock.after(0, () => this.#hand(clock.now()));
+        this.#since = undefined;
+        clock.after(0, () => this.#hand());
         return;
       }
       void this.#run(key, this.#work);
