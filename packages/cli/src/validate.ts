@@ -13,7 +13,12 @@ export interface Mistake {
 
 /** `kubectl openstack validate`: exit 1 and one line for each mistake. */
 export function validateCommand({ file }: { file: string }): void {
-  const resources = readResources(file);
+  const all = readResources(file);
+  const resources = all.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
+  for (const { apiVersion, kind } of all.filter((one) => !resources.includes(one))) {
+    process.stderr.write(`not checked: ${apiVersion} ${kind} is not of ${group}\n`);
+  }
+  if (resources.length === 0) throw new CommandError(`${file} holds no resource of ${group}`);
   const lines = resources.flatMap((resource) => {
     const title = `${resource.kind} ${keyOf(resource) || '(without a name)'}`;
     return validateResource(resource).map(({ field, message }) => `${title}: ${field}: ${message}`);
@@ -29,7 +34,7 @@ export function validateCommand({ file }: { file: string }): void {
 /** What admission would say of a resource of ours, with strict field validation; unknown kinds are a mistake as well. */
 export function validateResource(resource: KubeObject): Mistake[] {
   const api = kinds.find((kind) => kind.kind === resource.kind);
-  if (api === undefined || !resource.apiVersion.startsWith(`${group}/`)) return [unknownKind(resource)];
+  if (api === undefined) return [unknownKind(resource)];
   if (resource.apiVersion !== apiVersionOf(api)) {
     return [
       {
@@ -43,7 +48,7 @@ export function validateResource(resource: KubeObject): Mistake[] {
   object.metadata.namespace ??= 'default';
   const unknown = pruneUnknown(type.schema, object).map((field) => unknownField(type.schema, field));
   type.prepareForCreate(object);
-  return [...unknown, ...type.validateCreate(object).map(mistakeOf)];
+  return [...unknown, ...type.validateCreate(object).filter(isOfTheUser).map(mistakeOf)];
 }
 
 function unknownKind({ apiVersion, kind }: KubeObject): Mistake {
@@ -77,8 +82,18 @@ function unknownField(schema: Schema, path: string): Mistake {
   return { field: path, message: `unknown field ${JSON.stringify(name)}${hint}` };
 }
 
+/** CEL rules are only checked on objects of the right shape; that this was not done is no mistake of its own. */
+function isOfTheUser({ field }: FieldError): boolean {
+  return field !== '<nil>';
+}
+
+/** The API server's words without what stands in front of them already: the field, and the value. */
 function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
-  const shown = value === undefined || type === 'Required' || type === 'Forbidden' ? '' : `${JSON.stringify(value)}: `;
-  const text = type === 'Required' ? `required${detail === '' ? '' : `: ${detail}`}` : detail;
-  return { field: field === '' ? '(root)' : field, message: `${shown.length > 120 ? '' : shown}${text}` };
+  const words = detail
+    .replace(`${field} in body `, '')
+    .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
+  if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };
+  const shown =
+    value === undefined || type === 'Forbidden' || type === 'TypeInvalid' ? '' : `${JSON.stringify(value)}: `;
+  return { field: field === '' ? '(root)' : field, message: `${shown.length > 120 ? '' : shown}${words}` };
 }
