@@ -4,6 +4,7 @@ import { after } from './controller.ts';
 import { TerminalError } from './errors.ts';
 import { failure } from './fake-server.ts';
 import { createMetrics } from './metrics.ts';
+import { controllerReference } from './objects.ts';
 import { Database, Hidden, Page, page, plain, Site, setUp, site } from './test-sites.ts';
 import { on } from './watches.ts';
 
@@ -27,6 +28,24 @@ test('a change of what is referred to wakes who refers to it, also across a chan
   passes.length = 0;
   server.remove(Database, 'ns/one');
   server.remove(Database, 'ns/two');
+  await settle();
+  expect(passes.sort()).toEqual(['ns/a', 'ns/b']);
+  stop.abort();
+  await running;
+});
+
+test('what changes its owner wakes both', async () => {
+  const { server, stop, passes, start, settle } = setUp(async () => {});
+  const [a, b] = [server.put(Site, site('a')), server.put(Site, site('b'))];
+  const owned = (by: typeof a) => ({
+    ...page('x'),
+    metadata: { ...page('x').metadata, ownerReferences: [controllerReference(by)] },
+  });
+  server.put(Page, owned(a));
+  const running = start();
+  await settle();
+  passes.length = 0;
+  server.put(Page, owned(b));
   await settle();
   expect(passes.sort()).toEqual(['ns/a', 'ns/b']);
   stop.abort();
@@ -58,6 +77,10 @@ test('what may only be seen by name is followed by name, for as long as somebody
   server.put(Hidden, plain('Hidden', 'unrelated'));
   await settle();
   expect([passes, seen.at(-1)]).toEqual([['ns/a'], 'new']);
+  server.put(Hidden, { ...plain('Hidden', 'other'), data: 'known at once' });
+  server.put(Site, site('a', { secret: 'other' }));
+  await settle();
+  expect(seen).toEqual(['old', 'new', 'known at once']);
   server.remove(Site, 'ns/a');
   await clock.advance(1000);
   const asked = server.requests.filter(({ kind }) => kind === 'Hidden').length;
@@ -116,6 +139,13 @@ test('errors are repeated with back-off, terminal ones only after a change, mist
   const calm = passes.length;
   await clock.advance(600_000);
   expect(passes.length - calm).toBe(10);
+  // After a success the back-off begins anew.
+  error = new Error('once more');
+  server.put(Site, site('a', { pages: 2 }));
+  await settle();
+  const anew = passes.length;
+  await clock.advance(100);
+  expect(passes.length - anew).toBeGreaterThanOrEqual(3);
   stop.abort();
   await running;
   const text = await registry.metrics();

@@ -128,6 +128,31 @@ test('a lease that somebody takes by force is noticed with the next renewal', as
   expect(String(one.signal.reason)).toContain('"thief" holds the lease');
 });
 
+test('a leader that comes back in the last moment stays leader', async () => {
+  const { clock, server, spec } = setUp();
+  const held = (renewTime: string): Lease => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'ns', name: 'lease' },
+    spec: { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime },
+  });
+  server.put(Lease, held('2026-01-01T00:00:00.000000Z'));
+  const two = candidate('second', server, clock);
+  const waiting = two.acquire();
+  let cameBack = 0;
+  server.intercept = ({ verb }) => {
+    if (verb !== 'replace' || cameBack > 0) return;
+    cameBack = clock.now();
+    server.put(Lease, held('2026-01-01T00:00:17.000000Z'));
+  };
+  await clock.run(() => cameBack > 0);
+  await clock.advance(14_000);
+  expect(spec()?.holderIdentity).toBe('one');
+  await clock.run(() => two.leading);
+  await waiting;
+  await two.release();
+});
+
 test('many candidates at once: one leads', async () => {
   const { clock, server } = setUp();
   server.latency = 30;

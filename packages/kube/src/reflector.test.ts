@@ -217,6 +217,19 @@ test('what we deleted stays away, though the watch still speaks of it; then the 
   await informer.stop();
 });
 
+test('a deletion of ours that the watch told first leaves no tombstone', async () => {
+  const { clock, server, informer, synced } = setUp();
+  server.put(Thing, thing('a', 1));
+  informer.start();
+  await synced();
+  const a = informer.store.get('ns/a');
+  server.remove(Thing, 'ns/a');
+  await clock.advance(0);
+  if (a) informer.store.bury(a);
+  expect(informer.store.tombstones).toBe(0);
+  await informer.stop();
+});
+
 test('a write that takes an object out of the selection takes it out of the store', async () => {
   const { clock, server, informer, values, synced } = setUp({ labelSelector: 'app=x' });
   server.put(Thing, thing('a', 1, { app: 'x' }));

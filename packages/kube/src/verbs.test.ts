@@ -44,43 +44,79 @@ test('what is stated is made, put right, and told; a settled system writes nothi
 });
 
 test('an object of somebody else is left alone, and the error names who has it', async () => {
-  const errors: unknown[] = [];
+  const holders: Record<string, string> = {};
   const { server, stop, start, settle } = setUp(async ({ apply, create }) => {
     for (const [verb, name] of [
       [apply, 'theirs'],
-      [create, 'theirs'],
-      [apply, 'unseen'],
       [create, 'loose'],
+      [apply, 'unseen'],
+      [create, 'unknown'],
     ] as const) {
-      await verb(page(name, { mine: 'yes' })).catch((error: unknown) => errors.push(error));
+      const error = await verb(page(name, { mine: 'yes' })).catch((error: unknown) => error);
+      holders[name] = error instanceof ForeignObjectError ? error.holder : String(error);
     }
   });
   const other = server.put(Site, site('other'));
+  const loose = (name: string) => ({
+    ...page(name),
+    metadata: { ...page(name).metadata, managedFields: [{ manager: 'helm' }] },
+  });
   server.put(Page, {
     ...page('theirs'),
-    metadata: { namespace: 'ns', name: 'theirs', ownerReferences: [controllerReference(other)] },
+    metadata: { ...page('theirs').metadata, ownerReferences: [controllerReference(other)] },
   });
-  server.put(Page, { ...page('loose'), metadata: { ...page('loose').metadata, managedFields: [{ manager: 'helm' }] } });
+  server.put(Page, loose('loose'));
   server.remove(Site, 'ns/other');
   server.put(Site, site('a'));
-  server.intercept = async ({ verb, key }) => {
-    // Comes while the first request about it is on its way: no cache knows it.
-    if (verb === 'get' && key === 'ns/unseen' && !server.peek(Page, key)) server.put(Page, page('unseen'));
+  server.intercept = ({ verb, key }) => {
+    // Comes while our first request about it is on its way: no cache knows it.
+    if ((verb === 'get' && key === 'ns/unseen') || (verb === 'create' && key === 'ns/unknown')) {
+      server.put(Page, loose(key.slice(3)));
+    }
   };
   const running = start();
   await settle();
-  expect(errors.slice(0, 4).every((error) => error instanceof ForeignObjectError)).toBe(true);
-  const holders = errors.slice(0, 4).map((error) => (error as ForeignObjectError).holder);
-  expect(holders).toEqual([
-    `belongs to Site other (uid ${other.metadata.uid})`,
-    `belongs to Site other (uid ${other.metadata.uid})`,
-    'has no controlling owner',
-    'has no controlling owner',
-  ]);
-  expect(server.writes.filter(({ verb }) => verb === 'apply')).toEqual([]);
-  expect(server.all(Page).some((stored) => stored['data'] !== undefined && 'mine' in (stored['data'] as object))).toBe(
-    false,
-  );
+  expect(holders).toEqual({
+    theirs: `belongs to Site other (uid ${other.metadata.uid})`,
+    loose: 'has no controlling owner',
+    unseen: 'has no controlling owner (written by helm)',
+    unknown: 'has no controlling owner (written by helm)',
+  });
+  expect(server.all(Page).some(({ data }) => JSON.stringify(data).includes('mine'))).toBe(false);
+  stop.abort();
+  await running;
+});
+
+test('what must outlive the object carries no reference to it, and is known as ours by other means', async () => {
+  const ours = ({ metadata }: StoredObject) => metadata.labels?.['site'] === 'a';
+  const { server, stop, lines, start, settle } = setUp(async ({ apply }) => {
+    const volume = {
+      ...page('volume', { size: '1' }),
+      metadata: { ...page('volume').metadata, labels: { site: 'a' } },
+    };
+    await apply(volume, { owned: false, ours });
+  });
+  server.put(Site, site('a'));
+  const running = start();
+  await settle();
+  expect(server.peek(Page, 'ns/volume')?.metadata.ownerReferences).toBeUndefined();
+  server.put(Page, { ...page('volume'), metadata: { ...page('volume').metadata, labels: { site: 'b' } } });
+  server.put(Site, site('a', { pages: 1 }));
+  await settle();
+  expect(JSON.stringify(lines)).toContain('Page ns/volume exists and has no controlling owner; it is left alone');
+  stop.abort();
+  await running;
+});
+
+test('an owner in another namespace is refused: the garbage collector would delete what it owns', async () => {
+  const { server, stop, lines, start, settle } = setUp(async ({ apply }) => {
+    await apply({ ...page('x'), metadata: { namespace: 'elsewhere', name: 'x' } });
+  });
+  server.put(Site, site('a'));
+  const running = start();
+  await settle();
+  expect(JSON.stringify(lines)).toContain('Page elsewhere/x cannot be owned by Site ns/a');
+  expect(server.writes).toEqual([]);
   stop.abort();
   await running;
 });
