@@ -35,10 +35,11 @@ export const referenceKinds: Readonly<Record<ReferenceField, Kind>> = {
 };
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. */
-export function gather(pass: Pass, service: Pick<Service, 'references'> | undefined): Surroundings {
+export function gather(pass: Pass, service: Pick<Service, 'references' | 'mentions'> | undefined): Surroundings {
   const { cache, object: resource } = pass;
   const namespace = resource.metadata.namespace ?? '';
-  const references = (service?.references ?? []).map((field) => [field, resolve(pass, field, resource)] as const);
+  const fields = [...(service?.references ?? []), ...(service?.mentions ?? [])];
+  const references = fields.map((field) => [field, resolve(pass, field, resource)] as const);
   const contents = [...cache.list(Secret, { namespace }), ...cache.list(ConfigMap, { namespace })];
   return {
     ...emptySurroundings,

@@ -8,7 +8,7 @@ import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
 import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
 import { brokerRecords, databaseRecords, identityRecords, type Records } from './records.ts';
-import type { Component, GeneratedSecret, Job, Service } from './service.ts';
+import type { Component, GeneratedSecret, Job, Service, Volume } from './service.ts';
 import { startOf } from './start.ts';
 import type { Awaited, Desired, Problem, Step } from './step.ts';
 import { type StepDraft, steps } from './steps.ts';
@@ -87,6 +87,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   if (service.messaging === true) addRecords(brokerRecords(service, context), ...awaited(context, 'messageQueueRef'));
   needed('ConfigReady', 'CredentialsReady');
 
+  for (const volume of service.volumes?.(context) ?? []) add('StorageReady', volumeClaim(service, context, volume));
   for (const job of service.jobs?.(context) ?? []) {
     addJob(job, 'ConfigReady', 'DatabaseReady');
   }
@@ -100,7 +101,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     for (const object of [serviceOf(input), workload(input), disruptionBudget(input), networkPolicy(input)]) {
       if (object !== undefined) add(condition, { verb: 'apply', object });
     }
-    needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady');
+    needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
   if (service.identity !== undefined) {
@@ -116,6 +117,8 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) add(condition, ...objects);
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     step(condition).problems.push(problem);
+  for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {}))
+    drafts[condition] = { ...step(condition), objects: [], skipped };
   return drafts;
 }
 
@@ -135,6 +138,7 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(service.databases === undefined ? [] : account('db-password', database.secret)),
     ...(service.messaging === true ? account('mq-password', broker.secret) : []),
     ...(service.identity?.user === undefined ? [] : account('service-password', identity.secret)),
+    ...(service.identity?.user === undefined || context.cache === undefined ? [] : [credential('cache-key')]),
   ];
 }
 
@@ -160,6 +164,32 @@ function generated(service: Service, context: Context, secret: GeneratedSecret):
     ...(retained ? { retained } : {}),
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+  };
+}
+
+function volumeClaim(service: Service, context: Context, volume: Volume): Desired {
+  const { suffix, size, storageClassName } = volume;
+  const retained = context.spec.deletionPolicy !== 'Delete';
+  return {
+    verb: 'apply',
+    object: {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: context.named(suffix),
+        namespace: context.namespace,
+        labels: {
+          ...labelsOf(service.name, context.name),
+          ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
+        },
+      },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        ...(storageClassName === undefined ? {} : { storageClassName }),
+        resources: { requests: { storage: size } },
+      },
+    },
+    ...(retained ? { retained } : {}),
   };
 }
 

@@ -50,12 +50,16 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly host: (suffix: string) => string;
   /** A referenced resource; undefined when it is external. */
   readonly reference: (field: ReferenceField) => StoredObject | undefined;
+  /** Name of a resource that is referred to by name only: it may not exist yet. Undefined when nothing is meant. */
+  readonly mention: (field: ReferenceField) => string | undefined;
   /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
   readonly databaseUrl: (database: string) => string;
   /** oslo.messaging URL of the service's vhost, with references to its user's password. */
   readonly transportUrl: () => string;
   /** Reference to the password of the service's user in Keystone, for an oslo.config file. */
   readonly servicePassword: () => string;
+  /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
+  readonly cacheKey: () => string;
 }
 
 /** Names that adoption of an existing cloud may need to change; each has a default. */
@@ -151,6 +155,8 @@ export function contextOf<R extends ServiceResource>(
     named,
     host: (suffix) => serviceHost(named(suffix), namespace),
     reference,
+    mention: (field) =>
+      (spec as Readonly<Record<string, { name?: string } | undefined>>)[field]?.name ?? reference(field)?.metadata.name,
     get database() {
       return database();
     },
@@ -184,6 +190,7 @@ export function contextOf<R extends ServiceResource>(
       return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${vhost}`;
     },
     servicePassword: () => secretReference(accounts.identity.secret, 'password', 'oslo'),
+    cacheKey: () => secretReference(named('cache-key'), 'password', 'oslo'),
   };
 }
 

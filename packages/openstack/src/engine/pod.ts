@@ -112,7 +112,8 @@ class Volumes {
   }
 
   #config({ volume, configMap, paths, secretFiles, secretPaths }: ConfigSet): void {
-    if (configMap !== undefined) this.volumes.push({ name: volume, configMap: { name: configMap, defaultMode: 0o444 } });
+    if (configMap !== undefined)
+      this.volumes.push({ name: volume, configMap: { name: configMap, defaultMode: 0o444 } });
     this.#files(volume, paths);
     const secretVolume = `${volume}-secret`;
     if (secretFiles !== undefined)
@@ -223,7 +224,10 @@ function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: 
   if (main && spec.resources !== undefined) return spec.resources;
   const { cpu = '50m', memory = '128Mi' } = resources ?? {};
   // No CPU limit: throttled APIs time out. Node agents have no memory limit either (production rule 3).
-  return { requests: { cpu, memory }, ...(nodeAgent === undefined ? { limits: { memory: memoryLimitOf(memory) } } : {}) };
+  return {
+    requests: { cpu, memory },
+    ...(nodeAgent === undefined ? { limits: { memory: memoryLimitOf(memory) } } : {}),
+  };
 }
 
 /** Four times the request: Python services under uwsgi grow with their workers. */

@@ -39,13 +39,18 @@ export function cache(context: Context, backend = 'oslo_cache.memcache_pool'): L
   return context.cache === undefined ? {} : { cache: { enabled: true, backend, memcache_servers: context.cache } };
 }
 
-/** How the service asks Keystone about tokens: as its own user. */
+/** How the service asks Keystone about tokens: as its own user. What it caches of them others cannot read or forge. */
 export function authtoken(context: Context): Layer {
+  const cached = {
+    memcached_servers: context.cache ?? '',
+    memcache_security_strategy: 'ENCRYPT',
+    memcache_secret_key: context.cacheKey(),
+  };
   return {
     keystone_authtoken: {
       www_authenticate_uri: context.identity.publicUrl,
       ...client(context),
-      ...(context.cache === undefined ? {} : { memcached_servers: context.cache }),
+      ...(context.cache === undefined ? {} : cached),
       service_token_roles: 'service',
       service_token_roles_required: true,
     },

@@ -181,6 +181,13 @@ export interface GeneratedSecret {
   readonly guards?: DataGuard;
 }
 
+/** A volume of the service itself: `<name>-<suffix>`. It outlives its resource unless that says otherwise. */
+export interface Volume {
+  readonly suffix: string;
+  readonly size: string;
+  readonly storageClassName?: string;
+}
+
 /** Files by absolute path: an oslo.config file as layers of data, or a text. */
 export type ConfigFiles = Readonly<Record<string, Layer | string>>;
 
@@ -193,6 +200,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly user: User;
   /** What it refers to; each is awaited before the steps that use it. */
   readonly references: readonly ReferenceField[];
+  /** What it refers to by name only: it need not exist yet, because it comes after this one. */
+  readonly mentions?: readonly ReferenceField[];
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
   readonly databases?: readonly Database[];
   /** Has its own user and vhost on the broker. */
@@ -200,6 +209,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly identity?: Identity;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
+  readonly volumes?: (context: Context<R>) => readonly Volume[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
   readonly jobs?: (context: Context<R>) => readonly Job[];
   /** Objects that no other word of this vocabulary says, by step. */
@@ -208,6 +218,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly needs?: Readonly<Record<string, readonly string[]>>;
   /** What this resource asks for and cannot have, by step. */
   readonly problems?: (context: Context<R>) => Readonly<Record<string, Problem>>;
+  /** Steps that are left out on purpose: done, with this reason. */
+  readonly skips?: (context: Context<R>) => Readonly<Record<string, Problem>>;
   /** Fields of the status that follow from the spec. */
   readonly status?: (context: Context<R>) => Readonly<Record<string, unknown>>;
 }

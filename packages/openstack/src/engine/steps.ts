@@ -6,6 +6,7 @@ export interface StepDraft {
   readonly needs: Set<string>;
   readonly awaits: Awaited[];
   readonly problems: Problem[];
+  readonly skipped?: Problem;
 }
 
 /**
@@ -38,6 +39,7 @@ export function steps(
       awaits: draft.awaits,
       objects: draft.objects,
       ...(first === undefined ? {} : { problem: { reason: first.reason, message } }),
+      ...(draft.skipped === undefined ? {} : { skipped: draft.skipped }),
     });
   };
   for (const condition of Object.keys(drafts)) visit(condition, []);

@@ -36,7 +36,10 @@ export function replicasOf({
   main,
 }: Pick<ComponentInput, 'context' | 'name' | 'component' | 'main'>): number {
   return (
-    context.spec.components?.[component.variantOf ?? name]?.replicas ?? (main ? context.spec.replicas : undefined) ?? component.replicas ?? 1
+    context.spec.components?.[component.variantOf ?? name]?.replicas ??
+    (main ? context.spec.replicas : undefined) ??
+    component.replicas ??
+    1
   );
 }
 
@@ -182,7 +185,13 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
     spec: {
       podSelector: { matchLabels: selectorOf(service.name, context.name, name) },
       policyTypes: ['Ingress'],
-      ingress: [...rule(names.filter(open), {}), ...rule(names.filter((port) => !open(port)), { from })],
+      ingress: [
+        ...rule(names.filter(open), {}),
+        ...rule(
+          names.filter((port) => !open(port)),
+          { from },
+        ),
+      ],
     },
   };
 }

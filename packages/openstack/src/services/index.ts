@@ -3,7 +3,9 @@ import { mariadb } from '../infrastructure/mariadb.ts';
 import { memcached } from '../infrastructure/memcached.ts';
 import { ovn } from '../infrastructure/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq.ts';
+import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
+import { placement } from './placement/placement.ts';
 
 /** Every service that this version can deploy. */
 export const services: readonly Service[] = [
@@ -12,4 +14,6 @@ export const services: readonly Service[] = [
   memcached,
   ovn,
   keystone,
+  glance,
+  placement,
 ] as unknown as readonly Service[];

@@ -1,0 +1,65 @@
+import { Glance } from '../../api/glance.ts';
+import type { Context } from '../../engine/context.ts';
+import { authtoken, database, locks, logging, proxied, sections } from '../../engine/sections.ts';
+import { defineService } from '../../engine/service.ts';
+
+/**
+ * Images, on one volume that one pod at a time can use (phase 1 plan, task 14): an update stops the old pod first, so
+ * it is a short outage (production rule 30).
+ *
+ * glance-api runs by itself, not under uwsgi: in 2025.1 uploads in chunks and imports depend on that.
+ */
+export const glance = defineService<Glance>({
+  kind: Glance,
+  name: 'glance',
+  user: 'glance',
+  references: ['databaseRef', 'cacheRef', 'keystoneRef'],
+  databases: [{ name: 'glance' }],
+  identity: {
+    type: 'image',
+    serviceName: 'glance',
+    description: 'OpenStack Image',
+    user: 'glance',
+    roles: ['admin', 'service'],
+    endpoint: { component: 'api', port: 'api', path: '' },
+  },
+  config: (context) => ({ main: { '/etc/glance/glance-api.conf': configuration(context) } }),
+  volumes: ({ spec }) => [{ suffix: 'images', size: '10Gi', ...spec.storage }],
+  components: ({ named }) => ({
+    api: {
+      workload: 'Deployment',
+      image: 'glance-api',
+      runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
+      ports: { api: 9292 },
+      health: { get: '/healthcheck', port: 'api' },
+      exposed: 'api',
+      reachable: 'anyone',
+      strategy: 'Recreate',
+      mounts: [{ path: '/var/lib/glance', claim: named('images') }],
+      graceSeconds: 60,
+      resources: { cpu: '100m', memory: '256Mi' },
+    },
+  }),
+  jobs: () => [
+    {
+      suffix: 'db-sync',
+      step: 'MigrationReady',
+      image: 'glance-api',
+      mounts: [{ path: '/var/lib/glance', scratch: true }],
+      runs: [{ name: 'db-sync', command: ['glance-manage', 'db_sync'] }],
+    },
+  ],
+  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:9292` }),
+});
+
+function configuration(context: Context<Glance>) {
+  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), {
+    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2, enabled_backends: 'local:file' },
+    glance_store: { default_backend: 'local' },
+    local: { filesystem_store_datadir: '/var/lib/glance/images' },
+    os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
+    os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
+    paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
+    oslo_messaging_notifications: { driver: 'noop' },
+  });
+}

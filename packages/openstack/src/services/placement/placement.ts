@@ -1,0 +1,52 @@
+import { Placement } from '../../api/placement.ts';
+import { authtoken, database, logging, sections } from '../../engine/sections.ts';
+import { defineService } from '../../engine/service.ts';
+
+/** What every host has, and what is used of it (phase 1 plan, task 15). */
+export const placement = defineService<Placement>({
+  kind: Placement,
+  name: 'placement',
+  user: 'placement',
+  references: ['databaseRef', 'cacheRef', 'keystoneRef'],
+  databases: [{ name: 'placement' }],
+  identity: {
+    type: 'placement',
+    serviceName: 'placement',
+    description: 'OpenStack Placement',
+    user: 'placement',
+    roles: ['admin', 'service'],
+    endpoint: { component: 'api', port: 'api', path: '' },
+  },
+  config: (context) => ({
+    main: {
+      '/etc/placement/placement.conf': sections(
+        logging,
+        database(context, 'placement', 'placement_database'),
+        authtoken(context),
+        { api: { auth_strategy: 'keystone' } },
+      ),
+    },
+  }),
+  components: () => ({
+    api: {
+      workload: 'Deployment',
+      image: 'placement-api',
+      runs: { wsgi: 'placement.wsgi.api:application', processes: 2, threads: 4 },
+      ports: { api: 8778 },
+      // It has no /healthcheck; the versions need no token.
+      health: { get: '/', port: 'api' },
+      exposed: 'api',
+      reachable: 'anyone',
+      resources: { cpu: '100m', memory: '256Mi' },
+    },
+  }),
+  jobs: () => [
+    {
+      suffix: 'db-sync',
+      step: 'MigrationReady',
+      image: 'placement-api',
+      runs: [{ name: 'db-sync', command: ['placement-manage', 'db', 'sync'] }],
+    },
+  ],
+  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:8778` }),
+});
