@@ -218,7 +218,9 @@ function watchPeer(session: http2.ClientHttp2Session, socket: Socket, clock: Clo
     }
     if (silent === pingAfter) {
       try {
-        session.ping(() => {});
+        // After GOAWAY Node takes a ping and does not send it; SETTINGS must be answered just the same.
+        if (session.closed) session.settings({});
+        else session.ping(() => {});
       } catch {
         // It throws when the session is being destroyed: then there is nobody to ask.
         return;

@@ -344,6 +344,37 @@ test('a silent peer that answers a ping is kept, and one that sends is not asked
   expect((await body.next()).value?.toString()).toBe('still here');
 });
 
+test('a quiet stream outlives the GOAWAY of its session by more than the patience with silent peers', async () => {
+  const clock = virtualClock();
+  const leaving = signalled();
+  let stream: http2.ServerHttp2Stream | undefined;
+  const { transport, sessions } = await serve(
+    (opened) => {
+      stream = opened;
+      opened.respond({ ':status': 200 });
+      opened.write('begun');
+      // The client says it back.
+      opened.session?.once('goaway', leaving.reach);
+      opened.session?.goaway(http2.constants.NGHTTP2_NO_ERROR);
+    },
+    { clock },
+  );
+  const body = (await transport.request(watch)).body[Symbol.asyncIterator]();
+  await body.next();
+  const [session] = sessions;
+  await leaving.reached;
+  for (let round = 1; round <= 3; round += 1) {
+    const asked = new Promise((resolve) => session?.once('remoteSettings', resolve));
+    await clock.advance(35_000);
+    await asked;
+    // The client answers these after it has read the answer to its own; Node sends no ping on this session any more.
+    await new Promise<void>((resolve) => session?.settings({}, () => resolve()));
+    await clock.advance(5_000);
+  }
+  stream?.end('still here');
+  expect((await body.next()).value?.toString()).toBe('still here');
+});
+
 test('a connection that cannot be made names the server and the code', async () => {
   const gone = net.createServer();
   const free = await new Promise<number>((resolve) => {
