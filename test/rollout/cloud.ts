@@ -44,8 +44,7 @@ export async function createCloud({
     return await promise;
   };
   const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log: noLog, nodes }));
-  const { store } = rehearsal.sandbox.api;
-  const list = (kind: string) => [...store.all()].filter((object) => object.kind === kind);
+  const list = (kind: string) => rehearsal.objects().filter((object) => object.kind === kind);
   const get = (kind: string, name: string, namespace = 'openstack') =>
     list(kind).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? namespace) === namespace);
   const isReady = (kind: string, name: string) => {

@@ -6,7 +6,7 @@ describe('the minimal cloud', () => {
     const cloud = await createCloud();
     await cloud.startOperator();
     const phases: string[] = [];
-    cloud.rehearsal.sandbox.api.store.subscribe('all', ({ object }) => {
+    cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object }) => {
       const { phase } = (object['status'] ?? {}) as { phase?: string };
       if (object.kind === 'OpenStackControlPlane' && phase !== undefined && phases.at(-1) !== phase) phases.push(phase);
     });
@@ -32,7 +32,8 @@ describe('the minimal cloud', () => {
     };
     await cloud.settle(client.delete(kind, { namespace: 'openstack', name: 'my-cloud' }));
     const left = () =>
-      [...cloud.rehearsal.sandbox.api.store.all()]
+      cloud.rehearsal
+        .objects()
         .filter(
           ({ metadata, kind: of }) =>
             metadata.namespace === 'openstack' &&

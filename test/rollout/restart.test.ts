@@ -5,12 +5,12 @@ import { differences, finalObjects } from './normalise.ts';
 describe('an operator that is killed', () => {
   test('at any of 20 points of the rollout, reaches the same final objects', async () => {
     const { cloud: whole } = await readyCloud();
-    const expected = finalObjects(whole.rehearsal.sandbox.api.store.all());
+    const expected = finalObjects(whole.rehearsal.objects());
     const writes = await countWrites();
     for (let point = 1; point <= 20; point++) {
       const after = Math.max(1, Math.floor((writes * point) / 21));
       const cloud = await killedAfter(after);
-      const difference = differences(expected, finalObjects(cloud.rehearsal.sandbox.api.store.all()));
+      const difference = differences(expected, finalObjects(cloud.rehearsal.objects()));
       expect(difference, `killed after write ${after} of ${writes}`).toEqual([]);
     }
   }, 120_000);

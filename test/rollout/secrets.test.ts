@@ -3,7 +3,6 @@ import { readyCloud } from './cloud.ts';
 
 test('no generated value stands anywhere but in Secrets: objects, events, status, logs', async () => {
   const { cloud } = await readyCloud();
-  const { store } = cloud.rehearsal.sandbox.api;
   const secrets = cloud.list('Secret').filter(({ metadata }) => metadata.namespace === 'openstack');
   const values = secrets.flatMap((secret) =>
     Object.entries((secret['data'] ?? {}) as Record<string, string>)
@@ -16,7 +15,8 @@ test('no generated value stands anywhere but in Secrets: objects, events, status
   );
   const generated = values.filter(({ value }) => value.length >= 16 && !value.includes('\n'));
   expect(generated.length).toBeGreaterThan(10);
-  const texts = [...store.all()]
+  const texts = cloud.rehearsal
+    .objects()
     .filter(({ kind }) => kind !== 'Secret')
     .map((object) => ({ where: `${object.kind} ${object.metadata.name}`, text: JSON.stringify(object) }));
   for (const pod of cloud.list('Pod')) {

@@ -59,7 +59,7 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.now() - began, fast });
   if (options.keep === true) await keep(rehearsal, virtual);
   await settle(operator.stop());
-  await settle(rehearsal.stop());
+  rehearsal.stop();
 }
 
 function isReady({ runtime }: RunningOperator, { kind, metadata }: KubeObject): boolean {
@@ -115,7 +115,7 @@ function summary(
   times: { took: number; real: number; fast: boolean },
 ): void {
   const counts = new Map<string, number>();
-  for (const { kind } of rehearsal.sandbox.api.store.all()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const { kind } of rehearsal.objects()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   const built = [
     'Deployment',
     'StatefulSet',

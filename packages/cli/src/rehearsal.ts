@@ -34,11 +34,13 @@ export interface RehearsalOptions {
 /** A sandbox with our CRDs in it, and an operator that can be started and stopped. */
 export interface Rehearsal {
   readonly sandbox: Sandbox;
+  /** Every object that the API server has. */
+  objects(): StoredObject[];
   /** Starts an operator; resolves when its controllers work. */
   startOperator(): Promise<RunningOperator>;
   /** Creates an object, and its namespace where that is missing. */
   create(object: KubeObject): Promise<StoredObject>;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 /** An operator in this process. */
@@ -81,6 +83,10 @@ export async function createRehearsal({
 
   return {
     sandbox,
+    objects: () => {
+      const { registry, store } = sandbox.api;
+      return [...new Set(registry.all().map(({ id }) => id))].flatMap((id) => store.list(id));
+    },
     async startOperator() {
       const stop = new AbortController();
       const wire = mortal(sandbox.transport());

@@ -27,5 +27,5 @@ export async function sandboxCommand(options: {
   await (operator === undefined ? interrupted() : Promise.race([interrupted(), operator.ended]));
   await close();
   await operator?.stop();
-  await sandbox.stop();
+  sandbox.stop();
 }

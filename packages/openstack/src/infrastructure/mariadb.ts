@@ -7,7 +7,8 @@ import { dataClaim } from './data-claim.ts';
  *
  * The data directory lies one level below the mount (`lost+found` would stop mariadb-install-db). Root's password is
  * set from the Secret at every start through `--init-file`, one statement a line because mariadbd executes the file
- * line by line; so a renewed Secret takes effect with the restart that its digest causes.
+ * line by line; so a renewed Secret takes effect with the restart that its digest causes. The accounts without a
+ * password that mariadb-install-db leaves for the addresses of the host itself go.
  */
 export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
@@ -77,6 +78,9 @@ umask 077
 password=$(cat /etc/openstack/root/password)
 cat > /run/mysqld/init.sql <<END
 ALTER USER root@localhost IDENTIFIED BY '$password';
+DROP USER IF EXISTS root@'127.0.0.1';
+DROP USER IF EXISTS root@'::1';
+DROP USER IF EXISTS root@'$(hostname)';
 CREATE USER IF NOT EXISTS root@'%' IDENTIFIED BY '$password';
 ALTER USER root@'%' IDENTIFIED BY '$password';
 GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;
@@ -85,7 +89,7 @@ cat > /run/mysqld/probe.cnf <<END
 [client]
 user=root
 password="$password"
-host=127.0.0.1
+socket=/run/mysqld/mysqld.sock
 END
 exec mariadbd --defaults-file=/etc/openstack/my.cnf --init-file=/run/mysqld/init.sql
 `;
