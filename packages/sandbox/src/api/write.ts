@@ -229,7 +229,7 @@ function prepareUpdate(write: WriteRequest, object: KubeObject, live: StoredObje
   else metadata.generation = live.metadata.generation;
   if (!['status', 'binding'].includes(write.subresource) && hasStatus(write.served)) {
     if (live['status'] === undefined) delete object['status'];
-    else object['status'] = live['status'];
+    else object['status'] = structuredClone(live['status']);
   }
   if (isOrdinary(write)) type.prepareForUpdate(object, live);
   metadata.uid ||= live.metadata.uid;

@@ -10,8 +10,9 @@ import {
 import type { Core, WriteRequest } from '../api/core.ts';
 import { type DeleteRequest, deleteObject } from '../api/delete.ts';
 import { StatusError } from '../api/status.ts';
+import type { ResourceId } from '../api/store.ts';
 import { createObject, replaceObject } from '../api/write.ts';
-import { Pod, type Stored } from '../kinds.ts';
+import { Namespace, Pod, type Stored } from '../kinds.ts';
 import type { ObjectChange, ObjectSource } from '../network/service-table.ts';
 
 /** Copies a JSON value all the way down. */
@@ -33,6 +34,8 @@ export class Cluster implements ObjectSource {
   readonly random: Random;
   readonly #core: Core;
   readonly #manager: string;
+  /** The registry looks through all its kinds; every change of any object asks. */
+  readonly #kinds = new Map<ResourceId, Kind>();
 
   /** @param manager the component's name in managedFields: `kube-controller-manager`, `kubelet` */
   constructor(core: Core, manager: string) {
@@ -68,6 +71,33 @@ export class Cluster implements ObjectSource {
         old: old as Stored<T> | undefined,
       }),
     );
+  }
+
+  /** Every change of every kind. */
+  subscribeAll(listener: (kind: Kind, change: ObjectChange) => void): () => void {
+    return this.#core.store.subscribe(undefined, ({ type, resource, object, old }) => {
+      const kind = this.kindAt(resource);
+      if (kind) listener(kind, { key: keyOf(object), object: type === 'DELETED' ? undefined : object, old });
+    });
+  }
+
+  /** The kind on a shelf of the store, in one of its versions. */
+  kindAt(resource: ResourceId): Kind | undefined {
+    let kind = this.#kinds.get(resource);
+    if (!kind) {
+      kind = this.#core.registry.versionsOf(resource)[0]?.type.kind;
+      if (kind) this.#kinds.set(resource, kind);
+    }
+    return kind;
+  }
+
+  /** Takes the finalizer `kubernetes` from a namespace, and removes it when that was the last. */
+  finalize(namespace: string): void {
+    const live = this.get(Namespace, namespace);
+    if (!live) return;
+    const finalizers = (live.spec?.finalizers ?? []).filter((name) => name !== 'kubernetes');
+    const stored = this.#core.store.put(Namespace, { ...live, spec: finalizers.length > 0 ? { finalizers } : {} });
+    if (finalizers.length === 0 && !stored.metadata.finalizers?.length) this.#core.store.remove(Namespace, namespace);
   }
 
   /** Every kind that is served, once, in one of its versions. */

@@ -1,0 +1,264 @@
+import {
+  type Client,
+  type Clock,
+  type ObjectRef,
+  type Random,
+  realClock,
+  realRandom,
+  type Transport,
+  type VirtualClock,
+} from '@openstack-operator/kube';
+import { type ApiServer, createApiServer } from './api/api-server.ts';
+import type { Faults } from './api/faults.ts';
+import { type Listening, type ListenOptions, listen } from './api/listen.ts';
+import type { LogRequest } from './api/log-handler.ts';
+import type { User } from './api/request-info.ts';
+import { badRequest } from './api/status.ts';
+import { bootstrap } from './bootstrap.ts';
+import { workloadAdmission } from './controllers/admission.ts';
+import { Cluster } from './controllers/cluster.ts';
+import { startControllers } from './controllers/controllers.ts';
+import { expireEvents } from './controllers/events.ts';
+import { serviceAddresses } from './controllers/service-addresses.ts';
+import { Node, Pod } from './kinds.ts';
+import { AddressPool } from './network/address-pool.ts';
+import { ClusterNetwork } from './network/cluster-network.ts';
+import type { ExecResult } from './nodes/container.ts';
+import { fileNode, plant, type Volume } from './nodes/file-tree.ts';
+import { nodeDisk } from './nodes/host-path.ts';
+import { Kubelet } from './nodes/kubelet.ts';
+import type { NodeTimings } from './nodes/node-context.ts';
+import type { Image } from './nodes/program.ts';
+import { Scheduler } from './nodes/scheduler.ts';
+import { Storage } from './nodes/storage.ts';
+import { builtinResourceTypes } from './resources/builtin/builtin-resource-types.ts';
+import { resourceTypeFromCrd } from './resources/crd.ts';
+
+/** One node. */
+export interface NodeOptions {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly { key: string; value?: string; effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' }[];
+  /** Default: 64 cores, 256Gi, 250 pods. */
+  readonly capacity?: Readonly<Record<string, string>>;
+  /** What hostPath volumes find on its disk: absolute path -> content. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What a sandbox is made of. */
+export interface SandboxOptions {
+  /** Default: the machine's. With kube's `virtualClock`, `run` moves time. */
+  readonly clock?: Clock | VirtualClock;
+  readonly random?: Random;
+  /** What its nodes can run. */
+  readonly images: readonly Image[];
+  /** Default: one node, `node-1`. */
+  readonly nodes?: readonly NodeOptions[];
+  readonly authorization?: 'AlwaysAllow' | 'RBAC';
+  readonly faults?: Faults;
+  /** How long nodes take, in milliseconds; default: no time at all. Programs wait on the clock for themselves. */
+  readonly startTimes?: Partial<NodeTimings>;
+  /** Told of errors inside controllers and nodes, which are retried. Default: thrown, as they are bugs. */
+  readonly onError?: (what: string, error: unknown) => void;
+}
+
+/** A Kubernetes in this process. */
+export interface Sandbox extends AsyncDisposable {
+  readonly api: ApiServer;
+  readonly network: ClusterNetwork;
+  client(user?: User): Client;
+  transport(user?: User): Transport;
+  /** Serves the API over sockets. */
+  listen(options?: ListenOptions): Promise<Listening>;
+  readonly nodes: {
+    /** Cuts the power: its processes end, nobody is told; its disk stays. */
+    stop(name: string): void;
+    /** Switches it on again. */
+    start(name: string): void;
+    add(options: NodeOptions): void;
+    /** Names, in the order in which they were added. */
+    list(): string[];
+  };
+  readonly pods: {
+    /** Runs a command in a container (default: the first). @throws StatusError 400 when it does not run */
+    exec(
+      pod: ObjectRef,
+      argv: readonly string[],
+      options?: { container?: string; stdin?: string },
+    ): Promise<ExecResult>;
+    /** What a container has written so far. @throws StatusError 400 when it never ran */
+    logs(pod: ObjectRef, options?: { container?: string; previous?: boolean; tailLines?: number }): string;
+  };
+  /** Whether no controller and no node has anything to do right now. */
+  idle(): boolean;
+  /** With a virtual clock: lets time pass until the condition holds. @throws Error when it never does */
+  run(until: () => boolean, options?: { limit?: number }): Promise<void>;
+  /** Entries in the per-key maps of controllers, nodes and network: back at its first value when all is deleted. */
+  size(): number;
+  /** Ends everything. */
+  stop(): void;
+}
+
+const SERVICE_CIDR = '10.96.0.0/16';
+const NODE_NETWORK = '10.89.0.0/24';
+const DEFAULT_CAPACITY = { cpu: '64', memory: '256Gi', pods: '250', 'ephemeral-storage': '1Ti' };
+
+/**
+ * Starts a Kubernetes: API server, controllers, scheduler, nodes that run the programs of `images`.
+ *
+ * @example
+ * const clock = virtualClock();
+ * const sandbox = createSandbox({ clock, random: seededRandom(1), images: [nginx] });
+ * await sandbox.client().create(Deployment, web);
+ * await sandbox.run(() => sandbox.api.store.get(Deployment, 'default/web')?.status?.availableReplicas === 1);
+ */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { clock = realClock, random = realRandom, images, nodes = [{ name: 'node-1' }] } = options;
+  const { imagePull = 0, containerStart = 0 } = options.startTimes ?? {};
+  const onError = options.onError ?? rethrow;
+  const stopping = new AbortController();
+  const kubelets = new Map<string, Kubelet>();
+
+  const api = createApiServer({
+    clock,
+    random,
+    types: builtinResourceTypes(),
+    customType: resourceTypeFromCrd,
+    logs: (request, signal) => readLog(request, signal),
+    ...(options.authorization && { authorization: options.authorization }),
+    ...(options.faults && { faults: options.faults }),
+  });
+  const { store, registry, admission } = api;
+  const cluster = new Cluster({ store, registry, clock, random, admission }, 'kube-apiserver');
+  admission.push(workloadAdmission(cluster), serviceAddresses(cluster, SERVICE_CIDR));
+  bootstrap(cluster);
+
+  const storage = new Storage();
+  const network = new ClusterNetwork({ objects: cluster, clock, random });
+  const controllers = startControllers(cluster, { storage, caCertificate: '', onError });
+  const scheduler = new Scheduler(cluster, { onError });
+  expireEvents(cluster, stopping.signal);
+  const nodeAddresses = new AddressPool(NODE_NETWORK);
+
+  function addNode({ name, labels, taints, capacity, files = {} }: NodeOptions): void {
+    if (kubelets.has(name)) throw new Error(`the sandbox has a node ${name} already: choose another name`);
+    const disk: Volume = { root: nodeDisk(), used: 0 };
+    for (const [path, content] of Object.entries(files)) plant(disk.root, path, fileNode(content));
+    const kubelet = new Kubelet({
+      name,
+      address: nodeAddresses.take(),
+      ...(labels && { labels }),
+      ...(taints && { taints }),
+      capacity: { ...DEFAULT_CAPACITY, ...capacity },
+      cluster,
+      clock,
+      random,
+      network,
+      podAddresses: new AddressPool(`10.244.${kubelets.size}.0/24`),
+      storage,
+      disk,
+      images,
+      timings: { imagePull, containerStart },
+      onError,
+    });
+    kubelets.set(name, kubelet);
+    kubelet.start();
+  }
+
+  function nodeNamed(name: string): Kubelet {
+    const kubelet = kubelets.get(name);
+    if (!kubelet) throw new Error(`the sandbox has no node ${name}: it has ${[...kubelets.keys()].join(', ')}`);
+    return kubelet;
+  }
+
+  function slotOf(ref: ObjectRef, container: string | undefined) {
+    const key = `${ref.namespace ?? 'default'}/${ref.name}`;
+    const pod = cluster.get(Pod, key);
+    if (!pod) throw badRequest(`pod ${key} does not exist`);
+    const slot = kubelets.get(pod.spec.nodeName ?? '')?.slot(key, container);
+    if (!slot) {
+      const name = container ?? pod.spec.containers[0]?.name ?? '';
+      throw badRequest(`container "${name}" in pod "${ref.name}" is waiting to start: ContainerCreating`);
+    }
+    return slot;
+  }
+
+  function logOf(ref: ObjectRef, container: string | undefined, previous: boolean) {
+    const slot = slotOf(ref, container);
+    const { name } = slot.spec;
+    if (previous) {
+      const log = slot.container ? slot.previousLog : (slot.previousLog ?? slot.log);
+      if (!log || slot.restartCount === 0)
+        throw badRequest(`previous terminated container "${name}" in pod "${ref.name}" not found`);
+      return log;
+    }
+    if (slot.log) return slot.log;
+    const { reason = 'ContainerCreating', message } = slot.state.waiting ?? {};
+    const why = message && /Image/.test(reason) ? 'trying and failing to pull image' : reason;
+    throw badRequest(`container "${name}" in pod "${ref.name}" is waiting to start: ${why}`);
+  }
+
+  async function* readLog(request: LogRequest, signal: AbortSignal): AsyncGenerator<string> {
+    const { name, namespace } = request.pod.metadata;
+    const log = logOf({ name, ...(namespace && { namespace }) }, request.container, request.previous);
+    const { timestamps, tailLines, limitBytes } = request;
+    const wanted = {
+      timestamps,
+      ...(tailLines !== undefined && { tailLines }),
+      ...(limitBytes !== undefined && { limitBytes }),
+    };
+    if (request.follow) yield* log.follow(wanted, signal);
+    else yield log.read(wanted);
+  }
+
+  for (const node of nodes) addNode(node);
+
+  const stop = () => {
+    stopping.abort();
+    scheduler.stop();
+    for (const controller of controllers) controller.stop();
+    for (const kubelet of kubelets.values()) if (kubelet.running) kubelet.stop();
+  };
+  return {
+    api,
+    network,
+    client: (user) => api.client(user),
+    transport: (user) => api.transport(user),
+    listen: (listenOptions) => listen(api, listenOptions),
+    nodes: {
+      stop: (name) => nodeNamed(name).stop(),
+      start: (name) => nodeNamed(name).start(),
+      add: addNode,
+      list: () => cluster.list(Node).map(({ metadata }) => metadata.name),
+    },
+    pods: {
+      async exec(ref, argv, { container, stdin } = {}) {
+        const slot = slotOf(ref, container);
+        if (!slot.container) throw badRequest(`container ${slot.spec.name} in pod ${ref.name} is not running`);
+        return slot.container.exec(argv, { ...(stdin !== undefined && { stdin }) });
+      },
+      logs: (ref, { container, previous = false, tailLines } = {}) =>
+        logOf(ref, container, previous).read({ ...(tailLines !== undefined && { tailLines }) }),
+    },
+    idle: () => controllers.every(({ ready }) => ready === 0),
+    run(until, runOptions) {
+      if (!isVirtual(clock))
+        throw new Error('run needs a virtual clock: give createSandbox({ clock: virtualClock() })');
+      return clock.run(until, runOptions);
+    },
+    size() {
+      const parts = [...controllers, scheduler, ...kubelets.values(), network, network.services];
+      return parts.reduce((sum, { size }) => sum + size, storage.size);
+    },
+    stop,
+    [Symbol.asyncDispose]: async () => stop(),
+  };
+}
+
+function isVirtual(clock: Clock | VirtualClock): clock is VirtualClock {
+  return 'run' in clock;
+}
+
+function rethrow(what: string, error: unknown): never {
+  throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}
