@@ -1,0 +1,15 @@
+/** What a client sends over protocol `amqp`. The first message is an `open`. */
+export type AmqpRequest =
+  | { readonly type: 'open'; readonly user: string; readonly password: string; readonly virtualHost: string }
+  | { readonly type: 'declare'; readonly queue: string; readonly arguments: Readonly<Record<string, string>> }
+  | { readonly type: 'consume'; readonly queue: string; readonly handler: AmqpConsumer }
+  /** Publishes to a queue and waits for the reply: for ever, when nobody consumes. */
+  | { readonly type: 'call'; readonly queue: string; readonly message: unknown };
+
+/** Takes one message of a queue and gives the reply. */
+export type AmqpConsumer = (message: unknown) => Promise<unknown>;
+
+/** What the broker answers; `code` as in AMQP 0-9-1. */
+export type AmqpReply =
+  | { readonly ok: true; readonly value?: unknown }
+  | { readonly ok: false; readonly code: number; readonly text: string };

@@ -1,0 +1,188 @@
+import type { Peer, Session } from '@openstack-operator/sandbox';
+import type { AmqpConsumer, AmqpReply, AmqpRequest } from './amqp-protocol.ts';
+
+/** Patterns of what a user may do in a virtual host. */
+export interface Permissions {
+  configure: string;
+  write: string;
+  read: string;
+}
+
+/** A user of the broker. */
+export interface BrokerUser {
+  password: string | undefined;
+  tags: readonly string[];
+  readonly permissions: Map<string, Permissions>;
+}
+
+/** A policy of a virtual host. */
+export interface Policy {
+  readonly pattern: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+  readonly applyTo: string;
+}
+
+/** A virtual host: queues are kept, consumers live as long as their connections. */
+export interface VirtualHost {
+  readonly queues: Map<string, Readonly<Record<string, string>>>;
+  readonly policies: Map<string, Policy>;
+}
+
+/** What a node keeps on disk. */
+export interface BrokerState {
+  readonly users: Map<string, BrokerUser>;
+  readonly virtualHosts: Map<string, VirtualHost>;
+  /** False until the first start has made the default user. */
+  initialized: boolean;
+}
+
+/** A node without anything. */
+export function emptyBroker(): BrokerState {
+  return { users: new Map(), virtualHosts: new Map(), initialized: false };
+}
+
+/** Makes a virtual host, unless it is there. */
+export function addVirtualHost(state: BrokerState, name: string): boolean {
+  if (state.virtualHosts.has(name)) return false;
+  state.virtualHosts.set(name, { queues: new Map(), policies: new Map() });
+  return true;
+}
+
+/** Whether name and password are a user's. `guest` may come from the node itself only. */
+export function isAuthentic(
+  state: BrokerState,
+  user: string,
+  password: string,
+  address: string,
+  loopback: readonly string[],
+): boolean {
+  const found = state.users.get(user);
+  if (found === undefined || found.password === undefined || found.password !== password) return false;
+  return !loopback.includes(user) || address === '127.0.0.1' || address === '::1';
+}
+
+class AmqpError extends Error {
+  override readonly name = 'AmqpError';
+  readonly code: number;
+
+  constructor(code: number, text: string) {
+    super(text);
+    this.code = code;
+  }
+}
+
+/** A running broker: its state, and the consumers of the connections that are open. */
+export class Broker {
+  readonly state: BrokerState;
+  readonly loopbackUsers: readonly string[];
+  readonly #log: (text: string) => void;
+  readonly #consumers = new Map<string, AmqpConsumer[]>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  constructor(state: BrokerState, options: { loopbackUsers: readonly string[]; log: (text: string) => void }) {
+    this.state = state;
+    this.loopbackUsers = options.loopbackUsers;
+    this.#log = options.log;
+  }
+
+  /** Serves one AMQP connection. */
+  accept(peer: Peer): Session {
+    let opened: { user: string; virtualHost: string } | undefined;
+    const mine: [string, AmqpConsumer][] = [];
+    const answer = async (request: AmqpRequest): Promise<AmqpReply> => {
+      if (request.type === 'open') {
+        this.#open(request, peer);
+        opened = { user: request.user, virtualHost: request.virtualHost };
+        return { ok: true };
+      }
+      if (opened === undefined) throw new AmqpError(505, 'UNEXPECTED_FRAME - expected method frame');
+      const key = `${opened.virtualHost}\n${request.queue}`;
+      if (request.type === 'declare') {
+        this.#declare(opened, request.queue, request.arguments);
+        return { ok: true };
+      }
+      if (request.type === 'consume') {
+        this.#demand(opened, 'read', 'queue', request.queue);
+        this.#consumers.set(key, [...(this.#consumers.get(key) ?? []), request.handler]);
+        mine.push([key, request.handler]);
+        for (const wake of this.#waiting.get(key) ?? []) wake();
+        this.#waiting.delete(key);
+        return { ok: true };
+      }
+      this.#demand(opened, 'write', 'exchange', 'openstack');
+      return { ok: true, value: await this.#deliver(key, request.message) };
+    };
+    return {
+      receive: async (message) => {
+        try {
+          return await answer(message as AmqpRequest);
+        } catch (error) {
+          if (!(error instanceof AmqpError)) throw error;
+          return { ok: false, code: error.code, text: error.message } satisfies AmqpReply;
+        }
+      },
+      closed: () => {
+        for (const [key, handler] of mine) {
+          this.#consumers.set(
+            key,
+            (this.#consumers.get(key) ?? []).filter((other) => other !== handler),
+          );
+        }
+      },
+    };
+  }
+
+  #open({ user, password, virtualHost }: AmqpRequest & { type: 'open' }, peer: Peer): void {
+    if (!isAuthentic(this.state, user, password, peer.address, this.loopbackUsers)) {
+      this.#log(
+        `[error] <0.900.0> Error on AMQP connection <0.900.0> (${peer.address}:40000 -> 5672, state: starting):\n[error] <0.900.0> PLAIN login refused: user '${user}' - invalid credentials`,
+      );
+      throw new AmqpError(
+        403,
+        'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.',
+      );
+    }
+    if (!this.state.virtualHosts.has(virtualHost))
+      throw new AmqpError(530, `NOT_ALLOWED - vhost ${virtualHost} not found`);
+    if (!this.state.users.get(user)?.permissions.has(virtualHost)) {
+      throw new AmqpError(530, `NOT_ALLOWED - access to vhost '${virtualHost}' refused for user '${user}'`);
+    }
+  }
+
+  #demand(who: { user: string; virtualHost: string }, action: keyof Permissions, kind: string, name: string): void {
+    const pattern = this.state.users.get(who.user)?.permissions.get(who.virtualHost)?.[action];
+    if (pattern !== undefined && pattern !== '' && new RegExp(`^(?:${pattern})$`).test(name)) return;
+    throw new AmqpError(
+      403,
+      `ACCESS_REFUSED - ${action} access to ${kind} '${name}' in vhost '${who.virtualHost}' refused for user '${who.user}'`,
+    );
+  }
+
+  #declare(who: { user: string; virtualHost: string }, queue: string, wanted: Readonly<Record<string, string>>): void {
+    this.#demand(who, 'configure', 'queue', queue);
+    const queues = this.state.virtualHosts.get(who.virtualHost)?.queues;
+    const known = queues?.get(queue);
+    if (known === undefined) {
+      queues?.set(queue, wanted);
+      return;
+    }
+    for (const name of new Set([...Object.keys(known), ...Object.keys(wanted)])) {
+      if (known[name] === wanted[name]) continue;
+      const received = wanted[name] === undefined ? 'none' : `the value '${wanted[name]}' of type 'longstr'`;
+      const current = known[name] === undefined ? 'none' : `'${known[name]}'`;
+      throw new AmqpError(
+        406,
+        `PRECONDITION_FAILED - inequivalent arg '${name}' for queue '${queue}' in vhost '${who.virtualHost}': received ${received} but current is ${current}`,
+      );
+    }
+  }
+
+  async #deliver(key: string, message: unknown): Promise<unknown> {
+    for (;;) {
+      const consumer = this.#consumers.get(key)?.[0];
+      if (consumer !== undefined) return consumer(message);
+      await new Promise<void>((resolve) => this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]));
+    }
+  }
+}

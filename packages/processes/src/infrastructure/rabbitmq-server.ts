@@ -1,0 +1,213 @@
+import type { Listener, Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { CommandError, command, logTime, makeDirectories, pause, reasonOf, terminated } from '../program-support.ts';
+import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
+import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
+import { importDefinitions, managementApi } from './rabbitmq-management.ts';
+
+/** What another process of the cluster (rabbitmqctl) asks a node over Erlang distribution. */
+export interface NodeRequest {
+  readonly cookie: string;
+  readonly run: (state: BrokerState) => unknown;
+}
+
+/** `/usr/lib/rabbitmq/bin/rabbitmq-server`: the node. About 6 s until it listens. */
+export const rabbitmqServer: Program = command((process) => runNode(process));
+
+/** `/usr/sbin/rabbitmq-server` of the packages: the same with its output in /var/log/rabbitmq, for root and rabbitmq only. */
+export const rabbitmqServerWrapper: Program = command(async (process) => {
+  const rabbitmq =
+    process.files.exists('/etc/passwd') &&
+    new RegExp(`^rabbitmq:x:${process.uid}:`, 'm').test(process.files.read('/etc/passwd'));
+  if (process.uid !== 0 && !rabbitmq) throw new CommandError('\nOnly root or rabbitmq can run rabbitmq-server\n');
+  const redirect = (name: string) => {
+    const path = `/var/log/rabbitmq/${name}`;
+    try {
+      process.files.write(path, '');
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new CommandError(`/usr/sbin/rabbitmq-server: 46: cannot create ${path}: ${reasonOf(error)}`, 2);
+    }
+    return (text: string) => process.files.write(path, text, { append: true });
+  };
+  return process.run(['/usr/lib/rabbitmq/bin/rabbitmq-server', ...process.argv.slice(1)], {
+    signal: process.signal,
+    ...(process.env['RABBITMQ_LOGS'] !== '-' && { stdout: redirect('startup_log'), stderr: redirect('startup_err') }),
+  });
+});
+
+async function runNode(process: Process): Promise<number> {
+  const log = (text: string): void =>
+    process.stdout(
+      `${text
+        .split('\n')
+        .map((line) => `${logTime(process)}000+00:00 ${line}`)
+        .join('\n')}\n`,
+    );
+  const settings = readRabbitmqSettings(process);
+  const cookie = cookieOf(process, settings.home);
+  demandName(process, settings);
+  if (!(await pause(process, 2500))) return 0;
+  const state = openData(process, settings);
+  log(
+    `[info] <0.254.0> Starting RabbitMQ 4.0.5 on Erlang 27.3\n[info] <0.254.0>  node           : ${settings.nodeName}`,
+  );
+  initialize(process, settings, state, log);
+  if (!(await pause(process, 3500))) return 0;
+  const broker = new Broker(state, { loopbackUsers: loopbackUsers(settings), log });
+  const listeners: Listener[] = [];
+  try {
+    for (const { port, host } of amqpListeners(settings)) {
+      listeners.push(process.network.listen(port, 'amqp', (peer) => broker.accept(peer), { ...(host && { host }) }));
+      log(`[info] <0.600.0> started TCP listener on ${host ?? '[::]'}:${port}`);
+    }
+    if (settings.plugins.includes('rabbitmq_management')) {
+      const port = Number(settings.get('management.tcp.port') ?? 15_672);
+      listeners.push(process.network.listen(port, 'http', managementApi(process, broker, settings.nodeName)));
+      log(`[info] <0.620.0> Management plugin: HTTP (non-TLS) listener started on port ${port}`);
+    }
+    if (settings.plugins.includes('rabbitmq_prometheus')) {
+      const port = Number(settings.get('prometheus.tcp.port') ?? 15_692);
+      listeners.push(
+        process.network.listen(port, 'http', () => ({
+          receive: () => Promise.resolve({ status: 200, body: 'rabbitmq_identity_info 1\n' }),
+        })),
+      );
+    }
+    listeners.push(
+      process.network.listen(Number(settings.environment('DIST_PORT') ?? 25_672), 'raw', () => ({
+        receive: (message) => nodeCall(state, cookie, message as NodeRequest),
+      })),
+    );
+  } catch (error) {
+    for (const listener of listeners) listener.close();
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(
+      `BOOT FAILED\n===========\nERROR: could not bind to distribution port or listener, it is in use by another node: ${reasonOf(error)}`,
+    );
+  }
+  log(`[info] <0.254.0> Server startup complete; ${settings.plugins.length} plugins started.`);
+  process.stdout('  Starting broker... completed with plugins.\n');
+  await terminated(process);
+  log('[info] <0.254.0> SIGTERM received - shutting down');
+  for (const listener of listeners) listener.close();
+  await new Promise<void>((resolve) => process.clock.after(500, () => resolve()));
+  return 0;
+}
+
+function nodeCall(state: BrokerState, cookie: string, request: NodeRequest): Promise<unknown> {
+  if (request.cookie !== cookie) return Promise.resolve({ refused: true });
+  return Promise.resolve({ value: request.run(state) });
+}
+
+/** The shared secret of nodes and command-line tools; made when it is missing. @throws CommandError */
+export function cookieOf(process: Process, home: string): string {
+  const path = `${home}/.erlang.cookie`;
+  const { files } = process;
+  try {
+    if (!files.exists(path)) {
+      files.write(path, Buffer.from(process.random.bytes(10)).toString('hex').toUpperCase(), { mode: 0o400 });
+    }
+    if ((files.stat(path).mode & 0o077) !== 0) {
+      throw new CommandError(
+        `[error] Cookie file ${path} must be accessible by owner only\n\nCrash dump is being written to: erl_crash.dump...done`,
+      );
+    }
+    return files.read(path).trim();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const code = error.code.toLowerCase();
+    throw new CommandError(
+      `Failed to create cookie file '${path}': ${code}\n{"init terminating in do_boot",{undef,[]}}\nRuntime terminating during boot`,
+    );
+  }
+}
+
+/** A node's name must resolve: it is found through its host's epmd. */
+function demandName(process: Process, settings: RabbitmqSettings): void {
+  const host = settings.nodeName.split('@')[1] ?? '';
+  if (host.includes('.') && !settings.longNames) {
+    throw new CommandError(
+      `** System NOT running to use fully qualified hostnames **\n** Hostname ${host} is illegal **\nProtocol 'inet_tcp': register/listen error: nohost`,
+    );
+  }
+  try {
+    process.network.lookup(host);
+  } catch {
+    throw new CommandError(`ERROR: epmd error for host ${host}: nxdomain (non-existing domain)`);
+  }
+}
+
+function openData(process: Process, settings: RabbitmqSettings): BrokerState {
+  try {
+    makeDirectories(process, settings.dataDirectory);
+    return process.files.attach(`${settings.dataDirectory}/schema.DAT`, emptyBroker, { bytes: 1024 * 1024 });
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(
+      `BOOT FAILED\n===========\nError during startup: {error,{cannot_create_mnesia_dir,"${settings.dataDirectory}/",${error.code.toLowerCase()}}}`,
+    );
+  }
+}
+
+/** A new node gets its default user, virtual host and definitions; an old one keeps what it has. */
+function initialize(
+  process: Process,
+  settings: RabbitmqSettings,
+  state: BrokerState,
+  log: (text: string) => void,
+): void {
+  const definitions =
+    settings.get('load_definitions') ??
+    settings.get('definitions.local.path') ??
+    settings.get('management.load_definitions');
+  if (!state.initialized && definitions === undefined) {
+    const name = settings.environment('DEFAULT_USER') ?? settings.get('default_user') ?? 'guest';
+    const password = settings.environment('DEFAULT_PASS') ?? settings.get('default_pass') ?? 'guest';
+    const virtualHost = settings.environment('DEFAULT_VHOST') ?? settings.get('default_vhost') ?? '/';
+    log(
+      `[info] <0.254.0> Adding vhost '${virtualHost}' (description: 'Default virtual host', tags: [])\n[info] <0.254.0> Created user '${name}'`,
+    );
+    addVirtualHost(state, virtualHost);
+    state.users.set(name, {
+      password,
+      tags: ['administrator'],
+      permissions: new Map([[virtualHost, { configure: '.*', write: '.*', read: '.*' }]]),
+    });
+  }
+  state.initialized = true;
+  if (definitions === undefined) return;
+  let text: string;
+  try {
+    text = process.files.read(definitions);
+  } catch {
+    throw new CommandError(
+      `BOOT FAILED\n===========\nError during startup: {error,{could_not_read_defs,{"${definitions}",enoent}}}`,
+    );
+  }
+  try {
+    importDefinitions(state, JSON.parse(text) as unknown);
+  } catch {
+    throw new CommandError(
+      `BOOT FAILED\n===========\nError during startup: {error,{invalid_definitions_file,"${definitions}"}}`,
+    );
+  }
+}
+
+function loopbackUsers(settings: RabbitmqSettings): string[] {
+  if (settings.get('loopback_users') === 'none') return [];
+  const listed = settings.keys.filter((key) => key.startsWith('loopback_users.'));
+  return ['guest', ...listed.map((key) => key.slice('loopback_users.'.length))].filter(
+    (name) => settings.get(`loopback_users.${name}`) !== 'false',
+  );
+}
+
+function amqpListeners(settings: RabbitmqSettings): { port: number; host?: string }[] {
+  if (settings.get('listeners.tcp') === 'none') return [];
+  const listed = settings.keys.filter((key) => key.startsWith('listeners.tcp.')).map((key) => settings.get(key) ?? '');
+  const environment = settings.environment('NODE_PORT');
+  return (listed.length > 0 ? listed : [environment ?? '5672']).map((text) => {
+    const [host, port] = text.includes(':') ? text.split(/:(?=\d+$)/) : [undefined, text];
+    return { port: Number(port), ...(host !== undefined && host !== '' && !host.includes(':') && { host }) };
+  });
+}

@@ -1,0 +1,157 @@
+import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
+import type { AmqpConsumer, AmqpReply, AmqpRequest } from '../infrastructure/amqp-protocol.ts';
+import { pause, reasonOf } from '../program-support.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { PythonError } from './python-error.ts';
+import { type BrokerHost, parseTransportUrl, type TransportUrl } from './urls.ts';
+
+/** Handles the methods of an RPC server; throws `PythonError` for a remote error. */
+export type RpcHandler = (method: string, parameters: unknown) => Promise<unknown>;
+
+/** oslo.messaging over RabbitMQ: RPC calls and servers; a lost broker is waited for, for ever. */
+export class Messaging {
+  readonly #process: Process;
+  readonly #log: Log;
+  readonly #url: TransportUrl;
+  readonly #arguments: Readonly<Record<string, string>>;
+  readonly #timeout: number;
+  #connection: Promise<Connection> | undefined;
+
+  /** @throws PythonError for an URL or a combination of options that oslo.messaging refuses */
+  constructor(options: { process: Process; config: Config; log: Log; url?: string }) {
+    const { process, config, log } = options;
+    this.#process = process;
+    this.#log = log;
+    this.#url = parseTransportUrl(options.url ?? config.text('DEFAULT', 'transport_url', 'rabbit://'));
+    if (this.#url.transport !== 'rabbit' && this.#url.transport !== 'kombu') {
+      throw new PythonError(
+        'oslo_messaging.transport.DriverLoadFailure',
+        `Failed to load transport driver "${this.#url.transport}": No 'oslo.messaging.drivers' driver found, looking for '${this.#url.transport}'`,
+      );
+    }
+    const group = 'oslo_messaging_rabbit';
+    if (
+      config.boolean(group, 'rabbit_stream_fanout', false) &&
+      config.integer(group, 'rabbit_qos_prefetch_count', 0) <= 0
+    ) {
+      throw new PythonError(
+        'RuntimeError',
+        'rabbit_stream_fanout need rabbit_qos_prefetch_count to be set to a value greater than 0',
+      );
+    }
+    this.#arguments = config.boolean(group, 'rabbit_quorum_queue', false) ? { 'x-queue-type': 'quorum' } : {};
+    this.#timeout = config.integer('DEFAULT', 'rpc_response_timeout', 60) * 1000;
+  }
+
+  /** Consumes a topic's queue for ever: again after each loss of the connection. Resolves when it consumes first. */
+  async serve(queue: string, handler: RpcHandler): Promise<void> {
+    const consumer: AmqpConsumer = async (message) => {
+      const { method, parameters } = message as { method: string; parameters: unknown };
+      try {
+        return { result: await handler(method, parameters) };
+      } catch (error) {
+        if (error instanceof PythonError) return { failure: error };
+        throw error;
+      }
+    };
+    const consume = async (): Promise<void> => {
+      const connection = await this.#connected();
+      await this.#send(connection, { type: 'declare', queue, arguments: this.#arguments });
+      await this.#send(connection, { type: 'consume', queue, handler: consumer });
+      connection.closed.addEventListener('abort', () => {
+        if (!this.#process.signal.aborted) void consume().catch(() => undefined);
+      });
+    };
+    await consume();
+  }
+
+  /**
+   * Calls a method of whoever consumes the queue.
+   * @throws PythonError MessagingTimeout when nobody answers, or the remote error
+   */
+  async call(queue: string, method: string, parameters: unknown, timeout = this.#timeout): Promise<unknown> {
+    const expired = new PythonError(
+      'oslo_messaging.exceptions.MessagingTimeout',
+      `Timed out waiting for a reply to message ID ${Buffer.from(this.#process.random.bytes(16)).toString('hex')}`,
+    );
+    const late = new Promise<never>((_resolve, reject) => {
+      this.#process.clock.after(timeout, () => reject(expired), { ref: false });
+    });
+    late.catch(() => undefined);
+    const connection = await Promise.race([this.#connected(), late]);
+    const sent = this.#send(connection, { type: 'call', queue, message: { method, parameters } }).catch(
+      (error: unknown) => {
+        // The reply is lost with the connection.
+        if (error instanceof SystemError) return late;
+        throw error;
+      },
+    );
+    const reply = await Promise.race([sent, late]);
+    const { result, failure } = reply as { result?: unknown; failure?: PythonError };
+    if (failure !== undefined) throw new PythonError(`${failure.type}_Remote`, failure.message);
+    return result;
+  }
+
+  #connected(): Promise<Connection> {
+    this.#connection ??= this.#connect();
+    return this.#connection;
+  }
+
+  async #send(connection: Connection, request: AmqpRequest): Promise<unknown> {
+    const reply = (await connection.call(request)) as AmqpReply;
+    if (reply.ok) return reply.value;
+    const type = reply.code === 403 ? 'amqp.exceptions.AccessRefused' : 'amqp.exceptions.PreconditionFailed';
+    throw new PythonError(type, `Queue.declare: (${reply.code}) ${reply.text}`);
+  }
+
+  /** Tries the hosts of the URL in turn, for ever, as impl_rabbit does: 1 s more between rounds, 30 s at most. */
+  async #connect(): Promise<Connection> {
+    for (let attempt = 0; ; attempt += 1) {
+      const { hosts } = this.#url;
+      const host = hosts[attempt % Math.max(1, hosts.length)] ?? {
+        host: 'localhost',
+        port: 5672,
+        user: 'guest',
+        password: 'guest',
+      };
+      const problem = await this.#try(host);
+      if (typeof problem !== 'string') {
+        problem.closed.addEventListener('abort', () => (this.#connection = undefined));
+        return problem;
+      }
+      const wait = Math.min(30, 1 + 2 * attempt);
+      const id = 'f1d9d9d0-5a4f-4f0b-8d2b-7b8c2a3c1e5d';
+      this.#log.error(
+        'oslo.messaging._drivers.impl_rabbit',
+        `[${id}] AMQP server on ${host.host}:${host.port} is unreachable: ${problem}. Trying again in ${wait} seconds.`,
+      );
+      if (!(await pause(this.#process, wait * 1000))) await new Promise<never>(() => undefined);
+    }
+  }
+
+  async #try(host: BrokerHost): Promise<Connection | string> {
+    try {
+      const connection = await this.#process.network.connect(host.host, host.port, 'amqp');
+      const virtualHost = this.#url.virtualHost === '' ? '/' : this.#url.virtualHost;
+      const reply = (await connection.call({
+        type: 'open',
+        user: host.user || 'guest',
+        password: host.password || 'guest',
+        virtualHost,
+      } satisfies AmqpRequest)) as AmqpReply;
+      if (reply.ok) return connection;
+      connection.close();
+      return reply.code === 403 ? `(0, 0): (403) ${reply.text}` : `Connection.open: (${reply.code}) ${reply.text}`;
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      const texts: Partial<Record<SystemError['code'], string>> = {
+        ECONNREFUSED: '[Errno 111] ECONNREFUSED',
+        ENOTFOUND: '[Errno -2] Name or service not known',
+        ETIMEDOUT: 'timed out',
+        EPROTO: 'Socket closed',
+      };
+      return texts[error.code] ?? reasonOf(error);
+    }
+  }
+}
