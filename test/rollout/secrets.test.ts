@@ -25,9 +25,9 @@ test('no generated value stands anywhere but in Secrets: objects, events, status
       initContainers?: { name: string }[];
     };
     for (const { name } of [...initContainers, ...containers]) {
-      const log = cloud.rehearsal.sandbox.pods.log(
+      const log = cloud.rehearsal.sandbox.pods.logs(
         { namespace: pod.metadata.namespace ?? '', name: pod.metadata.name },
-        name,
+        { container: name },
       );
       texts.push({ where: `log of ${pod.metadata.name}/${name}`, text: log });
     }

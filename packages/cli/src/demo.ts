@@ -140,12 +140,9 @@ function summary(
 /** Serves the sandbox until interrupted; virtual time goes on as real time does. */
 async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): Promise<void> {
   const close = await serveSandbox(sandbox, { kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig') });
-  let ended = false;
-  const end = interrupted().then(() => {
-    ended = true;
-  });
-  let before = realClock.now();
-  while (virtual !== undefined && !ended) {
+  const ended = new AbortController();
+  const end = interrupted().then(() => ended.abort());
+  for (let before = realClock.now(); virtual !== undefined && !ended.signal.aborted; ) {
     await sleep(realClock, 100);
     const now = realClock.now();
     await virtual.advance(now - before);

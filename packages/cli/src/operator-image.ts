@@ -1,4 +1,3 @@
-import type { Clock } from '@openstack-operator/kube';
 import { type HttpCall, runRecords } from '@openstack-operator/operator';
 import type { HttpReply, Image, Process } from '@openstack-operator/sandbox';
 
@@ -16,7 +15,7 @@ export const operatorImage: Image = {
       return await runRecords(args, {
         read: (path) => process.files.read(path),
         http: (call) => overNetwork(process, call),
-        clock: process.clock as Clock,
+        clock: process.clock,
         print: (line) => process.stdout(`${line}\n`),
         signal: process.signal,
       });

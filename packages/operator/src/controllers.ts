@@ -74,7 +74,9 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
   return controller(kind, {
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
     watches: [
-      ...[...service.references, ...(service.mentions ?? [])].map((field): Watched => referenceWatch(kind, referenceKinds[field], field)),
+      ...[...service.references, ...(service.mentions ?? [])].map(
+        (field): Watched => referenceWatch(kind, referenceKinds[field], field),
+      ),
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
       { kind: Secret, individually: true, references: broughtSecrets },
       ...[Pod, ReplicaSet, ControllerRevision].map(

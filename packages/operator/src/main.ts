@@ -7,6 +7,7 @@ import {
   createHealth,
   createLog,
   createMetrics,
+  meteredTransport,
   realClock,
   realRandom,
   serve,
@@ -52,6 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
     case 'help':
       process.stdout.write(usage);
       return 0;
+    case undefined:
     default:
       process.stderr.write(
         `${command === undefined ? '' : `openstack-operator: no command ${JSON.stringify(command)}\n\n`}${usage}`,
@@ -79,6 +81,7 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
   const { client, namespace } = await connect({
     clock: realClock,
     env,
+    wrap: (transport, host) => meteredTransport(transport, metrics, host),
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
   });
   const serving = await serve({ port: Number(values.port), metrics, health });

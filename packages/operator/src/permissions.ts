@@ -1,4 +1,4 @@
-import { type Controller, Event, type Kind, Lease, Node } from '@openstack-operator/kube';
+import { type Controller, Event, type Kind, Lease, Node, Pod } from '@openstack-operator/kube';
 
 /** One rule of a Role or ClusterRole. */
 export interface PolicyRule {
@@ -34,6 +34,8 @@ export function permissionsOf(controllers: readonly Controller[]): { namespaced:
   // Secrets are completed and rotated under their resourceVersion, which is a PUT.
   for (const { kind, verbs } of rights.values()) if (kind.kind === 'Secret') verbs.add('update');
   allow(Node, ['patch']);
+  // Pods that block their own correction are replaced (stuck-pods.ts).
+  allow(Pod, ['delete']);
   allow(Event, ['create', 'patch']);
   allow(Lease, ['get', 'create', 'update', 'patch']);
   const rules = [...rights.values()].sort((a, b) =>

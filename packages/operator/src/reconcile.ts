@@ -14,6 +14,7 @@ import { claimNodes, nodesFinalizer, releaseNodes } from './claim-nodes.ts';
 import type { Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { isPaused, report, statusOf } from './report.ts';
+import { checkVolumes } from './volumes.ts';
 import { type Again, write } from './write.ts';
 
 /** What differs between kinds: how they are composed, and what their phase is. */
@@ -42,18 +43,26 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
     await setFinalizers(pass, [...(resource.metadata.finalizers ?? []), nodesFinalizer]);
   }
-  const composition = recipe.compose(pass);
+  const composed = recipe.compose(pass);
+  const { steps, volumes } = checkVolumes(pass, composed);
+  const composition = { ...composed, steps };
   const before = ((resource['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {};
   const finishedJobs = finishedOf(pass, composition, before);
   const judgement = judgementOf(pass, finishedJobs);
   const progress = judgeAll(composition.steps, judgement);
   const { failures, again } = await writeAll(pass, composition, progress, judgement);
   await prune(pass, composition);
-  await report(pass, statusOf(pass, { composition, progress, failures, phase: recipe.phase(progress), finishedJobs }));
+  await report(
+    pass,
+    statusOf(pass, { composition, progress, failures, phase: recipe.phase(progress), finishedJobs, volumes }),
+  );
   const [failure] = failures.values();
-  if (failure !== undefined && failure.name !== 'ForeignObjectError') throw failure;
+  if (failure !== undefined && !settled.has(failure.name)) throw failure;
   return again === undefined ? undefined : after(again);
 }
+
+/** Failures that no repetition mends: what they wait for wakes the resource. */
+const settled = new Set(['ForeignObjectError', 'KeyMaterialMissingError']);
 
 /** Writes the objects of every step that nothing holds back. A failure of one step stops neither the others nor the report. */
 async function writeAll(
@@ -159,6 +168,7 @@ async function reportPaused(pass: Pass): Promise<void> {
     ],
     failures: new Map(),
     phase: 'Paused',
+    volumes: {},
     finishedJobs: ((pass.object['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {},
   };
   await report(pass, { ...(pass.object['status'] as object | undefined), ...statusOf(pass, findings) });

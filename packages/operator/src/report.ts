@@ -10,8 +10,8 @@ export interface Findings {
   readonly failures: ReadonlyMap<string, Error>;
   readonly phase: string;
   readonly finishedJobs: Readonly<Record<string, string>>;
-  /** Further fields of the status. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  /** Volume claim name -> uid. */
+  readonly volumes: Readonly<Record<string, string>>;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface Findings {
  * its transition time while its status stays, so that an unchanged resource has an unchanged status.
  */
 export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Findings): Record<string, unknown> {
-  const { composition, progress, failures, phase, finishedJobs, more = {} } = findings;
+  const { composition, progress, failures, phase, finishedJobs, volumes } = findings;
   const judged = progress.map((one) => {
     const failure = failures.get(one.condition);
     return failure === undefined
@@ -47,12 +47,12 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
   });
   return {
     ...composition.status,
-    ...more,
     observedGeneration: generation,
     phase,
     message: ready.message.slice(0, 1024),
     conditions,
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
+    ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
   };
 }
 
@@ -81,6 +81,11 @@ export function isPaused(resource: StoredObject): boolean {
   return resource.metadata.annotations?.[annotations.paused] === 'true';
 }
 
+/** The reason of a failure that is a state of the cluster, from its error's name; anything else is a failed write. */
 function reasonOf(error: Error): string {
-  return error.name === 'ForeignObjectError' ? 'ForeignObject' : 'WriteFailed';
+  const known: Readonly<Record<string, string>> = {
+    ForeignObjectError: 'ForeignObject',
+    KeyMaterialMissingError: 'KeyMaterialMissing',
+  };
+  return known[error.name] ?? 'WriteFailed';
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import {
   ForeignObjectError,
   type KubeObject,
+  PersistentVolumeClaim,
   parseTimestamp,
   Secret,
   type StoredObject,
@@ -16,11 +17,13 @@ import {
   referencesIn,
   resolveReferences,
 } from '@openstack-operator/openstack';
+import { mustBeRecreated, recreate } from './immutable-fields.ts';
 import { keepJob } from './jobs.ts';
 import { ownershipOf } from './ownership.ts';
 import { type Pass, readLive } from './pass.ts';
 import { sameFields } from './same-fields.ts';
 import { decodeData, encodeData, generate, rotated } from './secret-values.ts';
+import { replaceStuckPods } from './stuck-pods.ts';
 
 /** What a write led to: milliseconds until it has to be looked at again by itself (a rotation, a retry), if any. */
 export type Again = number | undefined;
@@ -34,10 +37,11 @@ export async function write(
   if (desired.object.kind === 'Job') return await keepJob(pass, desired.object, finishedJobs);
   switch (desired.verb) {
     case 'apply':
+      if (desired.object.kind === 'StatefulSet') await replaceStuckPods(pass, desired.object);
       await applyDifference(pass, noted(desired.object, digest(desired.object)), desired.retained === true);
       return undefined;
     case 'generate':
-      return await generateSecret(pass, desired);
+      return await generateSecret(pass, desired, finishedJobs);
     case 'resolve':
       await resolveSecret(pass, desired.object);
       return undefined;
@@ -50,19 +54,26 @@ async function applyDifference(pass: Pass, object: KubeObject, retained: boolean
   const live = pass.cache.get(kindOf(object), { name, namespace });
   const ownership = ownershipOf(pass.object, retained);
   const controlled = retained || live?.metadata.ownerReferences?.some(({ uid }) => uid === pass.object.metadata.uid);
-  if (live !== undefined && ownership.ours?.(live) === true && controlled === true && sameFields(object, live)) return;
-  await pass.apply(object, ownership);
+  const ours = live !== undefined && ownership.ours?.(live) === true;
+  if (ours && controlled === true && sameFields(object, live)) return;
+  if (ours && mustBeRecreated(object, live)) await recreate(pass, object, live);
+  else await pass.apply(object, ownership);
 }
 
 type Generated = DesiredObject & { verb: 'generate' };
 
 /** A Secret of generated values: made once, completed where a key is missing, rotated when that is due. */
-async function generateSecret(pass: Pass, desired: Generated): Promise<Again> {
+async function generateSecret(
+  pass: Pass,
+  desired: Generated,
+  finishedJobs: Readonly<Record<string, string>>,
+): Promise<Again> {
   const { object, values, rotation, retained = false } = desired;
   const { name = '', namespace = '' } = object.metadata;
   const ownership = ownershipOf(pass.object, retained);
   const live = await readLive(pass, Secret, { name, namespace });
   if (live === undefined) {
+    assertNothingLost(pass, desired, finishedJobs);
     const data = encodeData(mapValues(values, (generator) => generate(generator, pass.random)));
     await pass.create({ ...withAnnotation(object, annotations.rotatedAt, timestamp(pass.clock)), data }, ownership);
     return rotation === undefined ? undefined : rotation.intervalSeconds * 1000;
@@ -82,6 +93,28 @@ async function generateSecret(pass: Pass, desired: Generated): Promise<Again> {
     note: `Secret ${name}: the staged key signs from now on`,
   });
   return rotation.intervalSeconds * 1000;
+}
+
+/** Key material was deleted while data that it protects exist: it is never made anew (production rule 20). */
+class KeyMaterialMissingError extends Error {
+  override readonly name = 'KeyMaterialMissingError';
+}
+
+function assertNothingLost(
+  pass: Pass,
+  { object, secretClass, guards }: Generated,
+  finishedJobs: Readonly<Record<string, string>>,
+): void {
+  if (secretClass !== 'keyMaterial' || guards === undefined) return;
+  const { namespace = '', name = '' } = object.metadata;
+  const exists =
+    guards.kind === 'Job'
+      ? finishedJobs[guards.name] !== undefined
+      : pass.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
+  if (!exists) return;
+  throw new KeyMaterialMissingError(
+    `Secret ${name} is gone, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them`,
+  );
 }
 
 /** Generates what somebody took out; keys of a repository come and go by rotation, and are left alone. */

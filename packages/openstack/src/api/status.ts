@@ -36,6 +36,11 @@ export const common = {
     phase: string('Stage of the upgrade: expand, migrate, roll, contract.', { maxLength: 32 }),
     step: string('Step within the stage.', { maxLength: 64 }),
   }),
+  volumes: map(
+    'Volume claims by name, with their uid: a claim of another uid is an empty volume, which is reported, not used.',
+    string('uid of the claim.', { maxLength: 64 }),
+    { maxProperties: 64 },
+  ),
   jobs: map(
     'Finished Jobs by name, with the hash of what they ran; a Job whose hash stands here is not run again.',
     string('Hash of command, image, configuration and credentials.', { maxLength: 64 }),
