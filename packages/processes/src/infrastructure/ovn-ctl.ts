@@ -1,0 +1,121 @@
+import type { Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../command-line.ts';
+import { CommandError, command, makeDirectories, notModelled, reasonOf } from '../program-support.ts';
+import { ovsLog } from './ovs-daemon.ts';
+import { rootRow } from './ovsdb.ts';
+import { databaseAt, serveDatabases } from './ovsdb-server.ts';
+
+const known = [
+  'db-X-addr',
+  'db-X-port',
+  'db-X-file',
+  'db-X-sock',
+  'db-X-pidfile',
+  'db-X-schema',
+  'db-X-cluster-local-addr',
+  'db-X-cluster-local-port',
+  'db-X-cluster-local-proto',
+  'db-X-cluster-remote-addr',
+  'db-X-cluster-remote-port',
+  'db-X-cluster-remote-proto',
+  'db-X-create-insecure-remote',
+  'db-X-sync-from-addr',
+  'db-X-sync-from-port',
+  'db-X-sync-from-proto',
+  'db-X-use-remote-in-db',
+  'db-X-election-timer',
+  'db-X-probe-interval-to-active',
+  'ovn-X-log',
+  'ovn-X-logfile',
+  'ovn-X-db',
+  'ovn-X-db-ssl-key',
+  'ovn-X-db-ssl-cert',
+  'ovn-X-db-ssl-ca-cert',
+  'ovn-X-options',
+  'db-X-detach',
+  'ovn-X-wrapper',
+];
+const common = [
+  'ovn-user',
+  'ovs-user',
+  'ovn-dir',
+  'ovn-northd-log',
+  'ovn-northd-logfile',
+  'ovn-manage-ovsdb',
+  'dbs-options',
+  'db-cluster-schema-upgrade',
+];
+
+/** `/usr/share/ovn/scripts/ovn-ctl run_nb_ovsdb` and `run_sb_ovsdb`: one database server in the foreground. */
+export const ovnCtl: Program = command(async (process) => {
+  const names = [...['nb', 'sb'].flatMap((side) => known.map((name) => name.replace('X', side))), ...common];
+  const given = process.argv.slice(1);
+  const unknown = given.find((word) => word.startsWith('--') && !names.includes(word.slice(2).split('=')[0] ?? ''));
+  if (unknown !== undefined)
+    throw new CommandError(`/usr/share/ovn/scripts/ovn-ctl: unknown option "${unknown}" (use --help for help)`);
+  const line = parseCommandLine(given, { optional: names });
+  const [verb] = line.operands;
+  const side = verb === 'run_nb_ovsdb' ? 'nb' : verb === 'run_sb_ovsdb' ? 'sb' : undefined;
+  if (side === undefined) {
+    if (verb === undefined)
+      throw new CommandError('/usr/share/ovn/scripts/ovn-ctl: missing command name (use --help for help)');
+    notModelled(process, `the command ${verb}`);
+  }
+  const option = (name: string): string | undefined => line.value(`db-${side}-${name}`);
+  const log = ovsLog(process);
+  const file = option('file') ?? `/var/lib/ovn/ovn${side}_db.db`;
+  const socket = option('sock') ?? `/run/ovn/ovn${side}_db.sock`;
+  const name = side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound';
+  try {
+    makeDirectories(process, '/run/ovn');
+    makeDirectories(process, file.slice(0, file.lastIndexOf('/')));
+    const database = databaseAt(process, file, name);
+    rootRow(database, side === 'nb' ? 'NB_Global' : 'SB_Global');
+    const cluster = option('cluster-local-addr');
+    const raft =
+      cluster === undefined
+        ? undefined
+        : raftListener(process, cluster, Number(option('cluster-local-port') ?? (side === 'nb' ? 6643 : 6644)), log);
+    const port = option('port') ?? (side === 'nb' ? '6641' : '6642');
+    const insecure = option('create-insecure-remote') === 'yes';
+    const remotes = [
+      `punix:${socket}`,
+      ...(option('use-remote-in-db') === 'no' ? [] : [`db:${name},${side.toUpperCase()}_Global,connections`]),
+    ];
+    if (insecure) remotes.push(`ptcp:${port}:${option('addr')?.replace(/^\[|\]$/g, '') ?? '0.0.0.0'}`);
+    const pidfile = option('pidfile') ?? `/run/ovn/ovn${side}_db.pid`;
+    const daemon = parseCommandLine([`--pidfile=${pidfile}`, `--unixctl=/run/ovn/ovn${side}_db.ctl`], {
+      optional: ['pidfile'],
+      values: ['unixctl'],
+    });
+    const status = await serveDatabases(process, [database], { remotes, directory: '/run/ovn', line: daemon });
+    raft?.close();
+    return status;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`ovsdb-server: I/O error: ${file}: ${reasonOf(error)}`);
+  }
+});
+
+/** A member of a raft cluster listens on its own address: it must resolve to this host. */
+function raftListener(process: Parameters<Program>[0], address: string, port: number, log: (text: string) => void) {
+  const host = address.replace(/^\[|\]$/g, '');
+  try {
+    const [own] = process.network.lookup(host);
+    return process.network.listen(port, 'raw', () => ({ receive: () => Promise.resolve(undefined) }), {
+      ...(own !== undefined && { host: own }),
+    });
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const reason =
+      error.code === 'ENOTFOUND'
+        ? 'Name or service not known'
+        : error.code === 'EADDRNOTAVAIL'
+          ? 'Cannot assign requested address'
+          : reasonOf(error);
+    log(`socket_util|ERR|${port}:${host}: bind: ${reason}`);
+    log(`raft|WARN|ptcp:${port}:${host}: listen failed (${reason})`);
+    throw new CommandError(`ovsdb-server: ovsdb error: ${host}: ${reason}`);
+  }
+}

@@ -1,0 +1,281 @@
+import { type Connection, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../command-line.ts';
+import { CommandError, command, nameOf, pause, reasonOf } from '../program-support.ts';
+import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
+import {
+  connectOvsdb,
+  followDatabase,
+  mapOf,
+  type OvsdbReply,
+  type OvsRow,
+  ovsTable,
+  parseRemotes,
+  rootRow,
+  transact,
+} from './ovsdb.ts';
+
+/** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container. */
+const ovsVswitchd: Program = command(async (process) => {
+  const line = daemonLine(process);
+  const log = ovsLog(process);
+  const remotes = line.operands[0] ?? 'unix:/run/openvswitch/db.sock';
+  parseRemotes(remotes);
+  const control = openDaemon(process, line, {
+    directory: '/run/openvswitch',
+    control: (text) => (text === 'version' ? 'ovs-vswitchd (Open vSwitch) 3.5.0' : undefined),
+  });
+  await pause(process, 200);
+  await followDatabase(process, {
+    remotes,
+    database: 'Open_vSwitch',
+    log,
+    changed: (connection) =>
+      transact(connection, 'Open_vSwitch', (database) => {
+        const root = rootRow(database, 'Open_vSwitch');
+        for (const [name, bridge] of ovsTable(database, 'Bridge')) {
+          if (bridge['ready'] === process.privileged) continue;
+          bridge['ready'] = process.privileged;
+          log(
+            process.privileged
+              ? `bridge|INFO|bridge ${name}: using datapath ID 0000`
+              : `dpif|WARN|failed to create datapath ovs-system: Operation not permitted`,
+          );
+        }
+        if (process.privileged) root['cur_cfg'] = root['next_cfg'] ?? 0;
+      }),
+  });
+  control.close();
+  return 0;
+});
+
+/** `ovn-northd`: joins the two databases; waits for both. */
+const ovnNorthd: Program = command(async (process) => {
+  const line = daemonLine(process);
+  const log = ovsLog(process);
+  const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? 'unix:/run/ovn/ovnnb_db.sock';
+  const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? 'unix:/run/ovn/ovnsb_db.sock';
+  parseRemotes(north);
+  parseRemotes(south);
+  let connections = 0;
+  const control = openDaemon(process, line, {
+    directory: '/run/ovn',
+    control: (text) =>
+      text === 'version'
+        ? 'ovn-northd 25.03.0'
+        : text === 'status'
+          ? 'Status: active'
+          : text.endsWith('connection-status')
+            ? connections === 2
+              ? 'connected'
+              : 'not connected'
+            : undefined,
+  });
+  let nbConfig = 0;
+  let southbound: Connection | undefined;
+  const publish = async (): Promise<void> => {
+    if (southbound === undefined || southbound.closed.aborted) return;
+    await transact(southbound, 'OVN_Southbound', (database) => {
+      rootRow(database, 'SB_Global')['nb_cfg'] = nbConfig;
+      rootRow(database, 'SB_Global')['northd'] = 'active';
+    });
+  };
+  await Promise.all([
+    followDatabase(process, {
+      remotes: north,
+      database: 'OVN_Northbound',
+      log,
+      changed: async (connection) => {
+        connections |= 1;
+        nbConfig = await transact(connection, 'OVN_Northbound', (database) =>
+          Number(rootRow(database, 'NB_Global')['nb_cfg'] ?? 0),
+        );
+        await publish();
+      },
+    }),
+    followDatabase(process, {
+      remotes: south,
+      database: 'OVN_Southbound',
+      log,
+      changed: async (connection) => {
+        if (southbound !== connection)
+          log('ovn_northd|INFO|ovn-northd lock acquired. This ovn-northd instance is now active.');
+        southbound = connection;
+        connections = 2;
+        await publish();
+      },
+    }),
+  ]);
+  control.close();
+  return 0;
+});
+
+/** `ovn-controller`: registers its chassis in the southbound database as the local Open_vSwitch row says. */
+const ovnController: Program = command(async (process) => {
+  const line = daemonLine(process);
+  const log = ovsLog(process);
+  const local = line.operands[0] ?? 'unix:/run/openvswitch/db.sock';
+  parseRemotes(local);
+  let status = 'not connected';
+  const control = openDaemon(process, line, {
+    directory: '/run/ovn',
+    control: (text) =>
+      text === 'connection-status' ? status : text === 'version' ? 'ovn-controller 25.03.0' : undefined,
+  });
+  let session: { remote: string; stop: AbortController } | undefined;
+  await followDatabase(process, {
+    remotes: local,
+    database: 'Open_vSwitch',
+    log,
+    changed: async (connection) => {
+      const settings = await transact(connection, 'Open_vSwitch', (database) => ({
+        ...mapOf(rootRow(database, 'Open_vSwitch'), 'external_ids'),
+      }));
+      const chassis = chassisOf(process, settings, log);
+      if (chassis === undefined) return;
+      await transact(connection, 'Open_vSwitch', (database) => {
+        const name = settings['ovn-bridge'] ?? 'br-int';
+        const bridges = ovsTable(database, 'Bridge');
+        if (bridges.has(name)) return;
+        bridges.set(name, {
+          name,
+          fail_mode: 'secure',
+          datapath_type: settings['ovn-bridge-datapath-type'] ?? '',
+          external_ids: {},
+          other_config: {},
+        });
+        const root = rootRow(database, 'Open_vSwitch');
+        root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
+      });
+      const remote = settings['ovn-remote'] as string;
+      const key = `${remote} ${JSON.stringify(chassis)}`;
+      if (session?.remote === key) return;
+      session?.stop.abort();
+      const stop = new AbortController();
+      session = { remote: key, stop };
+      void southbound(
+        process,
+        remote,
+        chassis,
+        AbortSignal.any([stop.signal, process.signal]),
+        log,
+        (text) => (status = text),
+      );
+    },
+  });
+  control.close();
+  return 0;
+});
+
+interface Chassis extends OvsRow {
+  readonly name: string;
+}
+
+/** What the chassis says of itself; undefined while a setting is missing (the daemon waits). */
+function chassisOf(
+  process: Process,
+  settings: Readonly<Record<string, string>>,
+  log: (text: string) => void,
+): Chassis | undefined {
+  const id = settings['system-id'];
+  const type = settings['ovn-encap-type'];
+  const address = settings['ovn-encap-ip'];
+  if (settings['ovn-remote'] === undefined) log('main|INFO|OVN OVSDB remote not specified.  Waiting...');
+  else if (id === undefined || id === '') log("chassis|WARN|'system-id' in Open_vSwitch database is missing.");
+  else if (type === undefined || address === undefined || address === '')
+    log('chassis|INFO|Need to specify an encap type and ip');
+  else {
+    return {
+      name: id,
+      hostname: settings['hostname'] ?? process.pod.hostname,
+      encaps: type.split(',').map((kind) => `${kind}:${address}`),
+      other_config: {
+        'ovn-bridge-mappings': settings['ovn-bridge-mappings'] ?? '',
+        'ovn-cms-options': settings['ovn-cms-options'] ?? '',
+      },
+    };
+  }
+  return undefined;
+}
+
+async function southbound(
+  process: Process,
+  remotes: string,
+  chassis: Chassis,
+  signal: AbortSignal,
+  log: (text: string) => void,
+  report: (status: string) => void,
+): Promise<void> {
+  try {
+    parseRemotes(remotes);
+  } catch (error) {
+    log(`stream|ERR|${(error as Error).message}`);
+    return;
+  }
+  const scoped: Process = new Proxy(process, {
+    get: (target, key) => (key === 'signal' ? signal : (target[key as keyof Process] as unknown)),
+  });
+  await followDatabase(scoped, {
+    remotes,
+    database: 'OVN_Southbound',
+    log,
+    changed: (connection) => {
+      report('connected');
+      return transact(connection, 'OVN_Southbound', (database) => {
+        const table = ovsTable(database, 'Chassis');
+        const twin = [...table.values()].find(
+          (row) => row['name'] !== chassis.name && JSON.stringify(row['encaps']) === JSON.stringify(chassis['encaps']),
+        );
+        if (twin !== undefined) {
+          log(
+            `chassis|WARN|transaction failed: {"details":"Transaction causes multiple rows in \\"Encap\\" table to have identical values (${String(chassis['encaps'])}) for index on columns \\"type\\" and \\"ip\\"."}`,
+          );
+          return;
+        }
+        if (JSON.stringify(table.get(chassis.name)) === JSON.stringify(chassis)) return;
+        table.set(chassis.name, { ...chassis });
+        ovsTable(database, 'Chassis_Private').set(chassis.name, { name: chassis.name, nb_cfg: 0 });
+        log(`chassis|INFO|Claimed chassis ${chassis.name}`);
+      });
+    },
+  });
+  report('not connected');
+}
+
+/** `ovs-appctl`, `ovn-appctl`: ask a daemon over its control socket. */
+const appctl = (directory: string): Program =>
+  command(async (process) => {
+    const line = parseCommandLine(process.argv.slice(1), {
+      values: ['t', 'target', 'T', 'timeout'],
+      stopAtOperand: true,
+    });
+    const target = line.value('t') ?? line.value('target') ?? 'ovs-vswitchd';
+    const text = line.operands.join(' ');
+    let socket = target;
+    if (!target.startsWith('/')) {
+      const pidfile = `${directory}/${target}.pid`;
+      if (!process.files.exists(pidfile))
+        throw new CommandError(`${nameOf(process)}: cannot read pidfile "${pidfile}" (No such file or directory)`);
+      socket = `${directory}/${target}.${process.files.read(pidfile).trim()}.ctl`;
+    }
+    try {
+      const connection = await connectOvsdb(process, `unix:${socket}`);
+      const reply = (await connection.call({ type: 'control', command: text })) as OvsdbReply;
+      connection.close();
+      if (!reply.ok)
+        throw new CommandError(`${reply.error}\n${nameOf(process)}: ${socket}: server returned an error`, 2);
+      process.stdout(`${String(reply.value)}\n`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new CommandError(`${nameOf(process)}: cannot connect to "${socket}" (${reasonOf(error)})`);
+    }
+  });
+
+/** Daemons of Open vSwitch and OVN, and their control commands. */
+export const ovnDaemons: Readonly<Record<string, Program>> = {
+  'ovs-vswitchd': ovsVswitchd,
+  'ovn-northd': ovnNorthd,
+  'ovn-controller': ovnController,
+  'ovs-appctl': appctl('/run/openvswitch'),
+  'ovn-appctl': appctl('/run/ovn'),
+};

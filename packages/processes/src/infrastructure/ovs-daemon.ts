@@ -1,0 +1,107 @@
+import { type Listener, type Process, SystemError } from '@openstack-operator/sandbox';
+import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
+import { CommandError, logTime, nameOf, reasonOf } from '../program-support.ts';
+import type { OvsdbReply, OvsdbRequest } from './ovsdb.ts';
+
+/** Options that every daemon of OVS and OVN has. */
+const common = {
+  flags: [
+    'detach',
+    'no-chdir',
+    'monitor',
+    'no-self-confinement',
+    'mlockall',
+    'disable-system',
+    'dry-run',
+    'no-dbs',
+    'version',
+    'h',
+    'help',
+  ],
+  values: [
+    'v',
+    'log-file-x',
+    'remote',
+    'unixctl',
+    'private-key',
+    'certificate',
+    'ca-cert',
+    'bootstrap-ca-cert',
+    'peer-ca-cert',
+    'user',
+    'ovnnb-db',
+    'ovnsb-db',
+    'n-threads',
+    'schema',
+    'sync-from',
+    'config-file',
+    'ssl-protocols',
+    'ssl-ciphers',
+    'chassis',
+    'n',
+    'syslog-method',
+    'syslog-target',
+  ],
+  optional: ['pidfile', 'log-file', 'overwrite-pidfile', 'verbose'],
+};
+
+/** Reads a daemon's command line. @throws CommandError for an option that it does not know */
+export function daemonLine(process: Process, extra: { values?: readonly string[] } = {}): CommandLine {
+  try {
+    return parseCommandLine(process.argv.slice(1), { ...common, values: [...common.values, ...(extra.values ?? [])] });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new CommandError(`${nameOf(process)}: ${error.message}`);
+  }
+}
+
+/** Log lines as ovs writes them to the console: `2026-01-02T03:04:05Z|00001|module|LEVEL|text`. */
+export function ovsLog(process: Process): (text: string) => void {
+  let number = 0;
+  return (text) => {
+    number += 1;
+    process.stderr(`${logTime(process).slice(0, 19).replace(' ', 'T')}Z|${String(number).padStart(5, '0')}|${text}\n`);
+  };
+}
+
+/**
+ * Writes the pid file (with --pidfile) and opens the control socket in the run directory.
+ * @throws CommandError when the directory is missing or closed
+ */
+export function openDaemon(
+  process: Process,
+  line: CommandLine,
+  options: { directory: string; control: (command: string) => string | undefined },
+): Listener {
+  const name = nameOf(process);
+  const { directory, control } = options;
+  const pidfile = line.has('pidfile') ? line.value('pidfile') || `${directory}/${name}.pid` : undefined;
+  try {
+    if (pidfile !== undefined)
+      process.files.write(pidfile.startsWith('/') ? pidfile : `${directory}/${pidfile}`, `${process.pid}\n`);
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`${name}: ${pidfile}.tmp: create failed (${reasonOf(error)})`);
+  }
+  const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
+  try {
+    return process.network.listen(
+      `unix:${socket.startsWith('/') ? socket : `${directory}/${socket}`}`,
+      'ovsdb',
+      () => ({
+        receive: (message) => {
+          const request = message as OvsdbRequest;
+          const value = request.type === 'control' ? control(request.command) : undefined;
+          const reply: OvsdbReply =
+            value === undefined
+              ? { ok: false, error: `"${request.type === 'control' ? request.command : ''}" is not a valid command` }
+              : { ok: true, value };
+          return Promise.resolve(reply);
+        },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`${name}: could not initialize control socket ${socket}: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,328 @@
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { CommandError, command, nameOf, notModelled, pause, reasonOf } from '../program-support.ts';
+import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
+
+/** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
+interface Step {
+  readonly options: ReadonlySet<string>;
+  readonly words: readonly string[];
+}
+
+/** What tells the three ctl programs apart. */
+interface Control {
+  readonly database: OvsDatabase['name'];
+  readonly remote: string;
+  readonly root: string;
+  /** Environment variable with the remote. */
+  readonly variable: string;
+}
+
+const vsctl: Control = {
+  database: 'Open_vSwitch',
+  remote: 'unix:/run/openvswitch/db.sock',
+  root: 'Open_vSwitch',
+  variable: 'OVS_DB',
+};
+const nbctl: Control = {
+  database: 'OVN_Northbound',
+  remote: 'unix:/run/ovn/ovnnb_db.sock',
+  root: 'NB_Global',
+  variable: 'OVN_NB_DB',
+};
+const sbctl: Control = {
+  database: 'OVN_Southbound',
+  remote: 'unix:/run/ovn/ovnsb_db.sock',
+  root: 'SB_Global',
+  variable: 'OVN_SB_DB',
+};
+
+const globalFlags = [
+  '--no-wait',
+  '--oneline',
+  '--no-leader-only',
+  '--leader-only',
+  '--no-headings',
+  '--bare',
+  '--retry',
+  '--no-shuffle-remotes',
+  '--dry-run',
+];
+
+function control(settings: Control): Program {
+  return command(async (process) => {
+    const words = process.argv.slice(1);
+    const found = new Map<string, string>();
+    while (words[0]?.startsWith('-') && words[0] !== '--') {
+      const [name = '', value] = words[0].split(/=(.*)/s);
+      if (
+        ['--db', '--timeout', '-t', '--inactivity-probe', '-v', '--verbose', '--columns', '--format', '-f'].includes(
+          name,
+        )
+      ) {
+        words.shift();
+        found.set(name, value ?? (name.startsWith('-v') ? '' : (words.shift() ?? '')));
+      } else if (globalFlags.includes(name)) {
+        words.shift();
+        found.set(name, '');
+      } else if (name.startsWith('-v')) words.shift();
+      else break;
+    }
+    const steps = stepsOf(words);
+    if (steps.length === 0) throw new CommandError(`${nameOf(process)}: missing command name (use --help for help)`);
+    const remote = found.get('--db') ?? process.env[settings.variable] ?? settings.remote;
+    const limit = Number(found.get('--timeout') ?? found.get('-t') ?? 0) * 1000;
+    const began = process.clock.now();
+    const expired = (): boolean => limit > 0 && process.clock.now() - began >= limit;
+    for (;;) {
+      try {
+        return await run(process, settings, remote, steps, found, expired);
+      } catch (error) {
+        if (!(error instanceof SystemError)) throw error;
+        // The ovn tools wait for their database; ovs-vsctl gives up unless --retry.
+        if (settings.database === 'Open_vSwitch' && !found.has('--retry')) {
+          throw new CommandError(`${nameOf(process)}: ${remote}: database connection failed (${reasonOf(error)})`);
+        }
+        if (settings.database !== 'Open_vSwitch' && remote.startsWith('unix:')) {
+          throw new CommandError(`${nameOf(process)}: ${remote}: database connection failed (${reasonOf(error)})`);
+        }
+      }
+      if (expired() || !(await pause(process, 1000))) return alarm(process);
+    }
+  });
+}
+
+/** SIGALRM of --timeout. */
+function alarm(process: Process): number {
+  process.stderr(`${nameOf(process)}: terminating with signal 14 (Alarm clock)\n`);
+  return 142;
+}
+
+function stepsOf(words: readonly string[]): Step[] {
+  const steps: Step[] = [];
+  let current: string[] = [];
+  const flush = (): void => {
+    const options = current.filter((word) => word.startsWith('--'));
+    const rest = current.filter((word) => !word.startsWith('--'));
+    if (rest.length > 0)
+      steps.push({ options: new Set(options.map((option) => option.split('=')[0] ?? '')), words: rest });
+    current = [];
+  };
+  for (const word of words) {
+    if (word === '--') flush();
+    else current.push(word);
+  }
+  flush();
+  return steps;
+}
+
+async function run(
+  process: Process,
+  settings: Control,
+  remote: string,
+  steps: readonly Step[],
+  found: ReadonlyMap<string, string>,
+  expired: () => boolean,
+): Promise<number> {
+  const connection = await connectOvsdb(process, remote);
+  let output = '';
+  let changes = false;
+  const wanted = await transact(connection, settings.database, (database) => {
+    for (const step of steps) {
+      const said = execute(process, settings, database, step);
+      output += said.output;
+      changes ||= said.changes;
+    }
+    if (settings.database !== 'Open_vSwitch' || !changes) return 0;
+    const root = rootRow(database, settings.root);
+    root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
+    return Number(root['next_cfg']);
+  });
+  process.stdout(output);
+  // Without --no-wait a change is done when ovs-vswitchd has taken it over.
+  const waits = settings.database === 'Open_vSwitch' && changes && !found.has('--no-wait');
+  for (;;) {
+    if (!waits) break;
+    const done = await transact(connection, settings.database, (database) =>
+      Number(rootRow(database, settings.root)['cur_cfg'] ?? 0),
+    );
+    if (done >= wanted) break;
+    if (expired()) return alarm(process);
+    if (!(await pause(process, 100))) return 143;
+  }
+  connection.close();
+  return 0;
+}
+
+interface Said {
+  readonly output: string;
+  readonly changes: boolean;
+}
+
+const done: Said = { output: '', changes: true };
+const said = (output: string): Said => ({ output, changes: false });
+
+function execute(process: Process, settings: Control, database: OvsDatabase, { options, words }: Step): Said {
+  const name = nameOf(process);
+  const [verb = '', ...operands] = words;
+  const [first = '', second = ''] = operands;
+  const bridges = ovsTable(database, 'Bridge');
+  const ports = ovsTable(database, 'Port');
+  switch (verb) {
+    case 'init':
+    case 'sync':
+      rootRow(database, settings.root);
+      return said('');
+    case 'show':
+      return said(show(database));
+    case 'add-br':
+      if (bridges.has(first)) {
+        if (options.has('--may-exist')) return said('');
+        throw new CommandError(
+          `${name}: cannot create a bridge named ${first} because a bridge named ${first} already exists`,
+        );
+      }
+      bridges.set(first, { name: first, external_ids: {}, other_config: {} });
+      return done;
+    case 'del-br':
+      if (!bridges.delete(first) && !options.has('--if-exists'))
+        throw new CommandError(`${name}: no bridge named ${first}`);
+      return done;
+    case 'br-exists':
+      if (!bridges.has(first)) throw new CommandError('', 2);
+      return said('');
+    case 'list-br':
+      return said(
+        [...bridges.keys()]
+          .sort()
+          .map((bridge) => `${bridge}\n`)
+          .join(''),
+      );
+    case 'add-port':
+      if (!bridges.has(first)) throw new CommandError(`${name}: no bridge named ${first}`);
+      ports.set(second, { name: second, bridge: first, external_ids: {} });
+      return done;
+    case 'del-port': {
+      const port = second === '' ? first : second;
+      if (!ports.delete(port) && !options.has('--if-exists')) throw new CommandError(`${name}: no port named ${port}`);
+      return done;
+    }
+    case 'list-ports':
+      return said(
+        [...ports.values()]
+          .filter((port) => port['bridge'] === first)
+          .map((port) => `${String(port['name'])}\n`)
+          .join(''),
+      );
+    case 'set':
+    case 'add':
+    case 'remove':
+    case 'clear':
+    case 'get':
+    case 'list':
+      return record(process, settings, database, verb, operands, options);
+    case 'set-connection':
+    case 'set-manager': {
+      const table = ovsTable(database, verb === 'set-manager' ? 'Manager' : 'Connection');
+      table.clear();
+      for (const target of operands) table.set(target, { target });
+      return done;
+    }
+    case 'get-connection':
+      return said([...ovsTable(database, 'Connection').keys()].map((target) => `${target}\n`).join(''));
+    case 'chassis-del':
+      ovsTable(database, 'Chassis').delete(first);
+      return done;
+    default:
+      return notModelled(process, `the command ${verb}`);
+  }
+}
+
+/** Table names may be given in any case and without `_`; `.` is the only row of the root table. */
+function rowOf(
+  process: Process,
+  settings: Control,
+  database: OvsDatabase,
+  table: string,
+  id: string,
+  tolerant: boolean,
+): OvsRow | undefined {
+  const plain = table.toLowerCase().replaceAll('_', '');
+  if (['open', 'openvswitch', 'nbglobal', 'sbglobal'].includes(plain) && id === '.')
+    return rootRow(database, settings.root);
+  const known = [...database.tables.keys(), 'Bridge', 'Port', 'Interface', 'Chassis', 'Connection'].find(
+    (one) => one.toLowerCase() === plain,
+  );
+  const rows = ovsTable(database, known ?? table);
+  const row = rows.get(id);
+  if (row === undefined && !tolerant)
+    throw new CommandError(`${nameOf(process)}: no row "${id}" in table ${known ?? table}`);
+  return row;
+}
+
+function record(
+  process: Process,
+  settings: Control,
+  database: OvsDatabase,
+  verb: string,
+  operands: readonly string[],
+  options: ReadonlySet<string>,
+): Said {
+  const [table = '', id = '', ...columns] = operands;
+  if (verb === 'list') {
+    const rows =
+      id === '' ? [...ovsTable(database, table).values()] : [rowOf(process, settings, database, table, id, false)];
+    return said(
+      rows
+        .map((row) =>
+          Object.entries(row ?? {})
+            .map(([name, value]) => `${name} : ${JSON.stringify(value)}\n`)
+            .join(''),
+        )
+        .join('\n'),
+    );
+  }
+  const row = rowOf(process, settings, database, table, id, options.has('--if-exists'));
+  if (row === undefined) return said('');
+  let output = '';
+  for (const column of columns) {
+    const [, name = '', key, value] = /^([\w-]+)(?::([^=]+))?(?:=([\s\S]*))?$/.exec(column) ?? [];
+    if (verb === 'get') {
+      const text = key === undefined ? row[name] : mapOf(row, name)[unquoted(key)];
+      if (text === undefined && !options.has('--if-exists')) {
+        throw new CommandError(`${nameOf(process)}: no key "${key}" in Open_vSwitch record "${id}" column ${name}`);
+      }
+      output += `${text === undefined ? '' : typeof text === 'string' ? `"${text}"` : JSON.stringify(text)}\n`;
+    } else if (verb === 'clear') row[name] = {};
+    else if (verb === 'remove') {
+      const { [columns[1] ?? '']: _gone, ...rest } = mapOf(row, name);
+      row[name] = rest;
+      break;
+    } else if (verb === 'add')
+      throw new CommandError(`${nameOf(process)}: this make-believe program does not know add`, 2);
+    else if (key === undefined) row[name] = unquoted(value ?? '');
+    else {
+      if (value === undefined)
+        throw new CommandError(`${nameOf(process)}: ${column}: argument does not end in "=" followed by a value.`);
+      row[name] = { ...mapOf(row, name), [unquoted(key)]: unquoted(value) };
+    }
+  }
+  return verb === 'get' ? said(output) : done;
+}
+
+const unquoted = (text: string): string => text.replace(/^"(.*)"$/s, '$1');
+
+function show(database: OvsDatabase): string {
+  const bridges = [...ovsTable(database, 'Bridge').keys()].map((bridge) => `    Bridge ${bridge}\n`).join('');
+  const chassis = [...ovsTable(database, 'Chassis').values()]
+    .map((row) => `Chassis ${String(row['name'])}\n    hostname: ${String(row['hostname'])}\n`)
+    .join('');
+  return `00000000-0000-0000-0000-000000000000\n${bridges}${chassis}`;
+}
+
+/** `ovs-vsctl`, `ovn-nbctl`, `ovn-sbctl`. */
+export const ovsControlCommands: Readonly<Record<string, Program>> = {
+  'ovs-vsctl': control(vsctl),
+  'ovn-nbctl': control(nbctl),
+  'ovn-sbctl': control(sbctl),
+};

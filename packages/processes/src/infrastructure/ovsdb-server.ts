@@ -1,0 +1,144 @@
+import type { Listener, Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../command-line.ts';
+import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
+import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
+import { connectOvsdb, type OvsDatabase, OvsdbService, ovsTable } from './ovsdb.ts';
+
+const schemas: Readonly<Record<string, OvsDatabase['name']>> = {
+  'vswitch.ovsschema': 'Open_vSwitch',
+  'ovn-nb.ovsschema': 'OVN_Northbound',
+  'ovn-sb.ovsschema': 'OVN_Southbound',
+};
+
+/** Makes a database file. @throws CommandError in ovsdb-tool's words */
+export function createDatabase(process: Process, path: string, schema: string): void {
+  const { files } = process;
+  if (!files.exists(schema))
+    throw new CommandError(`ovsdb-tool: I/O error: ${schema}: open failed (No such file or directory)`);
+  if (files.exists(path)) throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (File exists)`);
+  const name = schemas[schema.split('/').at(-1) ?? ''] ?? notModelled(process, `the schema ${schema}`);
+  try {
+    databaseAt(process, path, name);
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${reasonOf(error)})`);
+  }
+}
+
+/** The live database of a file. @throws SystemError */
+export function databaseAt(process: Process, path: string, name: OvsDatabase['name']): OvsDatabase {
+  return process.files.attach<OvsDatabase>(path, () => ({ name, tables: new Map() }), { bytes: 64 * 1024 });
+}
+
+const ovsdbTool: Program = command((process) => {
+  const { operands } = parseCommandLine(process.argv.slice(1), { values: ['v'] });
+  const [task, path = '/etc/openvswitch/conf.db', schema = '/usr/share/openvswitch/vswitch.ovsschema'] = operands;
+  if (task === 'create') createDatabase(process, path, schema);
+  else if (task === 'needs-conversion') process.stdout('no\n');
+  else if (task === 'db-name') process.stdout('Open_vSwitch\n');
+  else if (task === 'db-is-standalone') return process.files.exists(path) ? 0 : 2;
+  else if (task !== 'convert' && task !== 'compact') notModelled(process, `the command ${task}`);
+  return 0;
+});
+
+const ovsdbServer: Program = command(async (process) => {
+  const line = daemonLine(process);
+  const paths = line.operands.length > 0 ? line.operands : ['/etc/openvswitch/conf.db'];
+  const databases = paths.map((path) => {
+    if (!process.files.exists(path))
+      throw new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (No such file or directory)`);
+    try {
+      return databaseAt(process, path, 'Open_vSwitch');
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${reasonOf(error)})`);
+    }
+  });
+  return serveDatabases(process, databases, { remotes: line.values('remote'), directory: '/run/openvswitch', line });
+});
+
+/** Serves databases on their remotes until SIGTERM: punix:, ptcp:, and `db:` (connections that stand in the database). */
+export async function serveDatabases(
+  process: Process,
+  databases: readonly OvsDatabase[],
+  options: { remotes: readonly string[]; directory: string; line: ReturnType<typeof daemonLine> },
+): Promise<number> {
+  const log = ovsLog(process);
+  const service = new OvsdbService(databases);
+  const open = openDaemon(process, options.line, {
+    directory: options.directory,
+    control: (text) =>
+      text === 'version'
+        ? 'ovsdb-server (Open vSwitch) 3.5.0'
+        : text.startsWith('cluster/status')
+          ? 'Status: cluster member\nRole: leader'
+          : undefined,
+  });
+  await pause(process, 300);
+  const listeners = new Map<string, Listener>();
+  const listen = (remote: string): void => {
+    if (listeners.has(remote)) return;
+    const unix = /^punix:(.+)$/.exec(remote);
+    const tcp = /^p(?:tcp|ssl):(\d+)(?::(.+))?$/.exec(remote);
+    const bind = tcp?.[2]?.replace(/^\[|\]$/g, '');
+    try {
+      if (unix)
+        listeners.set(
+          remote,
+          process.network.listen(`unix:${unix[1] as string}`, 'ovsdb', () => service.accept()),
+        );
+      else if (tcp)
+        listeners.set(
+          remote,
+          process.network.listen(Number(tcp[1]), 'ovsdb', () => service.accept(), {
+            ...(bind && bind !== '::' && { host: bind }),
+          }),
+        );
+      else throw new CommandError(`ovsdb-server: ${remote}: listen failed (Address family not supported by protocol)`);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      if (unix) throw new CommandError(`ovsdb-server: ${remote}: listen failed (${reasonOf(error)})`);
+      log(`ovsdb_jsonrpc_server|ERR|${remote}: listen failed: ${reasonOf(error)}`);
+    }
+  };
+  for (const remote of options.remotes.filter((text) => !text.startsWith('db:'))) listen(remote);
+  const fromDatabase = options.remotes.some((remote) => remote.startsWith('db:'));
+  const follow = (): void => {
+    for (const database of fromDatabase ? databases : []) {
+      for (const table of ['Connection', 'Manager'])
+        for (const target of ovsTable(database, table).keys()) listen(target);
+    }
+  };
+  follow();
+  const watcher = service.accept();
+  for (const { name } of databases) await watcher.receive({ type: 'watch', database: name, notify: follow });
+  log(`ovsdb_server|INFO|ovsdb-server (Open vSwitch) 3.5.0`);
+  await terminated(process);
+  open.close();
+  for (const listener of listeners.values()) listener.close();
+  return 0;
+}
+
+const ovsdbClient: Program = command(async (process) => {
+  const line = parseCommandLine(process.argv.slice(1), { values: ['timeout', 't', 'v'], flags: ['no-leader-only'] });
+  const [task, server = 'unix:/run/openvswitch/db.sock'] = line.operands;
+  try {
+    const connection = await connectOvsdb(process, server);
+    if (task !== 'list-dbs') notModelled(process, `the command ${task}`);
+    const reply = (await connection.call({ type: 'list' })) as { value: string[] };
+    process.stdout(`${reply.value.join('\n')}\n`);
+    connection.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${reasonOf(error)})`);
+  }
+});
+
+/** Servers and tools of OVSDB. */
+export const ovsdbCommands: Readonly<Record<string, Program>> = {
+  'ovsdb-tool': ovsdbTool,
+  'ovsdb-server': ovsdbServer,
+  'ovsdb-client': ovsdbClient,
+};

@@ -1,0 +1,181 @@
+import { type Connection, type Process, type Session, SystemError } from '@openstack-operator/sandbox';
+import { CommandError, pause, reasonOf } from '../program-support.ts';
+
+/** A row: columns; maps such as external_ids are plain objects. */
+export type OvsRow = Record<string, unknown>;
+
+/** One database: tables of rows by name. */
+export interface OvsDatabase {
+  readonly name: 'Open_vSwitch' | 'OVN_Northbound' | 'OVN_Southbound' | '_Server';
+  readonly tables: Map<string, Map<string, OvsRow>>;
+}
+
+/** What a client sends over protocol `ovsdb`. */
+export type OvsdbRequest =
+  | { readonly type: 'list' }
+  | { readonly type: 'transact'; readonly database: string; readonly run: (database: OvsDatabase) => unknown }
+  | { readonly type: 'watch'; readonly database: string; readonly notify: () => void }
+  /** To a control socket. */
+  | { readonly type: 'control'; readonly command: string };
+
+/** What the server answers. */
+export type OvsdbReply =
+  | { readonly ok: true; readonly value?: unknown }
+  | { readonly ok: false; readonly error: string };
+
+/** A table of a database, made on first use (the schema has them all). */
+export function ovsTable(database: OvsDatabase, name: string): Map<string, OvsRow> {
+  let table = database.tables.get(name);
+  if (table === undefined) {
+    table = new Map();
+    database.tables.set(name, table);
+  }
+  return table;
+}
+
+/** The one row of a table such as Open_vSwitch or NB_Global. */
+export function rootRow(database: OvsDatabase, table: string): OvsRow {
+  const rows = ovsTable(database, table);
+  let row = rows.get('.');
+  if (row === undefined) {
+    row = { external_ids: {}, other_config: {}, options: {} };
+    rows.set('.', row);
+  }
+  return row;
+}
+
+/** A map column of a row. */
+export function mapOf(row: OvsRow | undefined, column: string): Record<string, string> {
+  return (row?.[column] ?? {}) as Record<string, string>;
+}
+
+/** Serves databases to any number of connections; watchers hear of every transaction. */
+export class OvsdbService {
+  readonly #databases: readonly OvsDatabase[];
+  readonly #watchers = new Map<string, Set<() => void>>();
+
+  constructor(databases: readonly OvsDatabase[]) {
+    this.#databases = databases;
+  }
+
+  accept(): Session {
+    const mine: [string, () => void][] = [];
+    return {
+      receive: (message) => {
+        const request = message as OvsdbRequest;
+        if (request.type === 'list')
+          return Promise.resolve({ ok: true, value: ['_Server', ...this.#databases.map(({ name }) => name)] });
+        if (request.type === 'control') return Promise.resolve({ ok: false, error: 'unknown method' });
+        const database = this.#databases.find(({ name }) => name === request.database);
+        if (database === undefined)
+          return Promise.resolve({ ok: false, error: `unknown database ${request.database}` });
+        if (request.type === 'watch') {
+          const watchers = this.#watchers.get(database.name) ?? new Set();
+          watchers.add(request.notify);
+          this.#watchers.set(database.name, watchers);
+          mine.push([database.name, request.notify]);
+          return Promise.resolve({ ok: true });
+        }
+        const before = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
+        const value = request.run(database);
+        const after = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
+        if (before !== after) for (const notify of this.#watchers.get(database.name) ?? []) notify();
+        return Promise.resolve({ ok: true, value });
+      },
+      closed: () => {
+        for (const [name, notify] of mine) this.#watchers.get(name)?.delete(notify);
+      },
+    };
+  }
+}
+
+/** `tcp:host:port`, `unix:/path`, `ssl:...`; several with commas. @throws CommandError */
+export function parseRemotes(
+  text: string,
+): { readonly text: string; readonly path?: string; readonly host?: string; readonly port?: number }[] {
+  return text.split(',').map((remote) => {
+    const unix = /^unix:(.+)$/.exec(remote);
+    if (unix) return { text: remote, path: unix[1] as string };
+    const tcp = /^(?:tcp|ssl):(\[[^\]]+\]|[^:]+):(\d+)$/.exec(remote);
+    if (tcp) return { text: remote, host: (tcp[1] as string).replace(/^\[|\]$/g, ''), port: Number(tcp[2]) };
+    throw new CommandError(`${remote}: bad peer name format`);
+  });
+}
+
+/** A connection to one of the remotes. @throws SystemError of the last one that was tried */
+export async function connectOvsdb(process: Process, remotes: string): Promise<Connection> {
+  let failure: unknown;
+  for (const { path, host, port } of parseRemotes(remotes)) {
+    try {
+      return path === undefined
+        ? await process.network.connect(host as string, port as number, 'ovsdb')
+        : await process.network.connectUnix(path, 'ovsdb');
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** Runs a transaction. @throws CommandError with the server's refusal */
+export async function transact<T>(
+  connection: Connection,
+  database: OvsDatabase['name'],
+  run: (database: OvsDatabase) => T,
+): Promise<T> {
+  const reply = (await connection.call({ type: 'transact', database, run } satisfies OvsdbRequest)) as OvsdbReply;
+  if (!reply.ok) throw new CommandError(reply.error);
+  return reply.value as T;
+}
+
+/**
+ * Keeps a connection to a database for ever: connects, watches, calls `changed` on every change; after a loss again
+ * with 1, 2, 4, 8 s in between, as `reconnect` does. Ends with SIGTERM.
+ */
+export async function followDatabase(
+  process: Process,
+  options: {
+    remotes: string;
+    database: OvsDatabase['name'];
+    log: (text: string) => void;
+    changed: (connection: Connection) => Promise<void>;
+  },
+): Promise<void> {
+  const { remotes, database, log, changed } = options;
+  for (let wait = 1; !process.signal.aborted; wait = Math.min(8, wait * 2)) {
+    try {
+      log(`reconnect|INFO|${remotes}: connecting...`);
+      const connection = await connectOvsdb(process, remotes);
+      let wake: () => void = () => undefined;
+      let dirty = true;
+      const notify = (): void => {
+        dirty = true;
+        wake();
+      };
+      const reply = (await connection.call({ type: 'watch', database, notify } satisfies OvsdbRequest)) as OvsdbReply;
+      if (!reply.ok) {
+        log(`ovsdb_cs|WARN|${remotes}: received unexpected error response: ${reply.error}`);
+        connection.close();
+      } else {
+        log(`reconnect|INFO|${remotes}: connected`);
+        wait = 1;
+        connection.closed.addEventListener('abort', () => wake());
+        process.signal.addEventListener('abort', () => wake());
+        while (!connection.closed.aborted && !process.signal.aborted) {
+          if (dirty) {
+            dirty = false;
+            await changed(connection);
+          } else await new Promise<void>((resolve) => (wake = resolve));
+        }
+        if (process.signal.aborted) connection.close();
+        else log(`reconnect|INFO|${remotes}: connection closed by peer`);
+      }
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      log(
+        `reconnect|INFO|${remotes}: connection attempt failed (${error.code === 'ENOTFOUND' ? 'Name or service not known' : reasonOf(error)})`,
+      );
+    }
+    await pause(process, wait * 1000);
+  }
+}
