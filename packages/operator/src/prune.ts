@@ -8,7 +8,7 @@ import {
   ReplicaSet,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { type Composition, kindOf } from '@openstack-operator/openstack';
+import { type Composition, conditionOf, kindOf } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
 /**
@@ -62,8 +62,16 @@ function isMounted(pass: Pass, configMap: StoredObject): boolean {
   const labelSelector = { matchLabels: { [instance]: labels?.[instance] ?? '' } };
   const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job];
   return kinds.some((kind) =>
-    pass.cache.list(kind, { namespace, labelSelector }).some((user) => mountedConfigMaps(user).includes(name)),
+    pass.cache
+      .list(kind, { namespace, labelSelector })
+      .some((user) => !hasEnded(user) && mountedConfigMaps(user).includes(name)),
   );
+}
+
+/** A Job or pod that has run to its end starts no container any more. */
+function hasEnded(user: KubeObject): boolean {
+  const { phase } = (user['status'] ?? {}) as { phase?: string };
+  return ['Succeeded', 'Failed'].includes(phase ?? '') || conditionOf(user, 'Complete')?.status === 'True';
 }
 
 const instance = 'app.kubernetes.io/instance';

@@ -17,8 +17,9 @@ export interface JobInput {
 }
 
 /**
- * The Job of a step. Its annotation holds the digest of all that makes a run different (command, image, configuration,
- * secrets), not of labels or resources. No TTL: a Job that vanishes would have to be run again to know.
+ * The Job of a step. Its annotation holds the digest of all that makes a run different: programs, image, credentials,
+ * further inputs; not labels, resources, or configuration beside the credentials in it, which no Job of ours depends
+ * on. No TTL: a Job that vanishes would have to be run again to know.
  */
 export function jobObject({ service, context, job, image, configs }: JobInput): KubeObject {
   const runs = [...job.runs];
@@ -38,10 +39,12 @@ export function jobObject({ service, context, job, image, configs }: JobInput): 
     spec: { ...context.spec, resources: undefined },
     restartPolicy: 'Never',
   });
-  const secrets = [...configs.flatMap((set) => set.secrets), ...secretsOf(job)];
-  const digests = [...new Set(secrets)].sort().map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
   const again = context.resource.metadata.annotations?.[annotations.reconcileAt];
-  const inputs = digest({ containers: withoutResources(pod), digests, inputs: job.inputs, again });
+  const inputs = digest({
+    ...inputsOf({ job, image, configs }, pod),
+    digests: digestsOf(context, job, configs),
+    again,
+  });
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -60,17 +63,29 @@ function withoutName({ name: _name, ...runs }: Runs & { name: string }): Runs {
   return runs;
 }
 
-function secretsOf(job: Job): string[] {
-  const mounted = (job.mounts ?? []).flatMap((mount) => ('secret' in mount ? [mount.secret] : []));
+/** What makes a run different, secrets aside. */
+function inputsOf(
+  { job, image, configs }: Pick<JobInput, 'job' | 'image' | 'configs'>,
+  pod: Record<string, unknown>,
+): Record<string, unknown> {
+  const { env, inputs } = job;
+  if (job.once === true) return { env, inputs };
+  const commands = [pod['initContainers'], pod['containers']].flatMap((containers) =>
+    ((containers ?? []) as { command: unknown }[]).map(({ command }) => command),
+  );
+  // Start scripts are the Job's own program; the other files are the service's configuration.
+  const scripts = configs.filter(({ volume }) => volume === 'start').map(({ configMap }) => configMap);
+  return { commands, scripts, image, env, inputs, mounts: job.mounts };
+}
+
+/** Digests of the Secrets that a run reads, but for those that programs follow by themselves. */
+function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): unknown {
   const variables = Object.values(job.env ?? {}).flatMap((one) =>
     typeof one === 'object' && 'secret' in one ? [one.secret] : [],
   );
-  return [...mounted, ...variables];
-}
-
-/** What of a pod's spec makes a run different. */
-function withoutResources(pod: Record<string, unknown>): unknown {
-  const strip = (containers: unknown) =>
-    (containers as Record<string, unknown>[] | undefined)?.map(({ resources: _resources, ...rest }) => rest);
-  return { init: strip(pod['initContainers']), containers: strip(pod['containers']), volumes: pod['volumes'] };
+  const mounted = (job.mounts ?? []).flatMap((mount) =>
+    'secret' in mount && mount.follows !== true ? [mount.secret] : [],
+  );
+  const read = job.once === true ? variables : [...configs.flatMap((set) => set.secrets), ...variables, ...mounted];
+  return [...new Set(read)].sort().map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
 }

@@ -78,6 +78,8 @@ export const keystone = defineService<Keystone>({
       step: 'BootstrapReady',
       needs: ['MigrationReady'],
       image: 'keystone',
+      // Every run sets the administrator's password to the Secret's: one that was changed in Keystone must stay.
+      once: true,
       mounts: keys(context),
       // Only what bootstrap must know: endpoints are the records' affair, because bootstrap never changes one.
       env: {
@@ -112,8 +114,12 @@ function configuration(context: Context<Keystone>) {
 /** Keys are directories: rotated Secrets reach running pods without a restart. */
 function keys({ spec, named }: Context<Keystone>): Mount[] {
   return [
-    { path: '/etc/keystone/fernet-keys', secret: spec.fernetKeysSecretName ?? named('fernet-keys') },
-    { path: '/etc/keystone/credential-keys', secret: spec.credentialKeysSecretName ?? named('credential-keys') },
+    { path: '/etc/keystone/fernet-keys', secret: spec.fernetKeysSecretName ?? named('fernet-keys'), follows: true },
+    {
+      path: '/etc/keystone/credential-keys',
+      secret: spec.credentialKeysSecretName ?? named('credential-keys'),
+      follows: true,
+    },
   ];
 }
 
