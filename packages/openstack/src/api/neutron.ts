@@ -4,7 +4,7 @@ import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { bridgeMappings } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, serviceRef } from './references.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, ovnRef, serviceRef } from './references.ts';
 import { array, choice, int, object, required, rule, string } from './schema.ts';
 import { common, endpoints, nodes, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
@@ -33,7 +33,11 @@ export const Neutron = defineApi({
   spec: object(
     'What the network service should be.',
     {
-      ...template({ main: 'the server', components: ['server', 'metadata-agent'], nodeAgents: ['metadata-agent'] }),
+      ...template({
+        main: 'the server',
+        components: ['server', 'rpc-server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'],
+        nodeAgents: ['metadata-agent'],
+      }),
       ...api('neutron'),
       release,
       region,
@@ -42,10 +46,13 @@ export const Neutron = defineApi({
       cacheRef,
       keystoneRef,
       ovnRef,
-      novaRef: serviceRef('Nova', 'that is told of changed ports, and whose nodes run the metadata agent'),
+      novaRef: serviceRef('Nova', 'that is told of changed ports, and whose metadata service the agents ask'),
       database: database('neutron', ['neutron']),
       messageQueue: messageQueue('neutron'),
       identity: identity('neutron'),
+      metadataSecretName: objectName(
+        'Secret with what the metadata agents and the metadata service of Nova share (key password). Absent: <name>-metadata-secret is generated.',
+      ),
       mechanism: choice('ML2 mechanism driver. ovs is not offered yet.', ['ovn', 'ovs'], {
         default: 'ovn',
         rules: [onlyOffered('mechanism', ['ovn'])],

@@ -4,7 +4,7 @@ import { api, hostname } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { bridgeMappings, partName } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, serviceRef } from './references.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from './references.ts';
 import { nodeSelector } from './scheduling.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
 import { common, endpoints, nodes, phase } from './status.ts';
@@ -25,7 +25,7 @@ const cells = transition(
       vhost: string("Virtual host of the cell's queues.", {
         maxLength: 64,
         pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
-        otherwise: 'spec.messageQueue.vhost',
+        otherwise: 'spec.messageQueue.vhost, a hyphen, and the name: its queues are apart from those of the API',
       }),
     }),
     {
@@ -106,9 +106,6 @@ export const Nova = defineApi({
       database: database('nova', ['nova_api', 'nova_cell0', 'nova']),
       messageQueue: messageQueue('nova'),
       identity: identity('nova'),
-      metadataSecretName: objectName(
-        'Secret with the shared secret of the metadata service (key password). Absent: <name>-metadata-secret is generated.',
-      ),
       virtType: choice(
         'What runs the guests: kvm needs hardware support on the nodes, qemu emulates and is slow.',
         virtTypes,

@@ -10,7 +10,15 @@ import { image, template } from './template.ts';
 
 const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
 
-const components = ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovn-controller'] as const;
+const components = [
+  'nb-db',
+  'sb-db',
+  'northd',
+  'ovsdb-server',
+  'ovs-vswitchd',
+  'ovs-settings',
+  'ovn-controller',
+] as const;
 
 /** Fields of every kind that would be ambiguous here, where no component is the main one. */
 const several = {
@@ -57,7 +65,7 @@ export const OVNNetwork = defineApi({
       main: 'each database',
       components,
       single: { components: ['nb-db', 'sb-db'], reason: single },
-      nodeAgents: ['ovsdb-server', 'ovs-vswitchd', 'ovn-controller'],
+      nodeAgents: ['ovsdb-server', 'ovs-vswitchd', 'ovs-settings', 'ovn-controller'],
     }),
     ...several,
     northboundDBReplicas: int('Members of the northbound database.', {

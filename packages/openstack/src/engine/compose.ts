@@ -238,7 +238,9 @@ function expose(
   step: (condition: string) => StepDraft,
   add: (condition: string, ...objects: Desired[]) => void,
 ): void {
-  const exposure = exposureOf({ namespace: context.namespace, spec: context.spec }, context.surroundings);
+  const { publicHostname } = component;
+  const spec = publicHostname === undefined ? context.spec : { ...context.spec, publicHostname };
+  const exposure = exposureOf({ namespace: context.namespace, spec }, context.surroundings);
   if (exposure.type === 'problem') step('ExposureReady').problems.push(exposure.problem);
   if (exposure.type !== 'route') return;
   const port = component.ports?.[component.exposed ?? ''];

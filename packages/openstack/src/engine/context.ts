@@ -54,8 +54,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly mention: (field: ReferenceField) => string | undefined;
   /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
   readonly databaseUrl: (database: string) => string;
-  /** oslo.messaging URL of the service's vhost, with references to its user's password. */
-  readonly transportUrl: () => string;
+  /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
+  readonly transportUrl: (vhost?: string) => string;
   /** Reference to the password of the service's user in Keystone, for an oslo.config file. */
   readonly servicePassword: () => string;
   /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
@@ -184,9 +184,9 @@ export function contextOf<R extends ServiceResource>(
       // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
       return `mysql+pymysql://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, name)}?charset=utf8`;
     },
-    transportUrl() {
+    transportUrl(vhost = accounts.broker.vhost) {
       const { host, port } = broker();
-      const { user, vhost, secret } = accounts.broker;
+      const { user, secret } = accounts.broker;
       return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${vhost}`;
     },
     servicePassword: () => secretReference(accounts.identity.secret, 'password', 'oslo'),

@@ -26,15 +26,18 @@ export function databaseRecords(service: Service, context: Context): Records {
   const name = context.named('db-create');
   const { user, secret } = context.accounts.database;
   const password = secretReference(secret, 'password', 'sql');
-  const databases = (service.databases ?? []).map((database) => databaseName(context.accounts, database.name));
+  const databases = new Set([
+    ...(service.databases ?? []).map((database) => databaseName(context.accounts, database.name)),
+    ...(service.moreDatabases?.(context) ?? []),
+  ]);
   const sql = [
     // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
-    ...databases.map(
+    ...[...databases].map(
       (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
     ),
     `CREATE USER IF NOT EXISTS '${user}'@'%' IDENTIFIED BY '${password}';`,
     `ALTER USER '${user}'@'%' IDENTIFIED BY '${password}';`,
-    ...databases.map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${user}'@'%';`),
+    ...[...databases].map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${user}'@'%';`),
   ];
   const client = [
     '[client]',
@@ -74,6 +77,7 @@ export function brokerRecords(service: Service, context: Context): Records {
   const { managementUrl, adminUser, adminPassword } = context.broker;
   const { user, vhost, secret } = context.accounts.broker;
   const name = context.named('mq-create');
+  const vhosts = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
   return {
     objects: [
       resolvedSecret(ownerOf(service, context), name, {
@@ -81,12 +85,12 @@ export function brokerRecords(service: Service, context: Context): Records {
           url: managementUrl,
           username: adminUser('quoted'),
           password: adminPassword('quoted'),
-          vhosts: [{ name: vhost }],
+          vhosts: vhosts.map((name) => ({ name })),
           users: [
             {
               name: user,
               password: secretReference(secret, 'password', 'quoted'),
-              permissions: [{ vhost, configure: '.*', write: '.*', read: '.*' }],
+              permissions: vhosts.map((vhost) => ({ vhost, configure: '.*', write: '.*', read: '.*' })),
             },
           ],
         }),

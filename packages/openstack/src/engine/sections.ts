@@ -21,9 +21,9 @@ export function database(context: Context, name: string, section = 'database'): 
 }
 
 /** The broker: quorum queues everywhere, RabbitMQ 4 has no mirrored ones. */
-export function messaging(context: Context, options: { pthreadHeartbeat?: boolean } = {}): Layer {
+export function messaging(context: Context, options: { pthreadHeartbeat?: boolean; vhost?: string } = {}): Layer {
   return {
-    DEFAULT: { transport_url: context.transportUrl() },
+    DEFAULT: { transport_url: context.transportUrl(options.vhost) },
     oslo_messaging_rabbit: {
       rabbit_quorum_queue: true,
       rabbit_transient_quorum_queue: true,

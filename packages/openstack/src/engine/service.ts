@@ -45,8 +45,11 @@ export type Mount =
   | { readonly path: string; readonly scratch: true; readonly memory?: boolean }
   /** The component's own volume claim (StatefulSet), or a claim by name. */
   | { readonly path: string; readonly claim: string; readonly subPath?: string }
-  /** A Secret: the whole of it as a directory that follows changes, or one key as a file. */
-  | { readonly path: string; readonly secret: string; readonly key?: string }
+  /**
+   * A Secret: the whole of it as a directory that follows changes, or one key as a file. `follows`: programs read it
+   * anew by themselves, so that a change neither rolls pods nor runs Jobs again.
+   */
+  | { readonly path: string; readonly secret: string; readonly key?: string; readonly follows?: boolean }
   /** A path of the node, at the same path unless `from` says otherwise. */
   | {
       readonly path: string;
@@ -64,10 +67,16 @@ export interface Claim {
 }
 
 /** One environment variable: a value, a Secret's key, or a fact of the pod. */
-export type Variable =
-  | string
-  | { readonly secret: string; readonly key: string }
-  | { readonly field: 'spec.nodeName' | 'status.hostIP' | 'status.podIP' | 'metadata.name' | 'metadata.namespace' };
+export type Variable = string | { readonly secret: string; readonly key: string } | { readonly field: NodeOrPodField };
+
+/** What the downward API tells of a pod. */
+export type NodeOrPodField =
+  | 'spec.nodeName'
+  | 'status.hostIP'
+  | 'status.podIP'
+  | 'metadata.name'
+  | 'metadata.namespace'
+  | 'metadata.uid';
 
 /** A container that runs to its end before the component's own, in the same world. */
 export interface Init {
@@ -120,6 +129,8 @@ export interface Component {
   readonly graceSeconds?: number;
   /** The port that users reach from outside, by name. */
   readonly exposed?: string;
+  /** Its host name from outside; default `spec.publicHostname`. Without one it is only reached inside. */
+  readonly publicHostname?: string;
   /** Who may connect: pods of this cloud (default), anybody, or anybody to these ports and the cloud to the others. */
   readonly reachable?: 'cloud' | 'anyone' | readonly string[];
   readonly resources?: { readonly cpu: string; readonly memory: string };
@@ -146,6 +157,8 @@ export interface Job {
   readonly runs: readonly (Runs & { readonly name: string })[];
   readonly mounts?: readonly Mount[];
   readonly env?: Readonly<Record<string, Variable>>;
+  /** Runs again for other variables only, neither for another image nor for another configuration. */
+  readonly once?: boolean;
   /** Further things that make a run different, such as the set of nodes. */
   readonly inputs?: unknown;
 }
@@ -204,8 +217,12 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly mentions?: readonly ReferenceField[];
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
   readonly databases?: readonly Database[];
+  /** Further databases of its user, by the names that they really have. */
+  readonly moreDatabases?: (context: Context<R>) => readonly string[];
   /** Has its own user and vhost on the broker. */
   readonly messaging?: boolean;
+  /** Further vhosts of its user. */
+  readonly vhosts?: (context: Context<R>) => readonly string[];
   readonly identity?: Identity;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;

@@ -5,6 +5,7 @@ import { ovn } from '../infrastructure/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
+import { neutron } from './neutron/neutron.ts';
 import { placement } from './placement/placement.ts';
 
 /** Every service that this version can deploy. */
@@ -16,4 +17,5 @@ export const services: readonly Service[] = [
   keystone,
   glance,
   placement,
+  neutron,
 ] as unknown as readonly Service[];

@@ -1,0 +1,96 @@
+import type { Neutron } from '../../api/neutron.ts';
+import type { BridgeMapping } from '../../api/node-groups.ts';
+import type { Context } from '../../engine/context.ts';
+import { authtoken, client, database, locks, logging, messaging, proxied, sections } from '../../engine/sections.ts';
+import type { Layer } from '../../oslo/layers.ts';
+import { secretReference } from '../../oslo/references.ts';
+import { metadataHost, metadataPort } from '../metadata.ts';
+
+/** `neutron.conf` of the API and its workers. */
+export function serverConfiguration(context: Context<Neutron>): Layer {
+  return sections(
+    logging,
+    proxied,
+    locks('neutron'),
+    database(context, 'neutron'),
+    messaging(context),
+    authtoken(context),
+    {
+      DEFAULT: {
+        core_plugin: 'ml2',
+        service_plugins: 'ovn-router',
+        auth_strategy: 'keystone',
+        state_path: '/var/lib/neutron',
+        api_paste_config: '/etc/neutron/api-paste.ini',
+        rpc_workers: 1,
+        rpc_state_report_workers: 0,
+        global_physnet_mtu: context.spec.physicalMTU ?? 1500,
+        notify_nova_on_port_status_changes: true,
+        notify_nova_on_port_data_changes: true,
+      },
+      nova: { ...client(context), endpoint_type: 'internal' },
+      placement: { ...client(context), endpoint_type: 'internal' },
+    },
+  );
+}
+
+/** Physical networks and their bridges: those of the spec, else `physnet1` on `externalBridge`. */
+export function bridgesOf({
+  bridgeMappings,
+  externalBridge = 'br-ex',
+}: Pick<Neutron['spec'], 'bridgeMappings' | 'externalBridge'>): readonly BridgeMapping[] {
+  return bridgeMappings ?? [{ physicalNetwork: 'physnet1', bridge: externalBridge }];
+}
+
+/** `ml2_conf.ini`: network types, and where OVN is. */
+export function ml2Configuration(context: Context<Neutron>): Layer {
+  const { spec, ovn } = context;
+  const { networkTypes = ['geneve'], vlanRanges = [] } = spec;
+  const networks = bridgesOf(spec).map(({ physicalNetwork }) => physicalNetwork);
+  const ranges = vlanRanges.map(({ physicalNetwork, minimum, maximum }) => `${physicalNetwork}:${minimum}:${maximum}`);
+  const bare = networks.filter((network) => !vlanRanges.some(({ physicalNetwork }) => physicalNetwork === network));
+  return {
+    ml2: {
+      mechanism_drivers: 'ovn',
+      type_drivers: 'local,flat,vlan,geneve',
+      tenant_network_types: networkTypes.join(','),
+      extension_drivers: 'port_security',
+      overlay_ip_version: 4,
+    },
+    ml2_type_geneve: { vni_ranges: '1:65535', max_header_size: 38 },
+    ml2_type_flat: { flat_networks: networks.join(',') },
+    ml2_type_vlan: { network_vlan_ranges: [...ranges, ...bare].join(',') },
+    securitygroup: { enable_security_group: true },
+    ovn: {
+      ovn_nb_connection: ovn.northbound,
+      ovn_sb_connection: ovn.southbound,
+      ovn_l3_scheduler: 'leastloaded',
+      ovn_metadata_enabled: true,
+      // A sync at every start of a server is a load on both databases and hides what went wrong: repair is a Job's work.
+      neutron_sync_mode: 'off',
+    },
+  };
+}
+
+/** `neutron_ovn_metadata_agent.ini`, a file of its own: what changes in `neutron.conf` does not reach the nodes. */
+export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
+  const nova = context.mention('novaRef');
+  const secret = context.spec.metadataSecretName ?? context.named('metadata-secret');
+  return sections(logging, locks('neutron'), {
+    DEFAULT: {
+      ...(nova === undefined ? {} : { nova_metadata_host: metadataHost(nova, context.namespace) }),
+      nova_metadata_port: metadataPort,
+      nova_metadata_protocol: 'http',
+      metadata_proxy_shared_secret: secretReference(secret, 'password', 'oslo'),
+      metadata_proxy_socket: '/var/lib/neutron/metadata_proxy',
+      metadata_workers: 2,
+      state_path: '/var/lib/neutron',
+    },
+    agent: {
+      root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf',
+      root_helper_daemon: 'sudo neutron-rootwrap-daemon /etc/neutron/rootwrap.conf',
+    },
+    ovs: { ovsdb_connection: 'tcp:127.0.0.1:6640' },
+    ovn: { ovn_sb_connection: context.ovn.southbound },
+  });
+}

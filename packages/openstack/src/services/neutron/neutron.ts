@@ -1,0 +1,125 @@
+import { Neutron } from '../../api/neutron.ts';
+import type { Context } from '../../engine/context.ts';
+import { cloudLabel } from '../../engine/names.ts';
+import { type Component, defineService } from '../../engine/service.ts';
+import { metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
+
+/**
+ * Networks, carried by OVN (phase 1 plan, task 17). The API runs under uwsgi; what the eventlet server did beside it
+ * are workers of their own.
+ */
+export const neutron = defineService<Neutron>({
+  kind: Neutron,
+  name: 'neutron',
+  user: 'neutron',
+  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'ovnRef'],
+  mentions: ['novaRef'],
+  databases: [{ name: 'neutron' }],
+  messaging: true,
+  identity: {
+    type: 'network',
+    serviceName: 'neutron',
+    description: 'OpenStack Networking',
+    user: 'neutron',
+    roles: ['admin', 'service'],
+    endpoint: { component: 'server', port: 'api', path: '' },
+  },
+  secrets: ({ spec }) =>
+    spec.metadataSecretName === undefined
+      ? [
+          {
+            suffix: 'metadata-secret',
+            values: { password: { type: 'password', length: 32 } },
+            secretClass: 'credential',
+          },
+        ]
+      : [],
+  config: (context) => ({
+    main: {
+      '/etc/neutron/neutron.conf': serverConfiguration(context),
+      '/etc/neutron/plugins/ml2/ml2_conf.ini': ml2Configuration(context),
+    },
+    'metadata-agent': { '/etc/neutron/neutron_ovn_metadata_agent.ini': metadataAgentConfiguration(context) },
+  }),
+  components: (context) => ({
+    server: {
+      workload: 'Deployment',
+      image: 'neutron-server',
+      // OVN's hash ring knows the workers of one server by the time at which uwsgi started.
+      runs: { wsgi: 'neutron.wsgi.api:application', processes: 2, threads: 1, ini: { 'start-time': '%t' } },
+      ports: { api: 9696 },
+      health: { get: '/', port: 'api' },
+      exposed: 'api',
+      reachable: 'anyone',
+      mounts: state,
+      resources: { cpu: '100m', memory: '384Mi' },
+    },
+    'rpc-server': worker('neutron-rpc-server'),
+    'periodic-workers': worker('neutron-periodic-workers'),
+    'ovn-maintenance-worker': worker('neutron-ovn-maintenance-worker'),
+    'metadata-agent': metadataAgent(context),
+  }),
+  jobs: () => [
+    {
+      suffix: 'db-sync',
+      step: 'MigrationReady',
+      image: 'neutron-server',
+      mounts: state,
+      runs: [{ name: 'db-sync', command: ['neutron-db-manage', ...files, 'upgrade', 'heads'] }],
+    },
+  ],
+  skips: (context) =>
+    context.mention('novaRef') === undefined
+      ? {
+          AgentsReady: {
+            reason: 'NoNova',
+            message:
+              'metadata agents are started as soon as spec.novaRef, or a Nova in this namespace, tells whom they ask',
+          },
+        }
+      : {},
+  status: (context) => ({ apiEndpoint: `http://${context.host('server')}:9696` }),
+});
+
+const files = [
+  '--config-file',
+  '/etc/neutron/neutron.conf',
+  '--config-file',
+  '/etc/neutron/plugins/ml2/ml2_conf.ini',
+] as const;
+
+const state = [{ path: '/var/lib/neutron', scratch: true }] as const;
+
+function worker(program: string): Component {
+  return {
+    workload: 'Deployment',
+    image: 'neutron-server',
+    runs: { command: [program, ...files] },
+    mounts: state,
+    resources: { cpu: '50m', memory: '256Mi' },
+  };
+}
+
+/**
+ * Answers guests' questions about themselves, on their node. Namespaces and sockets are the node's: they outlive the
+ * pod. It knows the shared secret and the southbound database, and no credential of database or broker.
+ */
+function metadataAgent(context: Context<Neutron>): Component {
+  return {
+    workload: 'DaemonSet',
+    step: 'AgentsReady',
+    image: 'neutron-metadata-agent',
+    config: 'metadata-agent',
+    nodeAgent: { nodes: { [cloudLabel]: context.cloud }, privileged: true },
+    init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42435:42435', '/var/lib/neutron'] } }],
+    runs: { command: ['neutron-ovn-metadata-agent', '--config-file', '/etc/neutron/neutron_ovn_metadata_agent.ini'] },
+    health: { exec: ['test', '-S', '/var/lib/neutron/metadata_proxy'] },
+    env: { OS_DEFAULT__HOST: { field: 'spec.nodeName' } },
+    mounts: [
+      { path: '/var/lib/neutron', host: 'DirectoryOrCreate', shared: true },
+      { path: '/run/netns', host: 'DirectoryOrCreate', shared: true },
+      { path: '/run/openvswitch', host: 'DirectoryOrCreate' },
+    ],
+    resources: { cpu: '50m', memory: '128Mi' },
+  };
+}
