@@ -38,8 +38,11 @@ export class Store<T extends KubeObject = KubeObject> {
   readonly #objects = new Map<string, StoredObject<T>>();
   readonly #indexes = new Map<string, Index<T>>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
-  /** Tombstones: uids that we deleted and of which the reader has not said so yet; news of them is stale. */
-  readonly #buried = new Set<string>();
+  /**
+   * Tombstones, by uid: what we deleted (`gone`), or took out of the selection by that version, and of which the reader
+   * has not said so yet.
+   */
+  readonly #buried = new Map<string, { readonly version: string; readonly gone: boolean }>();
   readonly #transform: Transform<T> | undefined;
   #version: string | undefined;
 
@@ -105,9 +108,9 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** The reader saw this state (ADDED, MODIFIED). */
   observe(object: StoredObject<T>): void {
-    const { resourceVersion, uid } = object.metadata;
+    const { resourceVersion } = object.metadata;
     this.advance(resourceVersion);
-    if (this.#buried.has(uid)) return;
+    if (this.#isBuried(object)) return;
     const stored = this.#objects.get(keyOf(object));
     if (stored && isNotNewer(resourceVersion, stored.metadata.resourceVersion)) return;
     this.#set(this.prepare(object));
@@ -117,7 +120,12 @@ export class Store<T extends KubeObject = KubeObject> {
   drop(object: StoredObject<T>): void {
     const { resourceVersion, uid } = object.metadata;
     this.advance(resourceVersion);
-    this.#buried.delete(uid);
+    const tombstone = this.#buried.get(uid);
+    if (tombstone) {
+      // News of an earlier version is that it left the selection once before.
+      const order = compareResourceVersions(resourceVersion, tombstone.version) ?? 1;
+      if (tombstone.gone ? order > 0 : order >= 0) this.#buried.delete(uid);
+    }
     const key = keyOf(object);
     const stored = this.#objects.get(key);
     if (!stored) return;
@@ -143,7 +151,7 @@ export class Store<T extends KubeObject = KubeObject> {
       listed.set(keyOf(object), object);
       uids.add(object.metadata.uid);
     }
-    for (const uid of this.#buried) if (reset || !uids.has(uid)) this.#buried.delete(uid);
+    for (const uid of this.#buried.keys()) if (reset || !uids.has(uid)) this.#buried.delete(uid);
     this.#version = version;
     for (const [key, stored] of this.#objects) {
       if (listed.has(key)) continue;
@@ -151,7 +159,7 @@ export class Store<T extends KubeObject = KubeObject> {
       if (reset || !ahead) this.#delete(key);
     }
     for (const [key, object] of listed) {
-      if (this.#buried.has(object.metadata.uid)) continue;
+      if (this.#isBuried(object)) continue;
       const stored = this.#objects.get(key);
       const { resourceVersion } = object.metadata;
       const old = stored && isNotNewer(resourceVersion, stored.metadata.resourceVersion);
@@ -171,9 +179,9 @@ export class Store<T extends KubeObject = KubeObject> {
    * not newer than the reader's progress, then the object has gone since. Gives what is stored now.
    */
   accept(object: StoredObject<T>): StoredObject<T> | undefined {
-    const { resourceVersion, uid } = object.metadata;
+    const { resourceVersion } = object.metadata;
     const stored = this.#objects.get(keyOf(object));
-    if (this.#buried.has(uid)) return stored;
+    if (this.#isBuried(object)) return stored;
     const known = stored?.metadata.resourceVersion ?? this.#version ?? '0';
     if ((compareResourceVersions(resourceVersion, known) ?? 0) <= 0) return stored;
     const prepared = this.prepare(object);
@@ -181,23 +189,37 @@ export class Store<T extends KubeObject = KubeObject> {
     return prepared;
   }
 
-  /** We deleted this object, and it did not stay for a finalizer. What the reader still has to say of it is old. */
+  /**
+   * We deleted this object, and it did not stay for a finalizer. What the reader still has to say of it is old; that it
+   * stays away is sure when the delete was bound to the resourceVersion that is known here.
+   */
   bury(object: { metadata: StoredObject['metadata'] }): void {
     const key = keyOf(object);
-    const { uid } = object.metadata;
+    const stored = this.#objects.get(key);
     // When it is not there any more, the reader was faster, and no news of it is to come.
-    if (this.#objects.get(key)?.metadata.uid !== uid) return;
-    this.#buried.add(uid);
+    if (stored?.metadata.uid !== object.metadata.uid) return;
+    this.#buried.set(stored.metadata.uid, { version: stored.metadata.resourceVersion, gone: true });
     this.#delete(key);
   }
 
-  /** By a write of ours this object left the selection. */
+  /** By a write of ours, which this is the answer to, this object left the selection. */
   evict(object: StoredObject<T>): void {
     const key = keyOf(object);
+    const { uid, resourceVersion } = object.metadata;
     const stored = this.#objects.get(key);
-    if (stored?.metadata.uid !== object.metadata.uid) return;
-    const order = compareResourceVersions(object.metadata.resourceVersion, stored.metadata.resourceVersion);
-    if ((order ?? 0) > 0) this.#delete(key);
+    if (stored?.metadata.uid !== uid) return;
+    if ((compareResourceVersions(resourceVersion, stored.metadata.resourceVersion) ?? 0) <= 0) return;
+    this.#buried.set(uid, { version: resourceVersion, gone: false });
+    this.#delete(key);
+  }
+
+  /** Whether this is old news of what we deleted or took out. */
+  #isBuried({ metadata: { uid, resourceVersion } }: StoredObject<T>): boolean {
+    const tombstone = this.#buried.get(uid);
+    if (!tombstone) return false;
+    if (tombstone.gone || isNotNewer(resourceVersion, tombstone.version)) return true;
+    this.#buried.delete(uid);
+    return false;
   }
 
   #set(object: StoredObject<T>): void {
