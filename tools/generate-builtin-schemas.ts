@@ -249,8 +249,6 @@ function compact(schema: JsonObject): JsonObject {
   const result: JsonObject = {};
   if (typeof reference === 'string') result.$ref = reference.replace('#/components/schemas/', '');
   for (const name of kept) if (schema[name] !== undefined) result[name] = schema[name];
-  // Server-side apply needs the defaults of keys of lists (`protocol: TCP`); zero values say nothing that Go does not.
-  if (typeof schema.default === 'string' && schema.default !== '') result.default = schema.default;
   if (schema.items !== undefined) result.items = compact(object(schema.items));
   if (schema.additionalProperties !== undefined) {
     result.additionalProperties = compact(object(schema.additionalProperties));
@@ -308,11 +306,25 @@ function compactDefinition(name: string, schema: JsonObject): JsonObject {
         const field = goField(name, property);
         const zero = zeroOf(field, compacted);
         const type = goType(field, compacted, alias);
+        // Server-side apply needs the defaults of keys of lists, such as `protocol: TCP`; others say nothing that Go does not.
+        const preset = object(value).default;
+        if (listKeys.has(property) && preset !== undefined && typeof preset !== 'object') compacted.default = preset;
         return [property, { ...compacted, ...(zero && { 'x-go-zero': zero }), ...(type && { 'x-go-name': type }) }];
       }),
     );
   }
   return result;
+}
+
+/** Names of all keys of lists of type map. */
+function findListKeys(schema: Json, found = new Set<string>()): Set<string> {
+  if (Array.isArray(schema)) for (const item of schema) findListKeys(item, found);
+  else if (typeof schema === 'object' && schema !== null) {
+    const keys = schema['x-kubernetes-list-map-keys'];
+    if (Array.isArray(keys)) for (const key of keys) found.add(word(key));
+    for (const value of Object.values(schema)) findListKeys(value, found);
+  }
+  return found;
 }
 
 function references(schema: Json, found: Set<string>): void {
@@ -325,6 +337,7 @@ function references(schema: Json, found: Set<string>): void {
 
 // --- output ---
 
+const listKeys = findListKeys(documents);
 const definitions = new Map<string, JsonObject>();
 const kinds: Record<string, string> = {};
 for (const [path, names] of Object.entries(served)) {

@@ -8,7 +8,7 @@ import {
 } from '@marcbachmann/cel-js';
 import { celLibrary } from './cel-library.ts';
 import { type CelType, declareType } from './cel-types.ts';
-import { duplicate, forbidden, invalid, invalidOmitted, required } from './field-error.ts';
+import { duplicate, forbidden, invalid, invalidOmitted, required, struct } from './field-error.ts';
 import { resolveFieldPath } from './field-path.ts';
 import { deepEqual, isObject } from './json.ts';
 import { child, index, key } from './path.ts';
@@ -73,7 +73,8 @@ export function compileCel(schema: Schema, path = ''): CelValidator {
   };
 }
 
-function hasRules(schema: Schema): boolean {
+/** Whether a schema, or one within it, has rules. */
+export function hasRules(schema: Schema): boolean {
   return (
     (schema['x-kubernetes-validations'] ?? []).length > 0 ||
     (schema.items !== undefined && hasRules(schema.items)) ||
@@ -178,14 +179,14 @@ function compileRules(
 
 /** A rule as the API server prints it: its internal type has no JSON names. */
 function ruleValue({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule): unknown {
-  return new Map<string, unknown>([
+  return struct(
     ['Rule', rule],
     ['Message', message ?? ''],
     ['MessageExpression', messageExpression ?? ''],
     ['Reason', reason ?? null],
     ['FieldPath', fieldPath ?? ''],
     ['OptionalOldSelf', optionalOldSelf ?? null],
-  ]);
+  );
 }
 
 function compile(

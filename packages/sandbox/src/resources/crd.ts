@@ -2,7 +2,7 @@ import type { Kind, KubeObject } from '@openstack-operator/kube';
 import { age } from './age.ts';
 import { objectMetaSchema } from './builtin-schema.ts';
 import type { CelValidator } from './cel.ts';
-import { compileCel } from './cel.ts';
+import { compileCel, hasRules } from './cel.ts';
 import { applyDefaults } from './defaulting.ts';
 import { embeddedErrors } from './embedded-resource.ts';
 import { invalid } from './field-error.ts';
@@ -115,7 +115,7 @@ export function resourceTypeFromCrd(crd: KubeObject, version: string): ResourceT
         ...embeddedErrors(schema, object),
         ...validateListTypes(schema, object),
       ];
-      return [...errors, ...afterCel(errors, () => rules().validate(object))];
+      return [...errors, ...afterCel(schema, errors, () => rules().validate(object))];
     },
     validateUpdate(object, old, subresource) {
       const errors = validateMetadataUpdate(object, old);
@@ -127,7 +127,7 @@ export function resourceTypeFromCrd(crd: KubeObject, version: string): ResourceT
       if (scale) errors.push(...validateScale(object, scale));
       if (!statusOnly) errors.push(...embeddedErrors(schema, object));
       if (validateListTypes(schema, old).length === 0) errors.push(...validateListTypes(schema, object));
-      return [...errors, ...afterCel(errors, () => rules().validate(object, old))];
+      return [...errors, ...afterCel(schema, errors, () => rules().validate(object, old))];
     },
     columns: [nameColumn, ...columns.map(columnOf)],
     row: (object, now) => [
@@ -154,7 +154,8 @@ function columnOf({ name, type, format = '', description, priority = 0, jsonPath
 const blocking = new Set<FieldError['type']>(['NotSupported', 'Required', 'TooLong', 'TooMany', 'TypeInvalid']);
 
 /** Rules are looked at only when what they look at is sound. */
-function afterCel(errors: readonly FieldError[], run: () => FieldError[]): FieldError[] {
+function afterCel(schema: Schema, errors: readonly FieldError[], run: () => FieldError[]): FieldError[] {
+  if (!hasRules(schema)) return [];
   if (!errors.some(({ type }) => blocking.has(type))) return run();
   const detail =
     'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';

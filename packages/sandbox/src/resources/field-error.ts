@@ -84,6 +84,11 @@ export function aggregate(messages: readonly string[]): string {
   return unique.length === 1 ? (unique[0] ?? '') : `[${unique.join(', ')}]`;
 }
 
+/** A struct of the API server as errors print it: names and values in the order of its fields. */
+export function struct(...fields: readonly (readonly [name: string, value: unknown])[]): ReadonlyMap<string, unknown> {
+  return new Map(fields);
+}
+
 /** A Go string literal (strconv.Quote). */
 export function quote(text: string): string {
   return JSON.stringify(text).replace(/\\u00([01][0-9a-f])/g, '\\x$1');

@@ -108,6 +108,11 @@ function decode(schema: Schema, value: unknown, place: Place): unknown {
   return value;
 }
 
+/** Writes what Go would add to a struct: fields that are absent and not left out (the status of a new object). */
+export function fillZeros(schema: Schema, value: JsonObject): void {
+  decodeStruct(schema, value, { struct: '', path: '' });
+}
+
 /** An item of a list or an entry of a map: null is the zero value. */
 function decodeItem(schema: Schema, value: unknown, place: Place): unknown {
   return value === null ? zeroOf(schema, place) : decode(schema, value, place);

@@ -1,5 +1,5 @@
-import type { KubeObject } from '@openstack-operator/kube';
-import { forbidden, invalid, required, tooLong } from './field-error.ts';
+import type { KubeObject, OwnerReference } from '@openstack-operator/kube';
+import { forbidden, invalid, required, struct, tooLong } from './field-error.ts';
 import { deepEqual } from './json.ts';
 import { isDnsLabel, isLabelValue, isQualifiedName, type NameCheck } from './names.ts';
 import { child, index } from './path.ts';
@@ -106,10 +106,40 @@ function validateOwners(owners: NonNullable<KubeObject['metadata']['ownerReferen
     if (controller === '') controller = name;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(invalid(path, owners, detail));
+      errors.push(invalid(path, owners.map(ownerStruct), detail));
     }
   }
   return errors;
+}
+
+function ownerStruct(owner: OwnerReference): unknown {
+  const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner;
+  return struct(
+    ['apiVersion', apiVersion],
+    ['kind', kind],
+    ['name', name],
+    ['uid', uid],
+    ...(controller === undefined ? [] : [['controller', controller] as const]),
+    ...(blockOwnerDeletion === undefined ? [] : [['blockOwnerDeletion', blockOwnerDeletion] as const]),
+  );
+}
+
+/** A selector as errors print it. */
+export function selectorStruct({ matchLabels, matchExpressions }: LabelSelector): unknown {
+  return struct(
+    ...(matchLabels ? [['matchLabels', matchLabels] as const] : []),
+    ...(matchExpressions ? [['matchExpressions', matchExpressions] as const] : []),
+  );
+}
+
+/** Whether a finalizer of a built-in kind is a known one or says whose it is (validateKubeFinalizerName). */
+export function validateFinalizers(object: KubeObject): FieldError[] {
+  return (object.metadata.finalizers ?? []).flatMap((finalizer, position) => {
+    const known = ['foregroundDeletion', 'kubernetes', 'orphan'].includes(finalizer);
+    if (known || finalizer.includes('/')) return [];
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [invalid(index('metadata.finalizers', position), finalizer, detail)];
+  });
 }
 
 /** Checks keys and values of labels (ValidateLabels). */

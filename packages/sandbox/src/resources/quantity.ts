@@ -31,7 +31,7 @@ export class QuantityError extends Error {
  * @throws QuantityError
  */
 export function parseQuantity(text: string): Quantity {
-  const match = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eE][+-]?\d+)|[a-zA-Z]*)$/.exec(text);
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text);
   const [, sign, whole = '', fraction = '', suffix = ''] = match ?? [];
   if (!match || (whole === '' && fraction === '')) {
     throw new QuantityError(

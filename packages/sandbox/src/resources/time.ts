@@ -11,8 +11,8 @@ export function canonicalTime(text: string): string | Error {
 /** An RFC 3339 time as `metav1.MicroTime` writes it: UTC, six digits of fraction. An Error when the text is none. */
 export function canonicalMicroTime(text: string): string | Error {
   const [seconds, fraction = ''] = parse(text) ?? [];
-  if (seconds === undefined) return parseError(text, '2006-01-02T15:04:05.000000Z07:00');
-  return `${seconds}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
+  if (seconds === undefined || fraction.length !== 6) return parseError(text, '2006-01-02T15:04:05.000000Z07:00');
+  return `${seconds}.${fraction}Z`;
 }
 
 function parse(text: string): [string, string] | undefined {
@@ -35,7 +35,8 @@ function parseError(text: string, layout: string): Error {
     [/^:/, ':'],
     [/^\d{2}/, '04'],
     [/^:/, ':'],
-    [/^\d{2}(?:[.,]\d+)?/, '05'],
+    [layout.includes('.') ? /^\d{2}/ : /^\d{2}(?:[.,]\d+)?/, '05'],
+    [layout.includes('.') ? /^\.\d{6}(?!\d)/ : /^/, '.000000'],
     [/^(?:Z|[+-]\d{2}:\d{2})/, 'Z07:00'],
   ];
   let rest = text;

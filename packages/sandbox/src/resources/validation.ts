@@ -39,7 +39,10 @@ export function validateObject(schema: Schema, value: unknown, options: Validate
   const { path = '' } = options;
   const old = 'old' in options ? { value: options.old } : undefined;
   const { errors } = validate(schema, value, '', old, true);
-  return errors.map(({ message, ...error }) => ({ ...error, field: absolute(path, error.field) }));
+  return errors.map((finding) => {
+    const { type, field, detail } = finding;
+    return { type, field: absolute(path, field), detail, ...('value' in finding && { value: finding.value }) };
+  });
 }
 
 function absolute(prefix: string, field: string): string {

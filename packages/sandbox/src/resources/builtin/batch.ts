@@ -1,7 +1,7 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { parseTimestamp } from '@openstack-operator/kube';
 import { age, humanDuration } from '../age.ts';
-import { isObject, type JsonObject, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
+import { isObject, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from '../json.ts';
 import { formatSelector, type LabelSelector } from '../metadata.ts';
 import { builtinType } from './builtin-type.ts';
 import { ageOf, containerCells, hasCondition, nameOf, specOf, statusOf } from './cells.ts';
@@ -64,6 +64,9 @@ export const job = builtinType('batch/v1/Job', {
   prepareForCreate(object) {
     object.status = {};
     generateSelector(object);
+    const labels = objectOf(objectOf(specOf(object).template).metadata).labels;
+    // What is read back has its template's labels when it has none of its own, the generated ones included.
+    if (Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...textsOf(labels) };
   },
   validate: validateJob,
   validateUpdate: validateJobUpdate,

@@ -1,8 +1,9 @@
 import type { Kind, KubeObject } from '@openstack-operator/kube';
 import generated from '../../generated/kinds.json' with { type: 'json' };
 import { builtinSchema } from '../builtin-schema.ts';
-import { decodeBuiltin } from '../go-decode.ts';
-import { validateMetadata, validateMetadataUpdate } from '../metadata.ts';
+import { decodeBuiltin, fillZeros } from '../go-decode.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { validateFinalizers, validateMetadata, validateMetadataUpdate } from '../metadata.ts';
 import { type NameCheck, subdomainName } from '../names.ts';
 import type { Cell, Column, FieldError, ResourceType, ScalePaths } from '../resource-type.ts';
 import { applyTypeDefaults } from './type-defaults.ts';
@@ -71,8 +72,13 @@ export function builtinType(name: string, behaviour: Behaviour): ResourceType {
     ...(behaviour.scale && { scale: behaviour.scale }),
     decode: (object) => decodeBuiltin(kind, builtinSchema(name), object),
     prepareForCreate(object) {
-      applyTypeDefaults(builtinSchema(name), object);
+      const schema = builtinSchema(name);
+      applyTypeDefaults(schema, object);
       behaviour.prepareForCreate?.(object);
+      const { status } = schema.properties ?? {};
+      if (status?.['x-go-zero'] !== 'fill') return;
+      if (!isObject(object.status)) object.status = {};
+      fillZeros(status, object.status as JsonObject);
     },
     prepareForUpdate(object, old) {
       applyTypeDefaults(builtinSchema(name), object);
@@ -80,6 +86,7 @@ export function builtinType(name: string, behaviour: Behaviour): ResourceType {
     },
     validateCreate: (object) => [
       ...validateMetadata(object, kind.namespaced, nameCheck),
+      ...validateFinalizers(object),
       ...(behaviour.validate?.(object) ?? []),
     ],
     validateUpdate(object, old, subresource) {

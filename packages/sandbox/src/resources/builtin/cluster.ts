@@ -84,7 +84,7 @@ function validateTaints(taints: unknown, path: string): FieldError[] {
 export const node = builtinType('v1/Node', {
   without: ['proxy'],
   selectableFields: ['spec.unschedulable'],
-  validate: (object) => validateTaints(specOf(object).taints, 'spec.taints'),
+  validate: (object) => validateTaints(specOf(object).taints, 'metadata.taints'),
   validateUpdate(object, old) {
     const { podCIDR, providerID } = specOf(old);
     return [

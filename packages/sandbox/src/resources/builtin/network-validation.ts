@@ -8,6 +8,7 @@ import { child, index } from '../path.ts';
 import type { FieldError } from '../resource-type.ts';
 import { specOf } from './cells.ts';
 
+const ipMessage = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const cidrMessage = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 /** ValidateNetworkPolicy. */
@@ -103,7 +104,9 @@ export function validateEndpointSlice(slice: KubeObject): FieldError[] {
     if (addresses.length === 0) errors.push(required(at, 'must contain at least 1 address'));
     for (const [i, address] of addresses.entries()) {
       const ip = parseIp(address);
-      if (type === 'IPv4' && ip?.length !== 4) errors.push(invalid(index(at, i), address, 'must be an IPv4 address'));
+      if (!ip && type !== 'FQDN') errors.push(invalid(index(at, i), address, ipMessage));
+      else if (type === 'IPv4' && ip?.length !== 4)
+        errors.push(invalid(index(at, i), address, 'must be an IPv4 address'));
       if (type === 'IPv6' && ip?.length !== 16) errors.push(invalid(index(at, i), address, 'must be an IPv6 address'));
     }
   }
@@ -156,7 +159,7 @@ function validateRoute(route: JsonObject, path: string): FieldError[] {
   const service = objectOf(backend.service);
   const at = child(path, 'backend');
   if (backend.service === undefined && backend.resource === undefined) {
-    errors.push(required(child(at, 'service'), 'service or resource backend is required'));
+    errors.push(invalid(at, '', 'resource or service backend is required'));
   } else if (backend.service !== undefined) {
     if (!service.name) errors.push(required(child(at, 'service.name')));
     const { number, name } = objectOf(service.port);

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { numberOf, objectOf, objectsOf, textOf } from '../json.ts';
+import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import { formatSelector, type LabelSelector } from '../metadata.ts';
 import { labelName } from '../names.ts';
 import { builtinType } from './builtin-type.ts';
@@ -47,6 +47,7 @@ export const service = builtinType('v1/Service', {
   selectableFields: ['spec.clusterIP', 'spec.type'],
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
+    singleStack(specOf(object));
   },
   prepareForUpdate(object, old) {
     keepAllocated(object, old);
@@ -64,6 +65,14 @@ export const service = builtinType('v1/Service', {
   ],
 });
 
+/** A cluster with IPv4 alone: what clients leave open is settled so. */
+function singleStack(spec: JsonObject): void {
+  if (spec.type === 'ExternalName') return;
+  if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
+  spec.ipFamilies ??= ['IPv4'];
+  spec.ipFamilyPolicy ??= 'SingleStack';
+}
+
 /** What a client leaves out of a change stays as it was allocated (patchAllocatedValues of the Service strategy). */
 function keepAllocated(service: KubeObject, old: KubeObject): void {
   const spec = specOf(service);
@@ -76,7 +85,7 @@ function keepAllocated(service: KubeObject, old: KubeObject): void {
     for (const field of ['ipFamilies', 'ipFamilyPolicy'] as const) {
       if (spec[field] === undefined && before[field] !== undefined) spec[field] = structuredClone(before[field]);
     }
-    if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
+    singleStack(spec);
   }
   const nodePorts = ['NodePort', 'LoadBalancer'];
   if (!nodePorts.includes(textOf(spec.type)) || !nodePorts.includes(textOf(before.type))) return;

@@ -144,11 +144,12 @@ function validateValueFrom(variable: JsonObject, from: JsonObject, path: string)
   const given = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'].filter((name) =>
     isObject(from[name]),
   );
-  for (const name of ['configMapKeyRef', 'secretKeyRef']) {
-    const reference = from[name];
+  for (const kind of ['configMapKeyRef', 'secretKeyRef']) {
+    const reference = from[kind];
     if (!isObject(reference)) continue;
-    const at = child(path, name);
-    if (!reference.name) errors.push(required(child(at, 'name')));
+    const at = child(path, kind);
+    const name = textOf(reference.name);
+    errors.push(...isDnsSubdomain(name).map((message) => invalid(child(at, 'name'), name, message)));
     const key = textOf(reference.key);
     if (key === '') errors.push(required(child(at, 'key')));
     else errors.push(...isConfigKey(key).map((message) => invalid(child(at, 'key'), key, message)));

@@ -30,9 +30,6 @@ export function validatePodSpec(spec: JsonObject, path: string, options: PodSpec
   );
   errors.push(...validateLabels(objectOf(spec.nodeSelector) as Record<string, string>, child(path, 'nodeSelector')));
   errors.push(...validateIds(objectOf(spec.securityContext), child(path, 'securityContext')));
-  for (const [position, secret] of objectsOf(spec.imagePullSecrets).entries()) {
-    if (!secret.name) errors.push(required(index(child(path, 'imagePullSecrets'), position), 'must specify name'));
-  }
   errors.push(...validateAffinity(objectOf(spec.affinity), child(path, 'affinity')));
   errors.push(...validateSpread(spec.topologySpreadConstraints, child(path, 'topologySpreadConstraints')));
   errors.push(
@@ -123,10 +120,7 @@ function validateTerm(term: JsonObject, path: string): FieldError[] {
   const errors = validateLabelSelector(term.labelSelector as LabelSelector | undefined, child(path, 'labelSelector'));
   const key = textOf(term.topologyKey);
   if (key === '') errors.push(required(child(path, 'topologyKey'), 'can not be empty'));
-  return [
-    ...errors,
-    ...(key === '' ? [] : isQualifiedName(key).map((m) => invalid(child(path, 'topologyKey'), key, m))),
-  ];
+  return [...errors, ...isQualifiedName(key).map((message) => invalid(child(path, 'topologyKey'), key, message))];
 }
 
 function validateSpread(constraints: unknown, path: string): FieldError[] {

@@ -1,6 +1,6 @@
 import { duplicate, forbidden, invalid, notFound, notSupported, required } from '../field-error.ts';
 import { isObject, type JsonObject, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
-import { isConfigKey, isDnsLabel } from '../names.ts';
+import { isDnsLabel } from '../names.ts';
 import { child, index } from '../path.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { FieldError } from '../resource-type.ts';
@@ -129,9 +129,7 @@ function keyedSource(source: JsonObject, path: string, nameField: string): Field
   errors.push(...validateMode(source.defaultMode, child(path, 'defaultMode')));
   for (const [position, item] of objectsOf(source.items).entries()) {
     const at = child(path, `items[${position}]`);
-    const itemKey = textOf(item.key);
-    if (itemKey === '') errors.push(required(child(at, 'key')));
-    else errors.push(...isConfigKey(itemKey).map((message) => invalid(child(at, 'key'), itemKey, message)));
+    if (!item.key) errors.push(required(child(at, 'key')));
     if (!item.path) errors.push(required(child(at, 'path')));
     else errors.push(...localPath(textOf(item.path), child(at, 'path')));
     if (item.mode !== undefined) errors.push(...validateMode(item.mode, child(at, 'mode')));

@@ -1,11 +1,30 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { JsonObject } from '../json.ts';
+import { type JsonObject, objectsOf } from '../json.ts';
 import { builtinType } from './builtin-type.ts';
 import { statusOf } from './cells.ts';
 import { podRow } from './pod-row.ts';
 import { validatePodSpec } from './pod-spec.ts';
 import { validatePodUpdate } from './pod-update.ts';
 import { qualityOfService } from './quality-of-service.ts';
+
+/** A pod outlives its node's absence by five minutes, unless it says otherwise (admission plugin DefaultTolerationSeconds). */
+function tolerateLostNodes(spec: JsonObject): void {
+  const tolerations = objectsOf(spec.tolerations);
+  for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
+    const tolerated = tolerations.some(
+      (toleration) =>
+        (toleration.key === key || !toleration.key) && (toleration.effect === 'NoExecute' || !toleration.effect),
+    );
+    if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+  }
+  spec.tolerations = tolerations;
+}
+
+/** A pod of no class is of priority 0 (admission plugin Priority; classes are looked up by `podPriority`). */
+function fillPriority(spec: JsonObject): void {
+  spec.priority ??= 0;
+  spec.preemptionPolicy ??= 'PreemptLowerPriority';
+}
 
 /** `v1/Pod`. */
 export const pod = builtinType('v1/Pod', {
@@ -23,6 +42,8 @@ export const pod = builtinType('v1/Pod', {
   ],
   prepareForCreate(object) {
     const spec = object.spec as JsonObject;
+    tolerateLostNodes(spec);
+    if (!spec.priorityClassName) fillPriority(spec);
     object.status = { phase: 'Pending', qosClass: qualityOfService(spec) };
     if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
       (object.status as JsonObject).conditions = [
@@ -38,7 +59,7 @@ export const pod = builtinType('v1/Pod', {
   prepareForUpdate(object: KubeObject, old: KubeObject) {
     // A pod's class of service never changes.
     const { qosClass } = statusOf(old);
-    if (object.status && qosClass !== undefined) (object.status as JsonObject).qosClass = qosClass;
+    if (object.status && qosClass !== undefined) object.status = { ...(object.status as JsonObject), qosClass };
   },
   validate: (object) => validatePodSpec(object.spec as JsonObject, 'spec'),
   validateUpdate: validatePodUpdate,

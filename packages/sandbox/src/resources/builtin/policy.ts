@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { invalid, notSupported, required } from '../field-error.ts';
+import { forbidden, invalid, notSupported, required, struct } from '../field-error.ts';
 import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from '../json.ts';
 import { type LabelSelector, validateLabelSelector } from '../metadata.ts';
 import { index } from '../path.ts';
@@ -7,6 +7,15 @@ import type { Cell, FieldError } from '../resource-type.ts';
 import { builtinType } from './builtin-type.ts';
 import { ageOf, nameOf, specOf, statusOf } from './cells.ts';
 import { validateIntOrPercent } from './int-or-percent.ts';
+
+function budgetStruct({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: JsonObject): unknown {
+  return struct(
+    ['MinAvailable', minAvailable],
+    ['Selector', selector ?? null],
+    ['MaxUnavailable', maxUnavailable],
+    ['UnhealthyPodEvictionPolicy', unhealthyPodEvictionPolicy ?? null],
+  );
+}
 
 /** `policy/v1/PodDisruptionBudget`. */
 export const podDisruptionBudget = builtinType('policy/v1/PodDisruptionBudget', {
@@ -19,7 +28,7 @@ export const podDisruptionBudget = builtinType('policy/v1/PodDisruptionBudget', 
     const { minAvailable, maxUnavailable } = spec;
     const errors: FieldError[] = [];
     if (minAvailable !== undefined && maxUnavailable !== undefined) {
-      errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'));
+      errors.push(invalid('spec', budgetStruct(spec), 'minAvailable and maxUnavailable cannot be both set'));
     }
     errors.push(...validateIntOrPercent(minAvailable, 'spec.minAvailable'));
     errors.push(...validateIntOrPercent(maxUnavailable, 'spec.maxUnavailable'));
@@ -59,8 +68,13 @@ export const horizontalPodAutoscaler = builtinType('autoscaling/v2/HorizontalPod
     if (numberOf(minReplicas, 1) < 1) {
       errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'));
     }
-    if (numberOf(maxReplicas) < 1)
-      errors.push(invalid('spec.maxReplicas', numberOf(maxReplicas), 'must be greater than 0'));
+    if (numberOf(maxReplicas) < 1) {
+      errors.push(invalid('spec.maxReplicas', numberOf(maxReplicas), 'must be greater than or equal to 1'));
+    }
+    if (minReplicas === 0) {
+      const detail = 'must specify at least one Object or External metric to support scaling to zero replicas';
+      errors.push(forbidden('spec.metrics', detail));
+    }
     if (numberOf(maxReplicas) < numberOf(minReplicas, 1)) {
       errors.push(invalid('spec.maxReplicas', numberOf(maxReplicas), 'must be greater than or equal to `minReplicas`'));
     }

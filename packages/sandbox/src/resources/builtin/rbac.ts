@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { invalid, notSupported, required } from '../field-error.ts';
+import { invalid, notSupported, required, struct } from '../field-error.ts';
 import { deepEqual, objectOf, objectsOf, textOf } from '../json.ts';
 import { isPathSegment, nameCheck } from '../names.ts';
 import { child, index } from '../path.ts';
@@ -96,7 +96,8 @@ function validateSubject(subject: Record<string, unknown>, path: string, namespa
 
 function validateSameRole(binding: KubeObject, old: KubeObject): FieldError[] {
   if (deepEqual(binding.roleRef, old.roleRef)) return [];
-  return [invalid('roleRef', binding.roleRef, 'cannot change roleRef')];
+  const { apiGroup, kind, name } = objectOf(binding.roleRef);
+  return [invalid('roleRef', struct(['APIGroup', apiGroup], ['Kind', kind], ['Name', name]), 'cannot change roleRef')];
 }
 
 function bindingRow(binding: KubeObject, now: number): Cell[] {
@@ -122,7 +123,7 @@ function bindingRow(binding: KubeObject, now: number): Cell[] {
 /** `rbac.authorization.k8s.io/v1/RoleBinding`. */
 export const roleBinding = builtinType(`${group}/v1/RoleBinding`, {
   name,
-  validate: (object) => validateBinding(object, ['ClusterRole', 'Role'], true),
+  validate: (object) => validateBinding(object, ['Role', 'ClusterRole'], true),
   validateUpdate: validateSameRole,
   row: bindingRow,
 });

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { duplicate, forbidden, invalid, notSupported, required } from '../field-error.ts';
+import { duplicate, forbidden, invalid, notSupported, required, struct } from '../field-error.ts';
 import { parseCidr, parseIp } from '../ip.ts';
 import { type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from '../json.ts';
 import { validateLabels } from '../metadata.ts';
@@ -24,6 +24,9 @@ function isHeadless(spec: JsonObject): boolean {
 export function validateService(service: KubeObject): FieldError[] {
   const spec = specOf(service);
   const type = textOf(spec.type);
+  // Addresses are looked at before all else, when they are allocated (pkg/registry/core/service/storage).
+  const addresses = type === 'ExternalName' ? [] : validateClusterIps(spec);
+  if (addresses.length > 0) return addresses;
   const headless = isHeadless(spec);
   const ports = objectsOf(spec.ports);
   const errors: FieldError[] = [];
@@ -39,7 +42,6 @@ export function validateService(service: KubeObject): FieldError[] {
     errors.push(notSupported('spec.sessionAffinity', spec.sessionAffinity, affinities));
   }
   if (spec.sessionAffinity === 'ClientIP') errors.push(...validateTimeout(spec));
-  if (type !== 'ExternalName') errors.push(...validateClusterIps(spec));
   for (const [position, ip] of texts(spec.externalIPs).entries()) {
     if (!parseIp(ip)) errors.push(invalid(index('spec.externalIPs', position), ip, ipMessage));
   }
@@ -116,14 +118,14 @@ function repeated(ports: readonly JsonObject[]): FieldError[] {
 
 /** A port as the API server prints it: its internal type has no JSON names. */
 function portKey({ protocol, port }: JsonObject): unknown {
-  return new Map<string, unknown>([
+  return struct(
     ['Name', ''],
     ['Protocol', protocol],
     ['AppProtocol', null],
     ['Port', port],
     ['TargetPort', 0],
     ['NodePort', 0],
-  ]);
+  );
 }
 
 function validateTimeout(spec: JsonObject): FieldError[] {

@@ -108,7 +108,7 @@ export function validateVolume(volume: KubeObject): FieldError[] {
   const errors = validateAccessModes(spec.accessModes, 'spec.accessModes');
   const capacity = objectOf(spec.capacity);
   if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'));
-  else if (capacity.storage === undefined) errors.push(notSupported('spec.capacity', capacity, ['storage']));
+  if (capacity.storage === undefined) errors.push(notSupported('spec.capacity', spec.capacity ?? null, ['storage']));
   else errors.push(...validateSize(capacity.storage, 'spec.capacity[storage]'));
   const policies = ['Delete', 'Recycle', 'Retain'];
   if (!policies.includes(textOf(spec.persistentVolumeReclaimPolicy))) {

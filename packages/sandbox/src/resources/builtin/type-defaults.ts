@@ -135,6 +135,9 @@ const setDefaults: Readonly<Record<string, SetDefaults>> = {
     if (metadata.name) ensure(metadata, 'labels')['kubernetes.io/metadata.name'] = metadata.name;
   },
   'v1.NamespaceStatus': (status) => fill(status, { phase: 'Active' }),
+  'v1.NodeSpec': (spec) => {
+    if (spec.podCIDR && !spec.podCIDRs) spec.podCIDRs = [spec.podCIDR];
+  },
   'v1.NodeStatus': (status) => {
     if (isObject(status.capacity)) fillPointers(status, { allocatable: structuredClone(status.capacity) });
   },
@@ -169,7 +172,7 @@ const setDefaults: Readonly<Record<string, SetDefaults>> = {
       ensure(strategy, 'rollingUpdate');
     }
     if (strategy.type === 'RollingUpdate' && isObject(strategy.rollingUpdate)) {
-      fillPointers(strategy.rollingUpdate, { partition: 0, maxUnavailable: 1 });
+      fillPointers(strategy.rollingUpdate, { partition: 0 });
     }
     fill(ensure(set, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' });
     fillPointers(set, { replicas: 1, revisionHistoryLimit: 10 });

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { forbidden, invalid, notSupported, required } from '../field-error.ts';
+import { forbidden, invalid, notSupported, required, struct } from '../field-error.ts';
 import { deepEqual, isObject, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from '../json.ts';
-import { immutable, type LabelSelector, selectorMatches, validateLabelSelector } from '../metadata.ts';
+import { immutable, type LabelSelector, selectorMatches, selectorStruct, validateLabelSelector } from '../metadata.ts';
 import { isDnsLabel } from '../names.ts';
 import { index } from '../path.ts';
 import type { FieldError } from '../resource-type.ts';
@@ -23,20 +23,28 @@ function validateSelector(spec: JsonObject, kind: string): FieldError[] {
   const selector = selectorOf(spec);
   if (!selector) return [required('spec.selector')];
   const errors = validateLabelSelector(selector, 'spec.selector');
-  if (isEmpty(selector)) errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${kind}`));
+  const value = selectorStruct(selector);
+  if (isEmpty(selector)) errors.push(invalid('spec.selector', value, `empty selector is invalid for ${kind}`));
+  if (!isReadable(selector))
+    errors.push(invalid('spec.selector', value, invalidSelector[kind] ?? 'invalid label selector'));
   return errors;
+}
+
+/** What is said of a selector that cannot be made sense of differs from kind to kind. */
+const invalidSelector: Readonly<Record<string, string>> = { statefulset: '' };
+
+/** Whether a selector could be evaluated (LabelSelectorAsSelector). */
+function isReadable(selector: LabelSelector): boolean {
+  return validateLabelSelector(selector, '').length === 0;
 }
 
 function validateTemplate(spec: JsonObject, options: PodSpecOptions = {}): FieldError[] {
   const errors: FieldError[] = [];
   const selector = selectorOf(spec);
   const labels = textsOf(objectOf(objectOf(spec.template).metadata).labels);
-  if (
-    selector &&
-    validateLabelSelector(selector, '').length === 0 &&
-    !isEmpty(selector) &&
-    !selectorMatches(selector, labels)
-  ) {
+  // A selector of nothing matches all, none at all matches nothing; an unreadable one says nothing of the template.
+  const readable = selector === undefined || isReadable(selector);
+  if (readable && !selectorMatches(selector, labels)) {
     errors.push(invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   }
   return [...errors, ...validatePodTemplate(spec.template, 'spec.template', options)];
@@ -63,9 +71,7 @@ function validateCounts(spec: JsonObject, fields: readonly string[]): FieldError
 export function validateDeployment(object: KubeObject): FieldError[] {
   const spec = specOf(object);
   const errors = [...validateCounts(spec, ['replicas']), ...validateSelector(spec, 'deployment')];
-  if (!selectorOf(spec)) errors.push(...validatePodTemplate(spec.template, 'spec.template'));
-  else errors.push(...validateTemplate(spec));
-  errors.push(...validateAlwaysRestarts(spec, 'ReplicaSet'));
+  errors.push(...validateTemplate(spec), ...validateAlwaysRestarts(spec, 'ReplicaSet'));
   const strategy = objectOf(spec.strategy);
   const { rollingUpdate } = strategy;
   if (strategy.type === 'Recreate') {
@@ -74,13 +80,17 @@ export function validateDeployment(object: KubeObject): FieldError[] {
     }
   } else if (strategy.type === 'RollingUpdate') {
     errors.push(...validateRollingUpdate(objectOf(rollingUpdate), 'spec.strategy.rollingUpdate'));
-  } else errors.push(notSupported('spec.strategy.type', strategy.type, ['Recreate', 'RollingUpdate']));
+  } else errors.push(notSupported('spec.strategy', strategyStruct(strategy), ['Recreate', 'RollingUpdate']));
   errors.push(...validateCounts(spec, ['minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds']));
   const { progressDeadlineSeconds: deadline } = spec;
   if (typeof deadline === 'number' && deadline <= numberOf(spec.minReadySeconds)) {
     errors.push(invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
   }
   return errors;
+}
+
+function strategyStruct({ type, rollingUpdate = null }: JsonObject): unknown {
+  return struct(['Type', type], ['RollingUpdate', rollingUpdate]);
 }
 
 function validateRollingUpdate({ maxUnavailable, maxSurge }: JsonObject, path: string): FieldError[] {
@@ -112,7 +122,9 @@ export function validateReplicaSet(object: KubeObject): FieldError[] {
 /** Selectors never change. */
 export function validateSelectorUpdate(object: KubeObject, old: KubeObject): FieldError[] {
   const { selector } = specOf(object);
-  return deepEqual(selector, specOf(old).selector) ? [] : [invalid('spec.selector', selector, immutable)];
+  return deepEqual(selector, specOf(old).selector)
+    ? []
+    : [invalid('spec.selector', selectorStruct(objectOf(selector)), immutable)];
 }
 
 /** ValidateStatefulSet. */
@@ -130,7 +142,7 @@ export function validateStatefulSet(object: KubeObject): FieldError[] {
     const { partition } = objectOf(strategy.rollingUpdate);
     errors.push(...validateNonnegative(partition, 'spec.updateStrategy.rollingUpdate.partition'));
   } else if (strategy.type !== 'OnDelete') {
-    errors.push(invalid('spec.updateStrategy', strategy, "must be 'RollingUpdate' or 'OnDelete'"));
+    errors.push(invalid('spec.updateStrategy', strategyStruct(strategy), "must be 'RollingUpdate' or 'OnDelete'"));
   }
   const claims = objectsOf(spec.volumeClaimTemplates);
   for (const [position, claim] of claims.entries()) {
@@ -177,7 +189,7 @@ export function validateDaemonSet(object: KubeObject): FieldError[] {
     errors.push(invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   }
   if (selector && isEmpty(selector)) {
-    errors.push(invalid('spec.selector', selector, 'empty selector is invalid for daemonset'));
+    errors.push(invalid('spec.selector', selectorStruct(selector), 'empty selector is invalid for daemonset'));
   }
   errors.push(...validatePodTemplate(spec.template, 'spec.template'), ...validateAlwaysRestarts(spec, 'DaemonSet'));
   errors.push(...validateCounts(spec, ['minReadySeconds']));
