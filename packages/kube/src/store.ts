@@ -124,7 +124,7 @@ export class Store<T extends KubeObject = KubeObject> {
     if (tombstone) {
       // News of an earlier version is that it left the selection once before.
       const order = compareResourceVersions(resourceVersion, tombstone.version) ?? 1;
-      if (tombstone.gone ? order > 0 : order >= 0) this.#buried.delete(uid);
+      if (order >= 0) this.#buried.delete(uid);
     }
     const key = keyOf(object);
     const stored = this.#objects.get(key);
