@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '@openstack-operator/kube';
 
-/** One line as a container wrote it, without its line end. */
-export interface LogLine {
+/** One line as a container wrote it, with its line end; the last one may lack it. */
+interface LogLine {
   /** RFC 3339. */
   readonly time: string;
   readonly text: string;
@@ -40,7 +40,7 @@ export class ContainerLog {
     this.#partial = lines.pop() ?? '';
     if (lines.length === 0) return;
     const time = timestamp(this.#clock);
-    for (const line of lines) this.#push({ time, text: line });
+    for (const line of lines) this.#push({ time, text: `${line}\n` });
     this.#wake();
   }
 
@@ -82,15 +82,15 @@ export class ContainerLog {
   }
 
   #render(lines: readonly LogLine[], { timestamps, limitBytes }: LogReadOptions): string {
-    const text = lines.map((line) => `${timestamps ? `${line.time} ` : ''}${line.text}\n`).join('');
+    const text = lines.map((line) => `${timestamps ? `${line.time} ` : ''}${line.text}`).join('');
     return limitBytes === undefined ? text : Buffer.from(text).subarray(0, limitBytes).toString();
   }
 
   #push(line: LogLine): void {
     this.#lines.push(line);
-    this.#bytes += line.text.length + 1;
+    this.#bytes += line.text.length;
     while (this.#lines.length > MOST_LINES || (this.#bytes > MOST_BYTES && this.#lines.length > 1)) {
-      this.#bytes -= (this.#lines.shift()?.text.length ?? 0) + 1;
+      this.#bytes -= this.#lines.shift()?.text.length ?? 0;
       this.#dropped++;
     }
   }
