@@ -106,3 +106,8 @@ export async function readyCloud(options: { seed?: number; nodes?: string[]; spe
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   return { cloud, operator };
 }
+
+/** Only database, cache and Keystone: enough to show what the engine does, in a tenth of the time. */
+export const identityOnly: Readonly<Record<string, unknown>> = Object.fromEntries(
+  ['rabbitmq', 'ovnNetwork', 'glance', 'placement', 'neutron', 'nova'].map((name) => [name, { enabled: false }]),
+);

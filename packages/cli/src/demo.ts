@@ -96,15 +96,17 @@ function treeView(begun: number, now: () => number): Draw {
   };
 }
 
-/** One plain line for each thing that turned: for pipes and logs. */
+/** One plain line for each thing that is new: for pipes and logs. */
 function lineView(begun: number, now: () => number): Draw {
-  const said = new Map<string, string>();
+  const said = new Set<string>();
   return (resources) => {
     for (const { title, state, text } of rolloutRows(resources, begun)) {
-      const line = state === 'ready' ? 'Ready' : text;
-      if (said.get(title) === line || state === 'waiting') continue;
-      said.set(title, line);
-      process.stdout.write(`${seconds(now() - begun).padStart(12)}  ${title}: ${line}\n`);
+      const line = `${title}: ${state === 'ready' ? 'Ready' : text}`;
+      if (said.has(line) || state === 'waiting') continue;
+      said.add(line);
+      process.stdout.write(
+        `${seconds(now() - begun).padStart(12)}  ${line.length > 200 ? `${line.slice(0, 199)}…` : line}\n`,
+      );
     }
   };
 }
@@ -142,7 +144,8 @@ async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): 
   const close = await serveSandbox(sandbox, { kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig') });
   const ended = new AbortController();
   const end = interrupted().then(() => ended.abort());
-  for (let before = realClock.now(); virtual !== undefined && !ended.signal.aborted; ) {
+  for (let before = realClock.now(); virtual !== undefined; ) {
+    if (ended.signal.aborted) break;
     await sleep(realClock, 100);
     const now = realClock.now();
     await virtual.advance(now - before);

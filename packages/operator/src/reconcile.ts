@@ -58,8 +58,12 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   );
   const [failure] = failures.values();
   if (failure !== undefined && !settled.has(failure.name)) throw failure;
-  return again === undefined ? undefined : after(again);
+  const wish = failure?.name === 'ForeignObjectError' ? sooner(again, foreignAgain) : again;
+  return wish === undefined ? undefined : after(wish);
 }
+
+/** Objects of others are not followed, so nothing tells when one is gone: it is looked for every minute. */
+const foreignAgain = 60_000;
 
 /** Failures that no repetition mends: what they wait for wakes the resource. */
 const settled = new Set(['ForeignObjectError', 'KeyMaterialMissingError']);

@@ -31,6 +31,8 @@ export function checkVolumes(pass: Pass, composition: Composition): VolumeCheck 
       const known = before[name];
       if (live === undefined) {
         if (known !== undefined) lost.push(`PersistentVolumeClaim ${name} was deleted`);
+      } else if (known === live.metadata.uid && live.metadata.deletionTimestamp !== undefined) {
+        lost.push(`PersistentVolumeClaim ${name} is being deleted, and goes when no pod uses it`);
       } else if (known === undefined || known === live.metadata.uid || accepted === live.metadata.uid) {
         volumes[name] = live.metadata.uid;
       } else {
