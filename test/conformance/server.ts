@@ -5,14 +5,15 @@ import {
   createClient,
   defineKind,
   type HttpRequest,
+  type KubeObject,
   realClock,
   realRandom,
+  type Status,
   type Transport,
   transportFor,
 } from '@openstack-operator/kube';
-import { createApiServer } from '@openstack-operator/sandbox';
+import { builtinResourceTypes, createApiServer, resourceTypeFromCrd } from '@openstack-operator/sandbox';
 import { parse } from 'yaml';
-import { builtinTypes } from './builtin-types.ts';
 
 /** The server that a run is about. `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG. */
 export interface TestServer {
@@ -34,12 +35,35 @@ export interface RequestOptions {
   readonly userAgent?: string;
 }
 
+/** A parsed answer: an object, a list, a table or a Status, looked into freely. */
+export interface Body extends Pick<Status, 'message' | 'reason' | 'code' | 'details'> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: KubeObject['metadata'];
+  readonly status?: unknown;
+  readonly items?: readonly KubeObject[];
+  readonly rows?: readonly { readonly cells: readonly unknown[]; readonly object?: KubeObject }[];
+  readonly [field: string]: unknown;
+}
+
 /** What came back. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests
-  readonly body: any;
+  readonly body: Body;
+}
+
+/**
+ * An answer with what differs from run to run put as `<uid>`, `<time>`, `<version>`, and each of `names` as
+ * `<name>`: for inline snapshots, which the real server has written.
+ */
+export function stable(value: unknown, ...names: string[]): unknown {
+  let text = JSON.stringify(value)
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '<uid>')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
+    .replaceAll(/"resourceVersion":"\d+"/g, '"resourceVersion":"<version>"');
+  for (const name of names) text = text.replaceAll(name, '<name>');
+  return JSON.parse(text);
 }
 
 let server: Promise<TestServer> | undefined;
@@ -74,7 +98,8 @@ async function start(): Promise<TestServer> {
 }
 
 function sandboxTransport(): Transport {
-  return createApiServer({ clock: realClock, random: realRandom, types: builtinTypes }).transport();
+  const types = builtinResourceTypes();
+  return createApiServer({ clock: realClock, random: realRandom, types, customType: resourceTypeFromCrd }).transport();
 }
 
 function kubernetesTransport(): Transport {
@@ -113,6 +138,6 @@ async function request(
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
-  const json = (response.headers['content-type'] ?? '').startsWith('application/json');
-  return { status: response.status, headers: response.headers, body: json && text ? JSON.parse(text) : text };
+  const json = text.startsWith('{');
+  return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
 }

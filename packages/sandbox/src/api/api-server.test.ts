@@ -4,14 +4,12 @@ import { createApiServer } from './api-server.ts';
 import { toyConfigMap, toyNamespace, toyWidget } from './toy-types.ts';
 
 const ConfigMap = defineKind('v1', 'ConfigMap', 'configmaps');
-const Namespace = defineKind('v1', 'Namespace', 'namespaces', { namespaced: false });
 const Widget = defineKind('example.com/v1', 'Widget', 'widgets');
 
-async function start() {
+function start() {
   const clock = virtualClock();
   const server = createApiServer({ clock, random: seededRandom(1), types: [toyNamespace, toyConfigMap, toyWidget] });
   const client = server.client();
-  await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
   return { clock, server, client };
 }
 
@@ -24,7 +22,7 @@ function widget(name: string, spec: Record<string, unknown>): KubeObject {
 }
 
 test('what was created is there, with everything that the server adds', async () => {
-  const { client } = await start();
+  const { client } = start();
   const created = await client.create(Widget, widget('a', { color: 'red' }));
   expect(created.spec).toEqual({ color: 'red', replicas: 1 });
   expect(created.metadata).toMatchObject({ generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' });
@@ -33,7 +31,7 @@ test('what was created is there, with everything that the server adds', async ()
 });
 
 test('an update with an old resourceVersion is refused, one that changes nothing writes nothing', async () => {
-  const { client, server } = await start();
+  const { client, server } = start();
   const first = await client.create(ConfigMap, configMap('a', { x: '1' }));
   const second = await client.replace(ConfigMap, { ...first, data: { x: '2' } });
   await expect(client.replace(ConfigMap, { ...first, data: { x: '3' } })).rejects.toThrow(
@@ -45,7 +43,7 @@ test('an update with an old resourceVersion is refused, one that changes nothing
 });
 
 test('server-side apply merges, names conflicts, and removes what is stated no more', async () => {
-  const { client, clock } = await start();
+  const { client, clock } = start();
   const options = { fieldManager: 'one' };
   await client.apply(Widget, widget('a', { color: 'red', ports: [{ name: 'http', port: 80 }] }), options);
   await client.apply(Widget, widget('a', { ports: [{ name: 'https', port: 443 }] }), { fieldManager: 'two' });
@@ -59,7 +57,7 @@ test('server-side apply merges, names conflicts, and removes what is stated no m
 });
 
 test('a watch tells of what happens, and of what comes into and goes out of a selection', async () => {
-  const { client } = await start();
+  const { client } = start();
   const seen: string[] = [];
   const abort = new AbortController();
   const done = (async () => {
@@ -86,7 +84,7 @@ test('a watch tells of what happens, and of what comes into and goes out of a se
 });
 
 test('a deleted object stays until its last finalizer is gone', async () => {
-  const { client } = await start();
+  const { client } = start();
   const object = configMap('a');
   object.metadata.finalizers = ['example.com/hold'];
   await client.create(ConfigMap, object);
@@ -98,7 +96,7 @@ test('a deleted object stays until its last finalizer is gone', async () => {
 });
 
 test('pages of a list show one moment', async () => {
-  const { client } = await start();
+  const { client } = start();
   for (const name of ['a', 'b', 'c']) await client.create(ConfigMap, configMap(name));
   const first = await client.list(ConfigMap, { namespace: 'default', limit: 2 });
   await client.delete(ConfigMap, { namespace: 'default', name: 'c' });

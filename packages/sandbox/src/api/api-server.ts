@@ -21,16 +21,18 @@ import { handleLog, type LogSource } from './log-handler.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { negotiate } from './negotiation.ts';
 import { handleNonResource, PlainNotFound } from './non-resource-handler.ts';
+import { decodeProtobuf, PROTOBUF } from './protobuf.ts';
 import { accessDenied, accessOf, mayAccess } from './rbac.ts';
 import { Registry } from './registry.ts';
 import { includeObject } from './representation.ts';
 import { header, type RequestInfo, requestInfo, type User } from './request-info.ts';
 import { handleResource, type Reply } from './resource-handler.ts';
 import { roleEscalation } from './role-escalation.ts';
-import { internalError, methodNotSupported, pathNotFound, StatusError } from './status.ts';
+import { internalError, methodNotAllowed, pathNotFound, StatusError } from './status.ts';
 import { Store } from './store.ts';
 import { handleSubresource } from './subresource-handler.ts';
 import { watch } from './watch.ts';
+import { createObject } from './write.ts';
 
 /** What an API server is made of. */
 export interface ApiServerOptions {
@@ -58,6 +60,8 @@ export interface ApiServer {
   /** All objects: read and listened to directly by in-process controllers, which write through a client. */
   readonly store: Store;
   readonly registry: Registry;
+  /** What handlers work on; in-process controllers may write through the same functions (write.ts, delete.ts). */
+  readonly core: Core;
   /** Appended to by those who bring admission of their own (service addresses, quotas). */
   readonly admission: AdmissionPlugin[];
   /** Answers one request. Rejects with a ConnectionError when a fault breaks the connection. */
@@ -68,7 +72,7 @@ export interface ApiServer {
   client(user?: User, options?: { userAgent?: string }): Client;
 }
 
-/** Makes an API server that holds nothing yet. */
+/** Makes an API server; it holds the system's namespaces and nothing more. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { clock, random, faults, bookmarkMs = 60_000 } = options;
   const store = options.store ?? new Store();
@@ -79,17 +83,22 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const open = options.authorization !== 'RBAC';
   if (!open) core.admission.push(roleEscalation(core));
   if (options.customType) serveCustomResources(core, options.customType);
+  createSystemNamespaces(core);
 
   function respond(info: RequestInfo, body: Body, warn: (message: string) => void, signal?: AbortSignal): Reply {
     const access = accessOf(info);
     if (!open && !mayAccess(store, info.user, access)) throw accessDenied(info.user, access);
     if (!info.isResource) return handleNonResource(registry, info);
     const served = registry.find(info.group, info.version, info.resource);
-    if (!served) throw pathNotFound();
+    if (!served) {
+      // A real server has a router for each group, and one for what is beside them.
+      const group = registry.all().some(({ type }) => type.kind.group === info.group);
+      throw group ? pathNotFound() : new PlainNotFound(info.path);
+    }
     if (served.custom?.warning) warn(served.custom.warning);
-    const { type, groupResource, id } = served;
+    const { type, id } = served;
     if (isReview(id)) {
-      if (info.verb !== 'create') throw methodNotSupported(groupResource, info.verb);
+      if (info.verb !== 'create') throw methodNotAllowed();
       return handleReview(core, id, info, parseBody(body), open);
     }
     if (info.subresource !== '' && !type.subresources.includes(info.subresource.split('/')[0] ?? ''))
@@ -98,7 +107,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     if (info.subresource !== '' && info.subresource !== 'status') {
       return handleSubresource(core, served, info, body, warn);
     }
-    if (!type.verbs.includes(info.verb)) throw methodNotSupported(groupResource, info.verb);
+    const toCollection = info.name === '' && (info.verb === 'update' || info.verb === 'patch');
+    if (toCollection || !type.verbs.includes(info.verb)) throw methodNotAllowed();
     if (info.verb !== 'watch') return handleResource(core, served, info, body, warn);
     const wanted = negotiate(header(info, 'accept'));
     const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
@@ -121,8 +131,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   function answer(info: RequestInfo, request: HttpRequest, warnings: string[], signal?: AbortSignal): Reply {
     try {
-      const text = typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
-      const body = { text, contentType: header(info, 'content-type') };
+      const body = bodyOf(request.body ?? '', header(info, 'content-type'));
       const warn = (message: string) => {
         if (!warnings.includes(message)) warnings.push(message);
       };
@@ -149,12 +158,35 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return {
     store,
     registry,
+    core,
     admission: core.admission,
     handle,
     transport,
     client: (user, { userAgent } = {}) =>
       createClient({ transport: transport(user), clock, ...(userAgent !== undefined && { userAgent }) }),
   };
+}
+
+/** What every cluster has from its first moment on. */
+function createSystemNamespaces(core: Core): void {
+  const [served] = core.registry.versionsOf('namespaces');
+  if (!served) return;
+  const user: User = { name: 'system:apiserver', groups: ['system:masters'] };
+  const common = { served, namespace: '', subresource: '', user, manager: 'kube-apiserver', dryRun: false };
+  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
+    if (core.store.get('namespaces', name)) continue;
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    createObject(core, { ...common, name: '', warn: () => undefined }, object);
+  }
+}
+
+/** What was sent as text; protobuf as the JSON that it stands for. */
+function bodyOf(sent: string | Uint8Array, contentType: string): Body {
+  if (typeof sent === 'string') return { text: sent, contentType };
+  const isProtobuf = sent.length > 0 && contentType.startsWith(PROTOBUF);
+  return isProtobuf
+    ? { text: JSON.stringify(decodeProtobuf(sent)), contentType: 'application/json' }
+    : { text: new TextDecoder().decode(sent), contentType };
 }
 
 /** Lets a fault happen; gives the answer when the fault is one. */

@@ -1,11 +1,11 @@
 import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
 import { parse as parseYaml } from 'yaml';
 import { objectMetaSchema } from '../resources/builtin-schema.ts';
-import { notSupported, quote } from '../resources/field-error.ts';
+import { invalid as invalidField, notSupported, quote } from '../resources/field-error.ts';
 import { isObject } from '../resources/json.ts';
 import { pruneUnknown } from '../resources/pruning.ts';
-import { duplicateFields } from './duplicate-fields.ts';
 import type { ServedType } from './registry.ts';
+import { type StatedField, statedFields } from './stated-fields.ts';
 import { badRequest, invalid, StatusError } from './status.ts';
 
 /** What to do with fields that the kind does not have. */
@@ -21,7 +21,7 @@ export interface Body {
 export function fieldValidation(query: URLSearchParams, optionsKind: string): FieldValidation {
   const value = query.get('fieldValidation') || 'Warn';
   if (value === 'Strict' || value === 'Warn' || value === 'Ignore') return value;
-  const error = notSupported('fieldValidation', value, ['Ignore', 'Strict', 'Warn']);
+  const error = notSupported('fieldValidation', value, ['', 'Ignore', 'Strict', 'Warn']);
   throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [error]);
 }
 
@@ -30,12 +30,7 @@ export function parseBody({ text, contentType }: Body): unknown {
   const mediaType = contentType.split(';')[0]?.trim() ?? '';
   const yaml = mediaType === 'application/yaml' || mediaType.endsWith('+yaml');
   if (!yaml && mediaType !== '' && mediaType !== 'application/json' && !mediaType.endsWith('+json')) {
-    throw unsupportedMediaType([
-      'application/json',
-      'application/yaml',
-      'application/vnd.kubernetes.protobuf',
-      'application/cbor',
-    ]);
+    throw unsupportedMediaType(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
   }
   try {
     return yaml
@@ -44,7 +39,7 @@ export function parseBody({ text, contentType }: Body): unknown {
   } catch (error) {
     throw badRequest(
       yaml
-        ? `error converting YAML to JSON: yaml: ${(error as Error).message}`
+        ? goYamlError(error as Error)
         : `couldn't get version/kind; json parse error: ${goJsonError(text, error as Error)}`,
     );
   }
@@ -65,26 +60,20 @@ export function decodeObject(
   served: ServedType,
   validation: FieldValidation,
   warn: (message: string) => void,
+  known: (apiVersion: string, kind: string) => boolean,
 ): KubeObject {
-  const parsed = parseBody(body);
   const { kind } = served.type;
-  if (!isObject(parsed)) throw unrecognized(kind.kind, body.text, 'json: cannot unmarshal into Go value');
+  const parsed = parseUnrecognized(body, kind.kind);
+  if (!isObject(parsed)) {
+    const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${Array.isArray(parsed) ? 'array' : typeof parsed} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+    throw unrecognized(kind.kind, body.text, why);
+  }
   const object = parsed as KubeObject;
   if (!object.apiVersion) object.apiVersion = apiVersionOf(kind);
   if (!object.kind) object.kind = kind.kind;
-  if (object.kind !== kind.kind || groupOf(object.apiVersion) !== kind.group) {
-    const [group, version] = splitVersion(object.apiVersion);
-    if (served.custom || object.kind === kind.kind) throw wrongVersion(object.apiVersion, apiVersionOf(kind));
-    throw badRequest(
-      `${object.kind} in version ${quote(version)} cannot be handled as a ${kind.kind}: converting (${group || 'v1'}.${object.kind}) to (${kind.group || 'core'}.${kind.kind}): unknown conversion`,
-    );
-  }
-  if (object.apiVersion !== apiVersionOf(kind)) throw wrongVersion(object.apiVersion, apiVersionOf(kind));
-  const duplicates =
-    validation === 'Ignore' || body.contentType.includes('yaml')
-      ? []
-      : duplicateFields(body.text).map((field) => `duplicate field ${quote(field)}`);
-  const complaints = normalise(object, served, validation, duplicates, warn);
+  if (object.kind !== kind.kind || object.apiVersion !== apiVersionOf(kind)) throw anotherKind(object, served, known);
+  const stated = validation === 'Ignore' || body.contentType.includes('yaml') ? [] : statedFields(body.text);
+  const complaints = normalise(object, served, validation, stated, warn);
   if (complaints) {
     const [, version] = splitVersion(object.apiVersion);
     throw badRequest(`${kind.kind} in version ${quote(version)} cannot be handled as a ${kind.kind}: ${complaints}`);
@@ -100,7 +89,7 @@ export function normalise(
   object: KubeObject,
   served: ServedType,
   validation: FieldValidation,
-  duplicates: readonly string[],
+  stated: readonly StatedField[],
   warn: (message: string) => void,
 ): string | undefined {
   if (!isObject(object.metadata)) {
@@ -112,15 +101,28 @@ export function normalise(
   const unknown = [
     ...pruneUnknown(objectMetaSchema(), object.metadata).map((field) => `metadata.${field}`),
     ...pruneUnknown(served.type.schema, object),
-  ].map((field) => `unknown field ${quote(field)}`);
+  ];
   const complaint = served.type.decode(object);
   if (complaint) return complaint;
   dropEmptyMetadata(object);
-  const strict = [...duplicates, ...unknown];
+  const strict = strictErrors(unknown, stated, served.custom !== undefined);
   if (strict.length === 0 || validation === 'Ignore') return undefined;
   if (validation === 'Strict') return `strict decoding error: ${strict.join(', ')}`;
   for (const message of strict) warn(message);
   return undefined;
+}
+
+/** Go's decoder meets them in the order of the document; custom resources are pruned after they are decoded. */
+function strictErrors(unknown: readonly string[], stated: readonly StatedField[], custom: boolean): string[] {
+  const errors = [
+    ...stated.filter(({ repeated }) => repeated).map(({ path }) => ({ path, text: `duplicate field ${quote(path)}` })),
+    ...unknown.map((path) => ({ path, text: `unknown field ${quote(path)}` })),
+  ];
+  if (!custom) {
+    const place = (path: string) => stated.findIndex((field) => field.path === path);
+    errors.sort((a, b) => place(a.path) - place(b.path));
+  }
+  return errors.map(({ text }) => text);
 }
 
 /** What `omitempty` drops of ObjectMeta. */
@@ -135,12 +137,47 @@ function dropEmptyMetadata({ metadata }: KubeObject): void {
   }
 }
 
-function wrongVersion(given: string, expected: string): StatusError {
-  return badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
+/** Upstream tells apart what it does not know, what it cannot convert, and what it could convert but will not. */
+function anotherKind(object: KubeObject, served: ServedType, known: (apiVersion: string, kind: string) => boolean) {
+  const { kind } = served.type;
+  const [, version] = splitVersion(object.apiVersion);
+  const refused = (why: string) =>
+    badRequest(`${object.kind} in version ${quote(version)} cannot be handled as a ${kind.kind}: ${why}`);
+  if (!served.custom && !known(object.apiVersion, object.kind)) {
+    const scheme = 'pkg/runtime/scheme.go:111';
+    return refused(
+      `no kind ${quote(object.kind)} is registered for version ${quote(object.apiVersion)} in scheme ${quote(scheme)}`,
+    );
+  }
+  if (served.custom && object.apiVersion === apiVersionOf(kind)) {
+    const error = invalidField('kind', object.kind, `must be ${kind.kind}`);
+    return invalid({ group: kind.group, kind: object.kind }, object.metadata?.name ?? '', [error]);
+  }
+  if (object.kind === kind.kind || served.custom) {
+    return badRequest(
+      `the API version in the data (${object.apiVersion}) does not match the expected API version (${apiVersionOf(kind)})`,
+    );
+  }
+  const name = (apiVersion: string, of: string) =>
+    `${apiVersion.includes('/') ? apiVersion.split('/')[0] : 'core'}.${of}`;
+  const from = `${version}.${object.kind}`;
+  return refused(`converting (${from}) to (${name(apiVersionOf(kind), kind.kind)}): unknown conversion`);
+}
+
+function parseUnrecognized(body: Body, kind: string): unknown {
+  try {
+    return parseBody(body);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
+    throw unrecognized(kind, body.text, error.message);
+  }
 }
 
 function unrecognized(kind: string, text: string, why: string): StatusError {
-  const summary = text === '' ? '<empty>' : text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+  let summary = text === '' ? '<empty>' : text.startsWith('{') ? text : Buffer.from(text).toString('hex');
+  if (summary.length > 30 && text !== '') {
+    summary = `${text.startsWith('{') ? text.slice(0, 30) : Buffer.from(text).subarray(0, 30).toString('hex')} ...`;
+  }
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary})`);
 }
 
@@ -149,16 +186,19 @@ function splitVersion(apiVersion: string): [group: string, version: string] {
   return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-function groupOf(apiVersion: string): string {
-  return splitVersion(apiVersion)[0];
-}
-
 /** Go's words for what is most often wrong. */
-function goJsonError(text: string, error: Error): string {
-  if (text.trim() === '' || /end of JSON input|Unterminated/.test(error.message)) return 'unexpected end of JSON input';
+export function goJsonError(text: string, error: Error): string {
   const found = /position (\d+)/.exec(error.message);
+  const atEnd = found && Number(found[1]) >= text.trimEnd().length;
+  if (text.trim() === '' || atEnd || /end of JSON input|Unterminated/.test(error.message))
+    return 'unexpected end of JSON input';
   const character = found ? text[Number(found[1])] : undefined;
   return character
     ? `invalid character '${character}' looking for beginning of value`
     : `invalid JSON: ${error.message}`;
+}
+
+function goYamlError(error: Error): string {
+  const line = /at line (\d+)/.exec(error.message)?.[1] ?? '1';
+  return `yaml: line ${line}: did not find expected node content`;
 }

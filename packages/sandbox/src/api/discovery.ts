@@ -139,17 +139,18 @@ function legacyResources({ type }: ServedType): unknown[] {
   return [main, ...below];
 }
 
-function discoveredResource({ type }: ServedType): unknown {
+function discoveredResource({ type, custom }: ServedType): unknown {
   const { kind } = type;
-  const { group, version } = kind;
+  // Built-in kinds leave out what they share with their group and version, custom ones do not.
+  const own = { group: custom ? kind.group : '', version: custom ? kind.version : '', kind: kind.kind };
   const subresources = offered(type.subresources).map(([name, { verbs, ...of }]) => ({
     subresource: name,
-    responseKind: { group, version, kind: kind.kind, ...of },
+    responseKind: { ...own, ...of },
     verbs,
   }));
   return {
     resource: kind.plural,
-    responseKind: { group, version, kind: kind.kind },
+    responseKind: own,
     scope: kind.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: type.singular,
     verbs: type.verbs,

@@ -14,6 +14,7 @@ interface Budget extends StoredObject {
     readonly currentHealthy?: number;
     readonly desiredHealthy?: number;
     readonly disruptedPods?: Readonly<Record<string, string>>;
+    readonly conditions?: readonly { readonly type: string }[];
   };
 }
 
@@ -95,7 +96,22 @@ function takeFromBudget(core: Core, write: WriteRequest, pod: StoredObject, podS
   if (!served) throw internalError('poddisruptionbudgets are not served');
   const disruptedPods = { ...status.disruptedPods, [pod.metadata.name]: timestamp(core.clock) };
   const taken = { ...status, disruptionsAllowed: disruptionsAllowed - 1, disruptedPods };
+  if (disruptionsAllowed === 1) Object.assign(taken, { conditions: usedUp(core, budget) });
   const namespace = pod.metadata.namespace ?? '';
   const update = { ...write, served, namespace, name, subresource: 'status', manager: 'kube-apiserver' };
   patchObject(core, update, (live) => ({ ...live, status: taken }));
+}
+
+/** The budget's condition once nothing more may go. */
+function usedUp(core: Core, { metadata, status }: Budget): unknown[] {
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionAllowed');
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    observedGeneration: metadata.generation,
+    lastTransitionTime: timestamp(core.clock),
+    reason: 'InsufficientPods',
+    message: '',
+  };
+  return [...others, condition];
 }

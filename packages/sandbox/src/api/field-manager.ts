@@ -100,7 +100,9 @@ export function recordUpdate(live: KubeObject | undefined, object: KubeObject, w
     const self = { manager: write.manager || 'unknown', operation: 'Update' as const, ...where(write) };
     const previous = managers.get(managerKey(self));
     const all = previous ? union(fields, previous.fields) : fields;
-    managers.set(managerKey(self), { ...self, time: write.now, fields: all });
+    // Upstream's handler of the scale subresource leaves out the time.
+    const time = write.subresource === 'scale' ? {} : { time: write.now };
+    managers.set(managerKey(self), { ...self, ...time, fields: all });
   }
   capUpdaters(managers);
   encodeManagers(object, managers);
@@ -119,11 +121,13 @@ export function applyConfig(
 ): Applied {
   if (config.metadata?.managedFields != null) throw badRequest('metadata.managedFields must be nil');
   const schema = write.schemaOf(write.apiVersion);
-  const describe = `${config.metadata?.namespace || '<unknown>'}/${config.metadata?.name || '<unknown>'}; ${config.apiVersion}, Kind=${config.kind}`;
   const errors = typeErrors(config, schema);
   if (errors.length > 0) {
     const text = errors.length === 1 ? errors[0] : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');
-    throw new StatusError(500, 'InternalError', `failed to create typed patch object (${describe}): ${text}`);
+    const { namespace = '', name = '' } = config.metadata ?? {};
+    const version = config.apiVersion.includes('/') ? config.apiVersion : `/${config.apiVersion}`;
+    const who = `${namespace}/${name}; ${version}, Kind=${config.kind}`;
+    throw new StatusError(500, '', `failed to create typed patch object (${who}): ${text}`);
   }
   let managers = decodeManagers(live?.metadata.managedFields) ?? new Map<string, Manager>();
   const before = live && withoutManagedFields(live);
@@ -154,7 +158,7 @@ export function applyConfig(
   const fields = mine && strip(mine.fields);
   const changed = before === undefined || !deepEqual(before, result.object);
   if (mine && fields && !isEmpty(fields)) {
-    owners.set(key, { ...mine, fields, ...(changed || !mine.time ? { time: write.now } : {}) });
+    owners.set(key, { ...mine, fields, ...(changed && { time: write.now }) });
   } else owners.delete(key);
   const object = structuredClone(result.object);
   object.metadata ??= {};
@@ -259,7 +263,8 @@ function prune(merged: KubeObject, owners: Managers, last: Manager, write: Field
 /** An object without managers was written before anybody applied: its fields get one (skipnonapplied.go). */
 function ownedBeforeFirstApply(live: KubeObject, write: FieldWrite): Managers {
   const self = { manager: 'before-first-apply', operation: 'Update' as const, ...where(write) };
-  const fields = strip(recursiveDifference(toFieldSet(live, write.schemaOf(write.apiVersion)), write.resets));
+  const { added } = compare({}, live, write.schemaOf(write.apiVersion));
+  const fields = strip(recursiveDifference(added, write.resets));
   if (isEmpty(fields)) return new Map();
   return new Map([[managerKey(self), { ...self, time: write.now, fields }]]);
 }

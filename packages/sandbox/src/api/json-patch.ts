@@ -45,9 +45,8 @@ function apply(root: JsonObject, operation: Operation): void {
         path,
         () => `replace operation does not apply: doc is missing path: ${path}: missing value`,
       );
-      if (lookup(parent, key) === undefined) {
-        throw refused(`replace operation does not apply: doc is missing key: ${path}: missing value`);
-      }
+      // Of an object any key may be replaced, there or not: the library upstream looks at lists alone.
+      if (Array.isArray(parent)) index(parent, key, parent.length - 1, path, 'replace');
       return store(parent, key, required(operation));
     }
     case 'move': {

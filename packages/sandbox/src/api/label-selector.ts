@@ -1,10 +1,8 @@
+import { isLabelValue, isQualifiedName } from '../resources/names.ts';
 import { badRequest } from './status.ts';
 
 /** Whether a set of labels is selected. */
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean;
-
-const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /**
  * A selector as it stands in a query: `app=x,tier in (a,b),!old`.
@@ -16,18 +14,17 @@ export function parseLabelSelector(text: string): LabelMatcher {
   let position = 0;
   const peek = () => tokens[position] ?? '';
   const take = () => tokens[position++] ?? '';
-  const fail = (found: string, expected: string) =>
-    badRequest(`unable to parse requirement: ${found === undefined ? '' : `found '${found}', expected: ${expected}`}`);
+  const fail = (words: string) => badRequest(`unable to parse requirement: ${words}`);
   while (position < tokens.length) {
     const negated = peek() === '!';
     if (negated) take();
     const key = take();
-    if (!isWord(key)) throw fail(key, negated ? 'identifier' : "!, identifier, or 'end of string'");
-    if (!KEY.test(key)) {
-      throw badRequest(
-        `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
-      );
+    if (!isWord(key)) {
+      if (negated) throw fail(`found '${key}', expected: identifier`);
+      throw badRequest(`found '${key}', expected: !, identifier, or 'end of string'`);
     }
+    const [why] = isQualifiedName(key);
+    if (why) throw fail(`<nil>: Invalid value: ${JSON.stringify(key)}: ${why}`);
     if (negated || peek() === '' || peek() === ',') {
       matchers.push(negated ? (labels) => labels?.[key] === undefined : (labels) => labels?.[key] !== undefined);
     } else {
@@ -38,21 +35,27 @@ export function parseLabelSelector(text: string): LabelMatcher {
         const equals = operator !== '!=';
         matchers.push((labels) => (labels?.[key] === value) === equals);
       } else if (operator === '>' || operator === '<') {
-        const bound = Number(take());
+        const text = take();
+        const bound = Number(text);
+        if (!/^-?\d+$/.test(text)) {
+          throw fail(
+            `values[0]: Invalid value: ${JSON.stringify(text)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+          );
+        }
         matchers.push((labels) => {
           const value = Number(labels?.[key] ?? NaN);
           return operator === '>' ? value > bound : value < bound;
         });
       } else if (operator === 'in' || operator === 'notin') {
-        if (take() !== '(') throw fail(tokens[position - 1] ?? '', "'('");
+        if (take() !== '(') throw fail(`found '${tokens[position - 1] ?? ''}' expected: '('`);
         const values = new Set<string>();
         while (peek() !== ')') {
-          if (peek() === '') throw fail('', "',', ')' or identifier");
+          if (peek() === '') throw fail(`found '', expected: ',' or ')'`);
           const token = take();
           if (isWord(token)) {
             checkValue(key, token);
             values.add(token);
-          } else if (token !== ',') throw fail(token, "',', ')' or identifier");
+          } else if (token !== ',') throw fail(`found '${token}', expected: ',', ')' or identifier`);
         }
         take();
         if (values.size === 0) values.add('');
@@ -63,7 +66,7 @@ export function parseLabelSelector(text: string): LabelMatcher {
             : value === undefined || !values.has(value);
         });
       } else {
-        throw fail(operator, 'in, notin, =, ==, !=, gt, lt');
+        throw fail(`found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
       }
     }
     if (position < tokens.length) {
@@ -84,10 +87,7 @@ function isWord(token: string): boolean {
 }
 
 function checkValue(key: string, value: string): void {
-  if (VALUE.test(value)) return;
-  const why =
-    value.length > 63
-      ? 'must be no more than 63 bytes'
-      : "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+  const [why] = isLabelValue(value);
+  if (!why) return;
   throw badRequest(`unable to parse requirement: values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${why}`);
 }

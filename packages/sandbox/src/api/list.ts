@@ -1,5 +1,5 @@
 import { type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
-import { forbidden as forbiddenField, notSupported } from '../resources/field-error.ts';
+import { forbidden as forbiddenField, notSupported, quote } from '../resources/field-error.ts';
 import { type Core, inVersion } from './core.ts';
 import { fieldMatcher, type ObjectMatcher } from './field-selector.ts';
 import { parseLabelSelector } from './label-selector.ts';
@@ -39,7 +39,7 @@ export function listPage(core: Core, served: ServedType, info: RequestInfo): Pag
   checkListOptions(query);
   const matches = selectionOf(served, info);
   const namespace = info.namespace || undefined;
-  const limit = Number(query.get('limit') ?? 0);
+  const limit = numberOf(query, 'limit');
   const token = query.get('continue');
   const asked = query.get('resourceVersion') ?? '';
   const { version, start, stored } = token
@@ -90,8 +90,8 @@ function continued(
   asked: string,
   namespace: string | undefined,
 ): Snapshot {
-  if (asked !== '' && asked !== '0') throw badRequest('specifying resource version is not allowed when using continue');
   const { rv, start } = decode(token);
+  if (asked !== '' && asked !== '0') throw badRequest('specifying resource version is not allowed when using continue');
   const { store } = core;
   // A token without a version asks for the rest as it is now (what the 410 below offers).
   if (rv < 0) return { version: store.version, start, stored: store.list(served.id, namespace) };
@@ -111,18 +111,28 @@ function encode(token: ContinueToken): string {
 
 function decode(text: string): ContinueToken {
   try {
-    const token = JSON.parse(Buffer.from(text, 'base64url').toString()) as ContinueToken;
-    if (token.v === 'meta.k8s.io/v1') return token;
-  } catch {
-    // Whatever is wrong with it, the words are the same.
+    const token = JSON.parse(Buffer.from(text, 'base64url').toString()) as { v?: string } & Partial<ContinueToken>;
+    if (token.v === 'meta.k8s.io/v1') return token as ContinueToken;
+    const known = 'continue key is not valid: server does not recognize this encoded version';
+    if (typeof token === 'object') throw badRequest(`invalid continue token: ${known} ${token.v ?? ''}`);
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
   }
-  throw badRequest('continue key is not valid');
+  throw badRequest('invalid continue token: continue key is not valid');
 }
 
-/** A resourceVersion of a query as a number. @throws StatusError 400 */
-export function parseVersion(text: string): number {
+/** A resourceVersion of a query as a number. @throws StatusError 400 for a list, 500 for a watch: upstream's slip */
+export function parseVersion(text: string, watch = false): number {
   if (/^\d+$/.test(text)) return Number(text);
-  throw badRequest(`invalid resource version: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const why = `resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
+  throw watch ? new StatusError(500, '', why) : badRequest(`invalid resource version: ${why}`);
+}
+
+/** A number of a query. @throws StatusError 400 */
+export function numberOf(query: URLSearchParams, name: string): number {
+  const text = query.get(name) || '0';
+  if (/^-?\d+$/.test(text)) return Number(text);
+  throw badRequest(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
 }
 
 /** 504: the client has seen a future that this server does not know (another cluster's resourceVersion). */

@@ -146,7 +146,7 @@ async function serve(server: ApiServer, request: Incoming, response: Outgoing, u
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers,
-    body: Buffer.concat(chunks).toString(),
+    body: Buffer.concat(chunks),
   };
   try {
     const answer = await server.handle(asked, user, abort.signal);

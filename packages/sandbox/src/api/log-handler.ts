@@ -3,7 +3,7 @@ import { ByteStream } from './byte-stream.ts';
 import type { Core } from './core.ts';
 import { isTrue, type RequestInfo } from './request-info.ts';
 import type { Reply } from './resource-handler.ts';
-import { badRequest, methodNotSupported, notFound, notOffered } from './status.ts';
+import { badRequest, methodNotAllowed, notFound, notOffered } from './status.ts';
 
 /** Which lines of which container's log are wanted. */
 export interface LogRequest {
@@ -31,7 +31,7 @@ interface PodSpec {
 /** GET of `pods/x/log`. @throws StatusError */
 export function handleLog(core: Core, source: LogSource | undefined, info: RequestInfo, signal?: AbortSignal): Reply {
   const resource = { group: '', resource: 'pods' };
-  if (info.verb !== 'get') throw methodNotSupported(resource, info.verb);
+  if (info.verb !== 'get') throw methodNotAllowed();
   const pod = core.store.get('pods', `${info.namespace}/${info.name}`);
   if (!pod) throw notFound(resource, info.name);
   if (!source) throw notOffered('logs: no node runs in it');

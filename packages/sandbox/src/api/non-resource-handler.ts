@@ -4,7 +4,7 @@ import { openApiIndex, openApiOf } from './openapi.ts';
 import type { Registry } from './registry.ts';
 import { header, type RequestInfo } from './request-info.ts';
 import type { Reply } from './resource-handler.ts';
-import { methodNotSupported, notOffered, pathNotFound } from './status.ts';
+import { methodNotAllowed, notOffered, pathNotFound } from './status.ts';
 
 /** The version of Kubernetes that the sandbox behaves like. */
 export const KUBERNETES_VERSION = { major: 1, minor: 36, patch: 3 } as const;
@@ -15,7 +15,7 @@ const HEALTH = /^\/(healthz|livez|readyz)(\/.*)?$/;
 export function handleNonResource(registry: Registry, info: RequestInfo): Reply {
   const { path } = info;
   if (info.method !== 'GET' && info.method !== 'HEAD') {
-    throw methodNotSupported({ group: '', resource: path }, info.method);
+    throw methodNotAllowed();
   }
   if (HEALTH.test(path)) return health(info);
   const parts = path.split('/').filter((part) => part !== '');

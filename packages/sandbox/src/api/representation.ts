@@ -87,7 +87,7 @@ export function includeObject(query: URLSearchParams): IncludeObject {
 
 function row(object: KubeObject, served: ServedType, include: IncludeObject, clock: Clock): unknown {
   const cells = served.type.row(object, clock.now());
-  if (include === 'None') return { cells };
+  if (include === 'None') return { cells, object: null };
   return { cells, object: include === 'Object' ? object : partial(object) };
 }
 

@@ -2,7 +2,15 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { notSupported, quote, required } from '../resources/field-error.ts';
 import { isObject, type JsonObject } from '../resources/json.ts';
 import type { Core, WriteRequest } from './core.ts';
-import { type Body, decodeObject, fieldValidation, normalise, parseBody, unsupportedMediaType } from './decode.ts';
+import {
+  type Body,
+  decodeObject,
+  fieldValidation,
+  goJsonError,
+  normalise,
+  parseBody,
+  unsupportedMediaType,
+} from './decode.ts';
 import { deleteObject, deleteRequest } from './delete.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { listPage } from './list.ts';
@@ -12,7 +20,7 @@ import { negotiate } from './negotiation.ts';
 import type { ServedType } from './registry.ts';
 import { includeObject, representList, representObject } from './representation.ts';
 import { header, isTrue, type RequestInfo } from './request-info.ts';
-import { badRequest, invalid, methodNotSupported, notFound, StatusError } from './status.ts';
+import { badRequest, invalid, methodNotAllowed, notFound, StatusError } from './status.ts';
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts';
 import { applyObject, createObject, liveObject, patchObject, replaceObject, type Written } from './write.ts';
 
@@ -36,6 +44,7 @@ export function handleResource(
   const include = includeObject(info.query);
   const represent = (object: KubeObject) => representObject(object, served, wanted, include, core.clock);
   const write = writeRequest(served, info, warn);
+  const known = (apiVersion: string, kind: string) => core.registry.findKind(apiVersion, kind) !== undefined;
   switch (info.verb) {
     case 'get': {
       const object = liveObject(core, write);
@@ -45,14 +54,14 @@ export function handleResource(
     case 'list':
       return { status: 200, body: representList(listPage(core, served, info), served, wanted, include, core.clock) };
     case 'create': {
-      if (info.name !== '') throw methodNotSupported(served.groupResource, 'create');
+      if (info.name !== '') throw methodNotAllowed();
       const validation = fieldValidation(info.query, 'CreateOptions');
-      const object = decodeObject(body, served, validation, warn);
+      const object = decodeObject(body, served, validation, warn, known);
       return { status: 201, body: represent(createObject(core, write, object)) };
     }
     case 'update': {
       const validation = fieldValidation(info.query, 'UpdateOptions');
-      const written = replaceObject(core, write, decodeObject(body, served, validation, warn));
+      const written = replaceObject(core, write, decodeObject(body, served, validation, warn, known));
       return { status: written.created ? 201 : 200, body: represent(written.object) };
     }
     case 'patch': {
@@ -74,7 +83,7 @@ export function handleResource(
       return { status: 200, body: representList(page, served, wanted, include, core.clock) };
     }
     default:
-      throw methodNotSupported(served.groupResource, info.verb);
+      throw methodNotAllowed();
   }
 }
 
@@ -119,7 +128,11 @@ function patch(core: Core, write: WriteRequest, info: RequestInfo, body: Body): 
   const { served } = write;
   const contentType = body.contentType.split(';')[0]?.trim() ?? '';
   const accepted = [JSON_PATCH, MERGE, ...(served.custom ? [] : [STRATEGIC]), APPLY];
-  if (!accepted.includes(contentType)) throw unsupportedMediaType(accepted);
+  if (!accepted.includes(contentType)) {
+    if (served.custom) throw unsupportedMediaType(accepted);
+    // Of built-in kinds the router upstream refuses it before any handler could say more.
+    throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  }
   const validation = fieldValidation(info.query, 'PatchOptions');
   const force = info.query.get('force');
   if (contentType === APPLY) return apply(core, write, info, body, isTrue(force));
@@ -151,7 +164,7 @@ function parsePatch(body: Body, contentType: string): unknown {
   try {
     parsed = JSON.parse(body.text);
   } catch (error) {
-    throw badRequest(`error decoding patch: ${(error as Error).message}`);
+    throw badRequest(`error decoding patch: ${goJsonError(body.text, error as Error)}`);
   }
   if (contentType === MERGE && !isObject(parsed)) {
     throw badRequest(
@@ -180,9 +193,7 @@ function apply(
     config = parseBody(body);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    throw badRequest(
-      error.message.replace(/^error converting YAML to JSON/, 'error decoding YAML: error converting YAML to JSON'),
-    );
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
   if (!isObject(config)) throw badRequest(`error decoding YAML: ${quote(body.text)} is no object`);
   const object = config as KubeObject;

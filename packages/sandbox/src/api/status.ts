@@ -81,10 +81,10 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message);
 }
 
-/** 405. */
-export function methodNotSupported(resource: GroupResource, action: string): StatusError {
-  const message = `${action} is not supported on resources of kind ${quote(qualified(resource))}`;
-  return new StatusError(405, 'MethodNotAllowed', message, about(resource));
+/** 405: the path is served, the method is not. */
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return new StatusError(405, 'MethodNotAllowed', message, {});
 }
 
 /** 410: what the client holds is older than what the server remembers. */

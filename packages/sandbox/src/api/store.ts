@@ -35,7 +35,8 @@ export class Store {
 
   constructor(options: { historyLimit?: number; firstVersion?: number } = {}) {
     this.#historyLimit = options.historyLimit ?? 10_000;
-    this.#version = options.firstVersion ?? 1;
+    // What was before it is forgotten, as after a compaction.
+    this.#version = options.firstVersion ?? 100;
     this.#compacted = this.#version;
   }
 

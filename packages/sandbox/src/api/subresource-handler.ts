@@ -1,7 +1,7 @@
 import { type KubeObject, type StoredObject, timestamp } from '@openstack-operator/kube';
 import { invalid as invalidField } from '../resources/field-error.ts';
 import { isObject, type JsonObject } from '../resources/json.ts';
-import { formatSelector, type LabelSelector } from '../resources/metadata.ts';
+import { formatSelector } from '../resources/metadata.ts';
 import type { ScalePaths } from '../resources/resource-type.ts';
 import type { Core, WriteRequest } from './core.ts';
 import { type Body, parseBody, unsupportedMediaType } from './decode.ts';
@@ -17,7 +17,7 @@ import {
   conflict,
   internalError,
   invalid,
-  methodNotSupported,
+  methodNotAllowed,
   notFound,
   notOffered,
   OPTIMISTIC_LOCK,
@@ -36,7 +36,7 @@ export function handleSubresource(
   const offered = OFFERED_SUBRESOURCES[info.subresource];
   const { group, resource } = served.groupResource;
   if (!offered) throw notOffered(`the subresource ${info.subresource} of ${resource}${group ? `.${group}` : ''}`);
-  if (!offered.verbs.includes(info.verb)) throw methodNotSupported(served.groupResource, info.verb);
+  if (!offered.verbs.includes(info.verb)) throw methodNotAllowed();
   const write = writeRequest(served, info, warn);
   const live = liveObject(core, write);
   if (!live) throw notFound(served.groupResource, info.name);
@@ -101,7 +101,7 @@ function patched(scale: unknown, body: Body): unknown {
 /** The `autoscaling/v1` Scale of an object. */
 function scaleOf(object: StoredObject, paths: ScalePaths, served: ServedType): unknown {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector = paths.labelSelector === undefined ? selectorOf(object) : at(object, steps(paths.labelSelector));
+  const selector = selectorText(at(object, steps(paths.labelSelector ?? '')));
   const replicas = at(object, steps(paths.specReplicas));
   if (replicas === undefined && served.custom) {
     throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`);
@@ -115,10 +115,9 @@ function scaleOf(object: StoredObject, paths: ScalePaths, served: ServedType): u
   };
 }
 
-/** Built-in workloads carry a LabelSelector; a Scale has it as text. */
-function selectorOf(object: KubeObject): string {
-  const selector = at(object, ['spec', 'selector']) as LabelSelector | undefined;
-  if (!isObject(selector)) return '';
+/** Built-in workloads carry a LabelSelector, custom ones a text; a Scale has it as text. */
+function selectorText(selector: unknown): unknown {
+  if (!isObject(selector)) return selector;
   const text = formatSelector(selector);
   return text === '<none>' ? '' : text;
 }

@@ -2,7 +2,7 @@ import { ConnectionError, type KubeObject, type StoredObject, type Timer } from 
 import { ByteStream } from './byte-stream.ts';
 import { type Core, inVersion } from './core.ts';
 import type { Faults } from './faults.ts';
-import { checkWatchOptions, parseVersion, selectionOf, tooLarge } from './list.ts';
+import { checkWatchOptions, numberOf, parseVersion, selectionOf, tooLarge } from './list.ts';
 import type { Wanted } from './negotiation.ts';
 import type { ServedType } from './registry.ts';
 import { type IncludeObject, representObject } from './representation.ts';
@@ -31,7 +31,7 @@ export function watch(core: Core, served: ServedType, info: RequestInfo, serving
   const streamsList = query.has('sendInitialEvents') && isTrue(query.get('sendInitialEvents'));
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const sender = eventSender(core, served, info, serving, stream);
-  const from = asked === '' || asked === '0' ? 0 : parseVersion(asked);
+  const from = asked === '' || asked === '0' ? 0 : parseVersion(asked, true);
   if (streamsList && from > core.store.version) throw tooLarge(from, core.store.version);
 
   const inScope = (object: KubeObject) =>
@@ -61,7 +61,7 @@ export function watch(core: Core, served: ServedType, info: RequestInfo, serving
   const unsubscribe = core.store.subscribe(served.id, onEvent);
   stream.onEnd(unsubscribe);
   if (bookmarks) sendBookmarks(core, serving, stream, () => sender.bookmark());
-  const timeout = Number(query.get('timeoutSeconds') ?? 0);
+  const timeout = numberOf(query, 'timeoutSeconds');
   if (timeout > 0) {
     const timer = core.clock.after(timeout * 1000, () => stream.close(), { ref: false });
     stream.onEnd(() => timer.cancel());
@@ -152,7 +152,7 @@ function eventSender(core: Core, served: ServedType, info: RequestInfo, serving:
     bookmark: (annotations?: Record<string, string>) =>
       later(() => {
         const resourceVersion = String(core.store.version);
-        const metadata = { resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
+        const metadata = { resourceVersion, ...(annotations && { annotations }) };
         const object = { kind: type.kind.kind, apiVersion, metadata } as unknown as KubeObject;
         if (serving.wanted.as === 'object') emit('BOOKMARK', object, resourceVersion);
         else emitBookmarkAs(object);

@@ -1,9 +1,16 @@
+/** One field of a document, such as `spec.ports[0].name`. */
+export interface StatedField {
+  readonly path: string;
+  /** Stated before in the same object. */
+  readonly repeated: boolean;
+}
+
 /**
- * Field paths that a JSON text states more than once, such as `spec.replicas`, in the order they are met. The text must
- * be valid JSON. `JSON.parse` keeps the last value and says nothing, so strict decoding needs this.
+ * Every field that a JSON text states, in its order. The text must be valid JSON. Strict decoding needs it: `JSON.parse`
+ * keeps the last of repeated fields and says nothing.
  */
-export function duplicateFields(text: string): string[] {
-  const found: string[] = [];
+export function statedFields(text: string): StatedField[] {
+  const found: StatedField[] = [];
   let position = 0;
 
   const skipSpace = () => {
@@ -32,7 +39,7 @@ export function duplicateFields(text: string): string[] {
       skipSpace();
       const name = readString();
       const inner = path ? `${path}.${name}` : name;
-      if (seen.has(name)) found.push(inner);
+      found.push({ path: inner, repeated: seen.has(name) });
       seen.add(name);
       skipSpace();
       position += 1;
