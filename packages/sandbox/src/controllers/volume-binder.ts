@@ -42,11 +42,12 @@ function claimsOf(pod: Stored<Pod> | undefined): string[] {
   );
 }
 
-/** A claim stays as long as a pod that has not ended uses it. */
+/** A claim stays as long as a pod that is on a node and has not ended uses it (pvc_protection_controller.go). */
 function release(claim: Stored<PersistentVolumeClaim>, key: string, { cluster }: ControllerContext): void {
   const used = cluster
     .list(Pod, claim.metadata.namespace ?? '')
-    .some((pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed' && claimsOf(pod).includes(key));
+    .filter(({ spec, status }) => spec.nodeName && status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+    .some((pod) => claimsOf(pod).includes(key));
   if (used || !claim.metadata.finalizers?.includes(CLAIM_PROTECTION)) return;
   cluster.update(PersistentVolumeClaim, key, ({ metadata }) => {
     metadata.finalizers = (metadata.finalizers ?? []).filter((name) => name !== CLAIM_PROTECTION);
