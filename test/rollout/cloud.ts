@@ -1,7 +1,7 @@
 import { createRehearsal, minimalControlPlane, type Rehearsal, type RunningOperator } from '@openstack-operator/cli';
 import {
+  createLog,
   type KubeObject,
-  noLog,
   type StoredObject,
   seededRandom,
   type VirtualClock,
@@ -43,7 +43,9 @@ export async function createCloud({
     await clock.run(() => settled);
     return await promise;
   };
-  const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log: noLog, nodes }));
+  const errors: string[] = [];
+  const log = createLog({ clock, write: (line) => errors.push(line.slice(0, 2000)), level: 'error' });
+  const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log, nodes }));
   const list = (kind: string) => rehearsal.objects().filter((object) => object.kind === kind);
   const get = (kind: string, name: string, namespace = 'openstack') =>
     list(kind).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? namespace) === namespace);
@@ -63,7 +65,7 @@ export async function createCloud({
       try {
         await clock.run(holds, { limit: minutes * 60_000 });
       } catch (error) {
-        throw new Error(`${(error as Error).message}\n${awaited(list).join('\n')}`, { cause: error });
+        throw new Error([(error as Error).message, ...awaited(list), ...errors.slice(-2)].join('\n'), { cause: error });
       }
     },
   };

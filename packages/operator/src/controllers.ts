@@ -20,6 +20,7 @@ import {
   ReplicaSet,
   Secret,
   StatefulSet,
+  StorageClass,
   type StoredObject,
   type Watched,
 } from '@openstack-operator/kube';
@@ -82,6 +83,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       ...[Pod, ReplicaSet, ControllerRevision].map(
         (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name) }),
       ),
+      { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
       { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
       { kind: Node, map: (_node, cache) => cache.list(kind).map(refOf) },
     ],

@@ -1,4 +1,13 @@
-import { ConfigMap, Gateway, HTTPRoute, type Kind, Node, Secret, type StoredObject } from '@openstack-operator/kube';
+import {
+  ConfigMap,
+  Gateway,
+  HTTPRoute,
+  type Kind,
+  Node,
+  Secret,
+  StorageClass,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import {
   cloudLabel,
   cloudOf,
@@ -47,6 +56,10 @@ export function gather(pass: Pass, service: Pick<Service, 'references' | 'mentio
     references: Object.fromEntries(references),
     served: new Set(cache.served(HTTPRoute) ? ['gateway.networking.k8s.io/HTTPRoute'] : []),
     digests: Object.fromEntries(contents.map((object) => [object.metadata.name, keyedDigest(pass.digestKey, object)])),
+    secretKeys: Object.fromEntries(
+      cache.list(Secret, { namespace }).map(({ metadata, data }) => [metadata.name, Object.keys(data ?? {}).sort()]),
+    ),
+    ...(cache.has(StorageClass) ? { storageClasses: storageClassesOf(pass) } : {}),
     gateways: cache.served(Gateway) ? gatewaysOf(pass) : {},
     nodes: nodesOf(pass, resource),
   };
@@ -73,6 +86,14 @@ function resolve(pass: Pass, field: ReferenceField, resource: StoredObject): Res
         ? `spec.${field} is not set and namespace ${namespace} has no ${kind.kind}; create one, or set spec.${field}`
         : `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`,
   };
+}
+
+function storageClassesOf(pass: Pass): Record<string, boolean> {
+  const isDefault = 'storageclass.kubernetes.io/is-default-class';
+  const classes = pass.cache.list(StorageClass);
+  return Object.fromEntries(
+    classes.map(({ metadata }) => [metadata.name, metadata.annotations?.[isDefault] === 'true']),
+  );
 }
 
 function gatewaysOf(pass: Pass): Record<string, GatewayFacts> {

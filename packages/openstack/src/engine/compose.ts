@@ -2,11 +2,13 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { type ConfigSet, configSet } from './config.ts';
+import { configSets } from './config-sets.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
 import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
+import { withPreconditions } from './preconditions.ts';
 import { brokerRecords, databaseRecords, identityRecords, type Records } from './records.ts';
 import type { Component, GeneratedSecret, Job, Service, Volume } from './service.ts';
 import { startOf } from './start.ts';
@@ -47,7 +49,11 @@ export function compose<R extends ServiceResource>(
   }
   const context = contextOf(service, resource, surroundings);
   return {
-    steps: steps(draft(service as unknown as Service, context), service.needs ?? {}),
+    steps: withPreconditions(
+      steps(draft(service as unknown as Service, context), service.needs ?? {}),
+      resource.spec,
+      surroundings,
+    ),
     complete: true,
     status: service.status?.(context) ?? {},
   };
@@ -62,11 +68,17 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   const components = service.components(context);
   for (const secret of secretsOf(service, context)) add('CredentialsReady', generated(service, context, secret));
 
-  const sets = configSets(service, context);
+  const {
+    byName: sets,
+    ofComponents,
+    problems,
+  } = configSets(service, context, { owner: ownerOf(service, context), components });
+  step('ConfigReady').problems.push(...problems);
   const starts = Object.fromEntries(
     Object.entries(components).map(([name, component]) => [name, startSet(service, context, name, component)]),
   );
-  for (const set of [...Object.values(sets), ...Object.values(starts)]) add('ConfigReady', ...set.objects);
+  for (const set of [...Object.values(sets), ...Object.values(ofComponents), ...Object.values(starts)])
+    add('ConfigReady', ...set.objects);
 
   const needed = (condition: string, ...needs: string[]) => {
     for (const need of needs) step(condition).needs.add(need);
@@ -94,7 +106,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   for (const [index, [name, component]] of Object.entries(components).entries()) {
     const main = index === 0;
     const condition = component.step ?? 'DeploymentReady';
-    const configs = [sets[component.config ?? 'main'], starts[name]].filter(
+    const configs = [ofComponents[name] ?? sets[component.config ?? 'main'], starts[name]].filter(
       (set): set is ConfigSet => set !== undefined,
     );
     const input = { service, context, name, component, main, configs };
@@ -191,21 +203,6 @@ function volumeClaim(service: Service, context: Context, volume: Volume): Desire
     },
     ...(retained ? { retained } : {}),
   };
-}
-
-function configSets(service: Service, context: Context): Record<string, ConfigSet> {
-  const sets = Object.entries(service.config?.(context) ?? {});
-  return Object.fromEntries(
-    sets.map(([name, files]) => [
-      name,
-      configSet(ownerOf(service, context), {
-        name: name === 'main' ? 'config' : `${name}-config`,
-        volume: 'config',
-        files,
-        ...(context.spec.config === undefined ? {} : { user: context.spec.config as never }),
-      }),
-    ]),
-  );
 }
 
 function startSet(service: Service, context: Context, name: string, component: Component): ConfigSet {

@@ -41,6 +41,10 @@ export interface Surroundings {
   readonly served: ReadonlySet<string>;
   /** Keyed digests of Secrets and ConfigMaps by name; a name that is absent does not exist (yet). */
   readonly digests: Readonly<Record<string, string>>;
+  /** Keys of the Secrets of the namespace, by the Secret's name; undefined when nothing is known (`render`). */
+  readonly secretKeys?: Readonly<Record<string, readonly string[]>>;
+  /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
+  readonly storageClasses?: Readonly<Record<string, boolean>>;
   /** Gateways that exist, by `namespace/name`. */
   readonly gateways: Readonly<Record<string, GatewayFacts>>;
   /** Nodes that this resource has claimed. */
