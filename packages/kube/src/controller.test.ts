@@ -34,6 +34,30 @@ test('a change of what is referred to wakes who refers to it, also across a chan
   await running;
 });
 
+test('changes that a predicate does not count wake nobody', async () => {
+  const { server, stop, passes, start, settle } = setUp(async () => {}, {
+    watches: [
+      on<Site>(Database, {
+        map: ({ metadata }) => [{ namespace: 'ns', name: metadata.name }],
+        when: ({ object, old }) => object['ready'] !== old?.['ready'],
+      }),
+    ],
+  });
+  server.put(Site, site('a'));
+  server.put(Database, plain('Database', 'a'));
+  const running = start();
+  await settle();
+  passes.length = 0;
+  server.put(Database, { ...plain('Database', 'a'), heartbeat: 1 });
+  await settle();
+  expect(passes).toEqual([]);
+  server.put(Database, { ...plain('Database', 'a'), heartbeat: 1, ready: true });
+  await settle();
+  expect(passes).toEqual(['ns/a']);
+  stop.abort();
+  await running;
+});
+
 test('what changes its owner wakes both', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {});
   const [a, b] = [server.put(Site, site('a')), server.put(Site, site('b'))];

@@ -10,6 +10,8 @@ export interface Owned {
   readonly kind: Kind;
   readonly selection?: ReflectorSelection;
   readonly transform?: Transform;
+  /** Predicate: which changes count (default: all). Pure. */
+  readonly when?: (change: Change) => boolean;
 }
 
 /** A kind whose objects a controller depends on: a change of one wakes the objects that refer to it. */
@@ -75,10 +77,12 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
   const wakeAll = () => {
     for (const object of cache.list(kind)) wake(keyOf(object));
   };
-  const listen = (other: Kind, keys: (object: StoredObject) => Iterable<string>) => {
-    cache.onState(other, wakeAll);
-    cache.onChange(other, ({ object, old }: Change) => {
+  const listen = (other: Owned, keys: (object: StoredObject) => Iterable<string>) => {
+    cache.onState(other.kind, wakeAll);
+    cache.onChange(other.kind, (change: Change) => {
+      const { object, old } = change;
       try {
+        if (other.when?.(change) === false) return;
         for (const state of old ? [object, old] : [object]) for (const key of keys(state)) wake(key);
       } catch (error) {
         log.error('a change could not be mapped to the objects it concerns', { error, changed: keyOf(object) });
@@ -90,7 +94,7 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
   cache.onChange(kind, ({ object }) => wake(keyOf(object)));
   for (const owned of options.owns) {
     cache.watch(owned.kind, owned);
-    listen(owned.kind, (object) => ownerKeys(object, kind));
+    listen(owned, (object) => ownerKeys(object, kind));
   }
   for (const [i, watched] of options.watches.entries()) {
     const { references, map } = watched;
@@ -98,11 +102,11 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
       const index = `${options.name}/${watched.kind.kind}/${i}`;
       const referred = (object: StoredObject<T>) => references(object).map((ref) => placed(ref, watched.kind, object));
       cache.addIndex(kind, index, (object) => referred(object).map((ref) => keyOf({ metadata: ref })));
-      listen(watched.kind, (object) => cache.byIndex(kind, index, keyOf(object)).map(keyOf));
+      listen(watched, (object) => cache.byIndex(kind, index, keyOf(object)).map(keyOf));
       if (watched.individually) followEach(options, watched, referred);
     }
     if (map) {
-      listen(watched.kind, (object) => [...map(object, cache)].map((ref) => keyOf({ metadata: ref })));
+      listen(watched, (object) => [...map(object, cache)].map((ref) => keyOf({ metadata: ref })));
     }
     if (!watched.individually) cache.watch(watched.kind, watched);
   }

@@ -125,7 +125,6 @@ export const lease = builtinType('coordination.k8s.io/v1/Lease', {
     if (typeof spec.leaseTransitions === 'number' && spec.leaseTransitions < 0) {
       errors.push(invalid('spec.leaseTransitions', spec.leaseTransitions, 'must be greater than or equal to 0'));
     }
-    if (spec.holderIdentity === '') errors.push(invalid('spec.holderIdentity', '', 'must not be empty'));
     return errors;
   },
   row: (object, now) => [nameOf(object), textOf(specOf(object).holderIdentity), ageOf(object, now)],
