@@ -1,17 +1,27 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { NodeGroup } from '../api/nova.ts';
+import type { Neutron } from '../api/neutron.ts';
+import type { Nova } from '../api/nova.ts';
+import type { OVNNetwork } from '../api/ovn-network.ts';
 import type { Composition } from '../engine/compose.ts';
-import { cloudLabel, cloudOf, labelsOf, nodeGroupLabel } from '../engine/names.ts';
+import { labelsOf } from '../engine/names.ts';
+import { nodeClaims } from '../engine/node-groups.ts';
 import { defined } from '../engine/pod.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
+import { bridgesOf } from '../services/neutron/configuration.ts';
+import { claimedGroups, groupsOf } from '../services/nova/compute.ts';
 import { type Child, children, phases } from './children.ts';
 
 /** The spec of a control plane, as far as its composition reads it. */
 interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
+  readonly nova?: Partial<Nova['spec']>;
+  readonly neutron?: Partial<Neutron['spec']>;
+  readonly ovnNetwork?: Partial<OVNNetwork['spec']>;
   readonly [field: string]: unknown;
 }
+
+const defaultDomain = 'openstack.local';
 
 /** From a control plane to its children: one step each, held back until what the child needs is Ready. */
 export function composeControlPlane(resource: ServiceResource, _surroundings: Surroundings): Composition {
@@ -44,24 +54,41 @@ function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
   return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 
-/** One claim for each node group of Nova; without groups one, named `default`, of `computeReplicas` nodes. */
+/** One claim for each node group, and what is wrong with the groups. */
 function claimStep(resource: ServiceResource, spec: ControlPlaneSpec): Step {
-  const nova = (spec['nova'] ?? {}) as { computeReplicas?: number; nodeGroups?: readonly NodeGroup[] };
-  const groups: readonly { name: string; nodeSelector?: NodeGroup['nodeSelector']; replicas?: number }[] =
-    nova.nodeGroups ?? [
-      { name: 'default', ...(nova.computeReplicas === undefined ? {} : { replicas: nova.computeReplicas }) },
-    ];
-  const cloud = cloudOf(resource);
+  const compute = isEnabled(spec, 'nova') ? claimedGroups(spec.nova ?? {}) : [];
+  const chassis = isEnabled(spec, 'ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
+  const twice = chassis.filter(({ name }) => compute.some((group) => group.name === name));
+  const message = twice.map(
+    ({ name }) =>
+      `spec.ovnNetwork.nodeGroups[name=${name}]: Nova has a group of this name, whose nodes are chassis anyway`,
+  );
   return {
     condition: 'NodesReady',
     needs: [],
     awaits: [],
-    objects: groups.map(({ name, nodeSelector = {}, replicas }) => ({
-      verb: 'claim',
-      labels: { [cloudLabel]: cloud, [nodeGroupLabel]: name },
-      selector: nodeSelector,
-      ...(replicas === undefined ? {} : { count: replicas }),
-    })),
+    objects: [
+      ...nodeClaims(resource, compute, { compute: true }),
+      ...nodeClaims(resource, chassis, { compute: false }),
+    ],
+    ...(twice.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: message.join('; ') } }),
+  };
+}
+
+/** What a child is told that other fields of the control plane say. */
+function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<string, unknown>> {
+  const { nova = {}, neutron = {}, ovnNetwork = {}, publicDomain = defaultDomain } = spec;
+  if (field === 'nova') return { consolePublicHostname: nova.consolePublicHostname ?? `console.${publicDomain}` };
+  if (field !== 'ovnNetwork') return {};
+  const groups = [
+    ...(isEnabled(spec, 'nova') ? groupsOf(nova) : []).map(({ name, nodeSelector, bridgeMappings, gateway }) =>
+      defined({ name, nodeSelector, bridgeMappings, gateway }),
+    ),
+    ...(ovnNetwork.nodeGroups ?? []),
+  ];
+  return {
+    bridgeMappings: ovnNetwork.bridgeMappings ?? bridgesOf(neutron),
+    nodeGroups: nova.nodeGroups === undefined && ovnNetwork.nodeGroups === undefined ? undefined : groups,
   };
 }
 
@@ -103,7 +130,7 @@ function childObject(
           gatewayRef: spec.gatewayRef,
           exposure: spec.exposure,
           region: spec.region,
-          publicHostname: `${child.hostname}.${spec.publicDomain ?? 'openstack.local'}`,
+          publicHostname: `${child.hostname}.${spec.publicDomain ?? defaultDomain}`,
         };
   return {
     apiVersion: resource.apiVersion,
@@ -121,6 +148,7 @@ function childObject(
       ...api,
       ...Object.fromEntries(references),
       ...template,
+      ...derived(spec, child),
     }),
   };
 }

@@ -1,5 +1,6 @@
-import type { KubeObject } from '@openstack-operator/kube';
+import { controllerOf, type KubeObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
+import { OpenStackControlPlane } from '../api/openstack-control-plane.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
@@ -99,6 +100,9 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   if (service.messaging === true) addRecords(brokerRecords(service, context), ...awaited(context, 'messageQueueRef'));
   needed('ConfigReady', 'CredentialsReady');
 
+  if (controllerOf(context.resource)?.kind !== OpenStackControlPlane.kind) {
+    for (const claim of service.claims?.(context) ?? []) add('NodesReady', claim);
+  }
   for (const volume of service.volumes?.(context) ?? []) add('StorageReady', volumeClaim(service, context, volume));
   for (const job of service.jobs?.(context) ?? []) {
     addJob(job, 'ConfigReady', 'DatabaseReady');
@@ -114,6 +118,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
       if (object !== undefined) add(condition, { verb: 'apply', object });
     }
     needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
+    if (component.nodeAgent !== undefined) needed(condition, 'NodesReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
   if (service.identity !== undefined) {

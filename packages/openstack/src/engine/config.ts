@@ -3,7 +3,7 @@ import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
-import type { ConfigFiles } from './service.ts';
+import type { ConfigFiles, OsloSource } from './service.ts';
 import type { Desired } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -36,13 +36,18 @@ export interface ConfigOwner {
 
 /**
  * Turns files into an immutable ConfigMap `<instance>-<name>-<digest>` and, for what is secret in them, a Secret
- * `<instance>-<name>` of environment variables (texts with secrets in them: a Secret `<instance>-<name>-files`). `user` is the user's own layer over each oslo.config file, by file name.
+ * `<instance>-<name>` of environment variables (texts with secrets in them: a Secret `<instance>-<name>-files`). `user` gives the user's layers over an oslo.config file, lowest first.
  */
 export function configSet(
   owner: ConfigOwner,
-  options: { name: string; volume: string; files: ConfigFiles; user?: Readonly<Record<string, Layer>> },
+  options: {
+    name: string;
+    volume: string;
+    files: ConfigFiles;
+    user?: (file: string, source: OsloSource) => readonly Layer[];
+  },
 ): ConfigSet {
-  const { name, volume, files, user = {} } = options;
+  const { name, volume, files, user = () => [] } = options;
   const data: Record<string, string> = {};
   const paths: Record<string, string> = {};
   const secretFiles: Record<string, string> = {};
@@ -59,7 +64,7 @@ export function configSet(
     }
     if (typeof content === 'string') data[key] = content;
     else {
-      const split = splitSecrets(layered(content, user[key] ?? {}));
+      const split = splitSecrets(layered(content.oslo, ...user(key, content)));
       data[key] = writeOsloFile(split.plain);
       for (const [variable, value] of Object.entries(split.environment)) {
         if (variable in environment && environment[variable] !== value) {

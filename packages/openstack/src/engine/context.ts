@@ -52,6 +52,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly reference: (field: ReferenceField) => StoredObject | undefined;
   /** Name of a resource that is referred to by name only: it may not exist yet. Undefined when nothing is meant. */
   readonly mention: (field: ReferenceField) => string | undefined;
+  /** URL of a host name of the spec from outside (default: `spec.publicHostname`); undefined when there is no route. */
+  readonly publicUrl: (hostname?: string) => string | undefined;
   /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
   readonly databaseUrl: (database: string) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
@@ -157,6 +159,11 @@ export function contextOf<R extends ServiceResource>(
     reference,
     mention: (field) =>
       (spec as Readonly<Record<string, { name?: string } | undefined>>)[field]?.name ?? reference(field)?.metadata.name,
+    publicUrl(hostname = spec.publicHostname) {
+      if (hostname === undefined) return undefined;
+      const exposure = exposureOf({ namespace, spec: { ...spec, publicHostname: hostname } }, surroundings);
+      return exposure.type === 'route' ? exposure.url : undefined;
+    },
     get database() {
       return database();
     },

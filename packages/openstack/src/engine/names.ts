@@ -66,6 +66,9 @@ export const cloudLabel = `${prefix}/cloud`;
 /** Label of a claimed node: the node group that it was claimed for. */
 export const nodeGroupLabel = `${prefix}/node-group`;
 
+/** Label of a claimed node that runs guests; a claimed node without it is a mere chassis, such as a gateway. */
+export const computeLabel = `${prefix}/compute`;
+
 /**
  * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
  * without a control plane `<namespace>.standalone`. A text too long for a label ends in a digest.

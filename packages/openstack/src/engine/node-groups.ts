@@ -1,4 +1,30 @@
+import type { KubeObject } from '@openstack-operator/kube';
 import { canonical } from './digest.ts';
+import { cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from './names.ts';
+import type { NodeClaim } from './step.ts';
+
+/** What a claim is made of: a node group of Nova or OVNNetwork. */
+export interface ClaimedGroup {
+  readonly name: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** How many nodes; absent means every eligible one. */
+  readonly replicas?: number;
+}
+
+/** The claims of a resource's cloud, one for each group; `compute` says whether guests run there. */
+export function nodeClaims(
+  resource: KubeObject,
+  groups: readonly ClaimedGroup[],
+  { compute }: { compute: boolean },
+): NodeClaim[] {
+  const cloud = cloudOf(resource);
+  return groups.map(({ name, nodeSelector = {}, replicas }) => ({
+    verb: 'claim',
+    labels: { [cloudLabel]: cloud, [nodeGroupLabel]: name, ...(compute ? { [computeLabel]: 'true' } : {}) },
+    selector: nodeSelector,
+    ...(replicas === undefined ? {} : { count: replicas }),
+  }));
+}
 
 /** Node groups that are treated alike, as one DaemonSet. */
 export interface Variant<T> {

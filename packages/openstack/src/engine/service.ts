@@ -2,8 +2,9 @@ import type { Kind } from '@openstack-operator/kube';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
 import type { Context } from './context.ts';
-import type { DataGuard, Desired, Generator, KeyRotation, Problem, SecretClass } from './step.ts';
+import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource } from './surroundings.ts';
+import type { OwnedOptions, WrittenConfig } from './user-config.ts';
 
 /** A program as a container runs it. */
 export interface Command {
@@ -201,8 +202,24 @@ export interface Volume {
   readonly storageClassName?: string;
 }
 
-/** Files by absolute path: an oslo.config file as layers of data, or a text. */
-export type ConfigFiles = Readonly<Record<string, Layer | string>>;
+/** An oslo.config file: the operator's layer, over which the user's are laid. */
+export interface OsloSource {
+  readonly oslo: Layer;
+  /** Which sections of what users say of a file of this name count here; default: all. */
+  readonly takes?: (section: string) => boolean;
+  /** User layers of its own, the last ones (a node group's). */
+  readonly more?: readonly UserLayer[];
+}
+
+/** What users say of a file elsewhere than in `spec.config`. */
+export interface UserLayer {
+  /** Where it stands, such as `spec.nodeGroups[name=edge].config`. */
+  readonly path: string;
+  readonly config: WrittenConfig | undefined;
+}
+
+/** Files by absolute path: an oslo.config file as data, or a text. */
+export type ConfigFiles = Readonly<Record<string, OsloSource | string>>;
 
 /** A service, as data: the engine derives all objects from it. */
 export interface Service<R extends ServiceResource = ServiceResource> {
@@ -224,8 +241,12 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** Further vhosts of its user. */
   readonly vhosts?: (context: Context<R>) => readonly string[];
   readonly identity?: Identity;
+  /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
+  readonly owned?: OwnedOptions;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
+  /** Nodes that it claims when it stands alone; below a control plane that one claims them. */
+  readonly claims?: (context: Context<R>) => readonly NodeClaim[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
   readonly jobs?: (context: Context<R>) => readonly Job[];

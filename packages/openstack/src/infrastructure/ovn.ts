@@ -1,6 +1,7 @@
 import { OVNNetwork } from '../api/ovn-network.ts';
 import type { Context } from '../engine/context.ts';
 import { serviceHost } from '../engine/names.ts';
+import { nodeClaims } from '../engine/node-groups.ts';
 import { type Component, defineService } from '../engine/service.ts';
 import { chassisComponents } from './chassis.ts';
 import { dataClaim } from './data-claim.ts';
@@ -16,6 +17,7 @@ export const ovn = defineService<OVNNetwork>({
   name: 'ovn',
   user: 'openvswitch',
   references: [],
+  claims: ({ resource, spec }) => nodeClaims(resource, spec.nodeGroups ?? [], { compute: false }),
   components: (context) => ({
     'nb-db': database(context, { schema: 'nb', port: 6641, raftPort: 6643, reachable: 'cloud' }),
     // ovn-controller has the address of its node.

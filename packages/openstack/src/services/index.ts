@@ -6,6 +6,7 @@ import { rabbitmq } from '../infrastructure/rabbitmq.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
+import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
 
 /** Every service that this version can deploy. */
@@ -18,4 +19,5 @@ export const services: readonly Service[] = [
   glance,
   placement,
   neutron,
+  nova,
 ] as unknown as readonly Service[];

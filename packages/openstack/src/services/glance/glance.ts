@@ -23,7 +23,7 @@ export const glance = defineService<Glance>({
     roles: ['admin', 'service'],
     endpoint: { component: 'api', port: 'api', path: '' },
   },
-  config: (context) => ({ main: { '/etc/glance/glance-api.conf': configuration(context) } }),
+  config: (context) => ({ main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) } } }),
   volumes: ({ spec }) => [{ suffix: 'images', size: '10Gi', ...spec.storage }],
   components: ({ named }) => ({
     api: {

@@ -51,7 +51,7 @@ export const keystone = defineService<Keystone>({
         ]
       : []),
   ],
-  config: (context) => ({ main: { '/etc/keystone/keystone.conf': configuration(context) } }),
+  config: (context) => ({ main: { '/etc/keystone/keystone.conf': { oslo: configuration(context) } } }),
   components: (context) => ({
     api: {
       workload: 'Deployment',

@@ -36,10 +36,10 @@ export const neutron = defineService<Neutron>({
       : [],
   config: (context) => ({
     main: {
-      '/etc/neutron/neutron.conf': serverConfiguration(context),
-      '/etc/neutron/plugins/ml2/ml2_conf.ini': ml2Configuration(context),
+      '/etc/neutron/neutron.conf': { oslo: serverConfiguration(context) },
+      '/etc/neutron/plugins/ml2/ml2_conf.ini': { oslo: ml2Configuration(context) },
     },
-    'metadata-agent': { '/etc/neutron/neutron_ovn_metadata_agent.ini': metadataAgentConfiguration(context) },
+    'metadata-agent': { '/etc/neutron/neutron_ovn_metadata_agent.ini': { oslo: metadataAgentConfiguration(context) } },
   }),
   components: (context) => ({
     server: {

@@ -19,12 +19,11 @@ export const placement = defineService<Placement>({
   },
   config: (context) => ({
     main: {
-      '/etc/placement/placement.conf': sections(
-        logging,
-        database(context, 'placement', 'placement_database'),
-        authtoken(context),
-        { api: { auth_strategy: 'keystone' } },
-      ),
+      '/etc/placement/placement.conf': {
+        oslo: sections(logging, database(context, 'placement', 'placement_database'), authtoken(context), {
+          api: { auth_strategy: 'keystone' },
+        }),
+      },
     },
   }),
   components: () => ({

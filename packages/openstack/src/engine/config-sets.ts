@@ -1,0 +1,83 @@
+import type { Layer } from '../oslo/layers.ts';
+import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
+import type { Context } from './context.ts';
+import type { Component, ConfigFiles, OsloSource, Service } from './service.ts';
+import type { Problem } from './step.ts';
+import { userConfig, type WrittenConfig } from './user-config.ts';
+
+/** All sets of configuration of a resource, and what is wrong with what users say in them. */
+export interface ConfigSets {
+  readonly byName: Readonly<Record<string, ConfigSet>>;
+  /** Sets of components that users configure apart from the others. */
+  readonly ofComponents: Readonly<Record<string, ConfigSet>>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The sets that a definition names, with the layers of users over them: the definition, then what `spec.config` says
+ * of the file, then what it says of the component, then what a definition adds (a node group's). A component that is
+ * configured by itself has a set of its own, so that its edits reach nobody else.
+ */
+export function configSets(
+  service: Service,
+  context: Context,
+  options: { owner: ConfigOwner; components: Readonly<Record<string, Component>> },
+): ConfigSets {
+  const { owner, components } = options;
+  const sets = service.config?.(context) ?? {};
+  const owned = service.owned ?? {};
+  const problems: Problem[] = [];
+  const checked = (config: WrittenConfig | undefined, path: string, names: readonly string[]) => {
+    const { layers, problems: found } = userConfig(config, { path, names, owned });
+    problems.push(...found);
+    return layers;
+  };
+  const files = [...new Set(Object.values(sets).flatMap(osloFiles))];
+  const names = Object.entries(components)
+    .filter(([, component]) => primaryFile(sets[component.config ?? 'main']) !== undefined)
+    .map(([name, component]) => component.variantOf ?? name);
+  const layers = checked(context.spec.config as WrittenConfig | undefined, 'spec.config', [
+    ...files,
+    ...new Set(names),
+  ]);
+  const user =
+    (primary: string | undefined, component: Layer | undefined) =>
+    (file: string, { takes = () => true, more = [] }: OsloSource): Layer[] => [
+      Object.fromEntries(Object.entries(layers[file] ?? {}).filter(([section]) => takes(section))),
+      ...(file === primary && component !== undefined ? [component] : []),
+      ...more.map(({ path, config }) => checked(config, path, [file])[file] ?? {}),
+    ];
+  const byName = Object.entries(sets).map(([name, files]) => {
+    const base = name === 'main' ? 'config' : `${name}-config`;
+    return [name, configSet(owner, { name: base, volume: 'config', files, user: user(undefined, undefined) })] as const;
+  });
+  const ofComponents = Object.entries(components).flatMap(([name, component]) => {
+    const layer = layers[component.variantOf ?? name];
+    const files = sets[component.config ?? 'main'];
+    const primary = primaryFile(files);
+    if (layer === undefined || files === undefined || primary === undefined) return [];
+    const own = configSet(owner, { name: `${name}-own-config`, volume: 'config', files, user: user(primary, layer) });
+    return [[name, own] as const];
+  });
+  return {
+    byName: Object.fromEntries(byName),
+    ofComponents: Object.fromEntries(ofComponents),
+    problems: distinct(problems),
+  };
+}
+
+/** Names of the oslo.config files of a set. */
+function osloFiles(files: ConfigFiles): string[] {
+  return Object.entries(files)
+    .filter(([, content]) => typeof content !== 'string')
+    .map(([path]) => path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** The file that a component's own options go to: the first of its set. */
+function primaryFile(files: ConfigFiles | undefined): string | undefined {
+  return files === undefined ? undefined : osloFiles(files)[0];
+}
+
+function distinct(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
+}

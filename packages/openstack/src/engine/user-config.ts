@@ -1,0 +1,75 @@
+import { type Layer, layered } from '../oslo/layers.ts';
+import { referencesIn } from '../oslo/references.ts';
+import { type OptionValue, writeOsloFile } from '../oslo/writer.ts';
+import { multiOptions } from '../releases/multi-options.ts';
+import { ownedEverywhere } from './owned-options.ts';
+import type { Problem } from './step.ts';
+
+/** `spec.config` as users write it: file or component -> section -> option -> value. */
+export type WrittenConfig = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+
+/** Options that the operator composes itself: section -> option -> the field to set instead. */
+export type OwnedOptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What users say, checked: what cannot be taken is left out and said. */
+export interface UserConfig {
+  readonly layers: Readonly<Record<string, Layer>>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks `config` at `path` (such as `spec.config`). `names` are the files and components that it may speak of.
+ */
+export function userConfig(
+  config: WrittenConfig | undefined,
+  options: { path: string; names: readonly string[]; owned: OwnedOptions },
+): UserConfig {
+  const { path, names, owned } = options;
+  const layers: Record<string, Layer> = {};
+  const problems: Problem[] = [];
+  for (const [name, sections] of Object.entries(config ?? {})) {
+    if (!names.includes(name)) {
+      problems.push(
+        refused(`${path}[${JSON.stringify(name)}]: there is no such file or component; known are ${names.join(', ')}`),
+      );
+      continue;
+    }
+    const layer: Record<string, Record<string, OptionValue | null>> = {};
+    for (const [section, entries] of Object.entries(sections)) {
+      for (const [option, value] of Object.entries(entries)) {
+        const problem = mistake(section, option, value, owned);
+        if (problem === undefined) (layer[section] ??= {})[option] = optionValue(section, option, value);
+        else problems.push(refused(`${path}[${JSON.stringify(name)}].${section}.${option}: ${problem}`));
+      }
+    }
+    layers[name] = layer;
+  }
+  return { layers, problems };
+}
+
+function refused(message: string): Problem {
+  return { reason: 'ConfigRefused', message };
+}
+
+/** What is wrong with one option, if anything. */
+function mistake(section: string, option: string, value: unknown, owned: OwnedOptions): string | undefined {
+  const field = owned[section]?.[option] ?? ownedEverywhere(section, option);
+  if (field !== undefined) return `this option follows from other fields: set ${field} instead`;
+  const text = JSON.stringify(value);
+  if (referencesIn(text).length > 0 || text.includes('{{')) {
+    return 'a value may not hold "{{": secrets come from Secrets that fields of the spec name';
+  }
+  try {
+    writeOsloFile(layered({ [section]: { [option]: optionValue(section, option, value) } }));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** A list is one line, as most options want it, or one line for each entry where an option may be given many times. */
+function optionValue(section: string, option: string, value: unknown): OptionValue | null {
+  if (!Array.isArray(value)) return value as OptionValue | null;
+  const entries = value.map(String);
+  return multiOptions[section]?.includes(option) === true ? entries : entries.join(',');
+}

@@ -1,0 +1,35 @@
+import type { Nova } from '../../api/nova.ts';
+import { type Context, databaseName } from '../../engine/context.ts';
+
+/** A cell with the names that follow from its entry. */
+export interface Cell {
+  readonly name: string;
+  readonly database: string;
+  readonly vhost: string;
+}
+
+/** The cells: those of the spec, else one. Each has a database and a vhost of its own. */
+export function cellsOf({ spec, accounts }: Context<Nova>): readonly Cell[] {
+  const cells: NonNullable<Nova['spec']['cells']> = spec.cells ?? [{ name: spec.cellName ?? 'cell1' }];
+  return cells.map((cell) => ({
+    name: cell.name,
+    database: cell.databaseName ?? databaseName(accounts, 'nova'),
+    vhost: cell.vhost ?? `${accounts.broker.vhost}-${cell.name}`,
+  }));
+}
+
+/**
+ * Where a cell is, as templates that every process fills with its own account: no credential stands in the database.
+ * The port is always said, because a template without one renders `None` (production rule 16).
+ */
+export function mappingOf({ database, broker }: Context<Nova>, cell: Pick<Cell, 'database' | 'vhost'>) {
+  return {
+    database: databaseTemplate(database, cell.database),
+    transport: `{scheme}://{username}:{password}@${broker.host}:${broker.port}/${cell.vhost}`,
+  };
+}
+
+/** Template of the URL of a database. */
+export function databaseTemplate({ host, port }: Context<Nova>['database'], name: string): string {
+  return `{scheme}://{username}:{password}@${host}:${port}/${name}?charset=utf8`;
+}

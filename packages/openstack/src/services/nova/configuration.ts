@@ -1,0 +1,201 @@
+import type { Nova } from '../../api/nova.ts';
+import type { Context } from '../../engine/context.ts';
+import {
+  authtoken,
+  cache,
+  client,
+  database,
+  locks,
+  logging,
+  messaging,
+  proxied,
+  sections,
+} from '../../engine/sections.ts';
+import type { ConfigFiles, UserLayer } from '../../engine/service.ts';
+import type { Layer } from '../../oslo/layers.ts';
+import { secretReference } from '../../oslo/references.ts';
+import { metadataSecret } from '../metadata.ts';
+import { type Cell, cellsOf } from './cells.ts';
+
+const file = '/etc/nova/nova.conf';
+
+/**
+ * Who knows what: API, scheduler and super-conductor know the API's database and cell0; a cell's conductor and proxies
+ * know their cell; what sets cells up knows both; hypervisors know no database at all (production rules 8, 16).
+ */
+export function configSets(context: Context<Nova>, agents: readonly ComputeAgents[]): Record<string, ConfigFiles> {
+  const cells = cellsOf(context).flatMap((cell): [string, ConfigFiles][] => [
+    [cell.name, { [file]: { oslo: cellConfiguration(context, cell) } }],
+    [
+      `${cell.name}-manage`,
+      { [file]: { oslo: sections(cellConfiguration(context, cell), database(context, 'nova_api', 'api_database')) } },
+    ],
+  ]);
+  return {
+    main: { [file]: { oslo: controlConfiguration(context) } },
+    api: { [file]: { oslo: apiConfiguration(context) } },
+    ...Object.fromEntries(cells),
+    ...Object.fromEntries(agents.map((one) => [one.config, computeFiles(context, one)])),
+    libvirt: { '/etc/openstack/libvirtd.conf': libvirtd, '/etc/libvirt/qemu.conf': qemu },
+    virtlogd: { '/etc/libvirt/virtlogd.conf': virtlogd },
+  };
+}
+
+/** What agents of one kind of hypervisor share. */
+export interface ComputeAgents {
+  /** Name of their set of configuration. */
+  readonly config: string;
+  readonly virtType: 'kvm' | 'qemu';
+  readonly cell: Cell;
+  /** What users say of their groups. */
+  readonly user: readonly UserLayer[];
+}
+
+/** What every process of Nova says. */
+function common(context: Context<Nova>): Layer {
+  const internal = { valid_interfaces: 'internal' };
+  const { region_name: region, ...unregional } = client(context);
+  return sections(logging, locks('nova'), {
+    DEFAULT: { state_path: '/var/lib/nova' },
+    glance: { region_name: context.region, ...internal },
+    placement: { ...client(context), ...internal },
+    neutron: { ...client(context), ...internal },
+    keystone: { region_name: region ?? context.region, ...internal },
+    // Its section knows no region.
+    service_user: { send_service_user_token: true, ...unregional },
+  });
+}
+
+/** Scheduler and super-conductor. */
+function controlConfiguration(context: Context<Nova>): Layer {
+  return sections(
+    common(context),
+    database(context, 'nova_api', 'api_database'),
+    database(context, 'nova_cell0'),
+    messaging(context),
+    cache(context, 'dogpile.cache.pymemcache'),
+    {
+      scheduler: { workers: 2, discover_hosts_in_cells_interval: -1 },
+      conductor: { workers: 2 },
+    },
+  );
+}
+
+/** The APIs: the same, and how they check tokens and answer agents on nodes. */
+function apiConfiguration(context: Context<Nova>): Layer {
+  const secret = metadataSecret(context.reference('neutronRef'));
+  return sections(
+    controlConfiguration(context),
+    proxied,
+    messaging(context, { pthreadHeartbeat: true }),
+    authtoken(context),
+    {
+      wsgi: { api_paste_config: '/etc/nova/api-paste.ini' },
+      neutron: {
+        service_metadata_proxy: true,
+        metadata_proxy_shared_secret: secretReference(secret, 'password', 'oslo'),
+      },
+    },
+  );
+}
+
+/** A cell's conductor and proxies. */
+function cellConfiguration(context: Context<Nova>, cell: Cell): Layer {
+  const { consolePublicHostname } = context.spec;
+  return sections(
+    common(context),
+    { database: { ...database(context, 'nova')['database'], connection: context.databaseUrl(cell.database) } },
+    messaging(context, { vhost: cell.vhost }),
+    cache(context, 'dogpile.cache.pymemcache'),
+    {
+      conductor: { workers: 2 },
+      vnc: { enabled: true, novncproxy_host: '0.0.0.0', novncproxy_port: 6080 },
+      ...(consolePublicHostname === undefined ? {} : { console: { allowed_origins: consolePublicHostname } }),
+    },
+  );
+}
+
+/** A hypervisor. Host name and addresses come from the pod, because they differ from node to node. */
+function computeConfiguration(context: Context<Nova>, { virtType, cell }: ComputeAgents): Layer {
+  return sections(common(context), messaging(context, { vhost: cell.vhost }), {
+    DEFAULT: { compute_driver: 'libvirt.LibvirtDriver', instances_path: '/var/lib/nova/instances' },
+    libvirt: {
+      virt_type: virtType,
+      // Emulation has no host's model to take over.
+      ...(virtType === 'qemu' ? { cpu_mode: 'none' } : {}),
+      connection_uri: 'qemu:///system',
+      images_type: 'qcow2',
+      hw_machine_type: 'x86_64=q35,aarch64=virt',
+      num_pcie_ports: 16,
+    },
+    os_vif_ovs: { ovsdb_connection: 'tcp:127.0.0.1:6640' },
+    vnc: { enabled: true, novncproxy_base_url: consoleUrl(context, cell) },
+  });
+}
+
+/** What concerns the control plane alone: an edit of these sections does not reach the nodes. */
+const controlSections = new Set([
+  'api',
+  'api_database',
+  'cache',
+  'cells',
+  'conductor',
+  'console',
+  'consoleauth',
+  'cors',
+  'database',
+  'filter_scheduler',
+  'healthcheck',
+  'keystone_authtoken',
+  'metrics',
+  'oslo_limit',
+  'oslo_middleware',
+  'oslo_policy',
+  'quota',
+  'scheduler',
+  'wsgi',
+]);
+
+function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFiles {
+  return {
+    [file]: {
+      oslo: computeConfiguration(context, agents),
+      takes: (section) => !controlSections.has(section),
+      more: agents.user,
+    },
+  };
+}
+
+/** Where users find the graphical consoles of a cell. */
+export function consoleUrl(context: Context<Nova>, cell: Cell): string {
+  const { spec, host } = context;
+  const inside = `http://${host(`${cell.name}-novncproxy`)}:6080`;
+  const { consolePublicHostname: hostname } = spec;
+  return `${(hostname === undefined ? undefined : context.publicUrl(hostname)) ?? inside}/vnc_lite.html`;
+}
+
+const libvirtd = `listen_tls = 0
+listen_tcp = 0
+unix_sock_group = "nova"
+unix_sock_rw_perms = "0770"
+auth_unix_rw = "none"
+auth_unix_ro = "none"
+log_outputs = "3:stderr"
+`;
+
+const qemu = `user = "nova"
+group = "nova"
+# Guests stay where libvirtd is when it starts them: outside of the pod's namespaces and control groups.
+namespaces = []
+cgroup_controllers = []
+remember_owner = 0
+stdio_handler = "logd"
+max_files = 32768
+max_processes = 131072
+`;
+
+// A guest writes its console as it pleases: without rotation it could fill the node's disk.
+const virtlogd = `log_outputs = "3:stderr"
+max_size = 2097152
+max_backups = 3
+`;

@@ -1,0 +1,70 @@
+import type { Nova } from '../../api/nova.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Component } from '../../engine/service.ts';
+import { metadataPort } from '../metadata.ts';
+import { cellsOf } from './cells.ts';
+
+const state = [{ path: '/var/lib/nova', scratch: true }] as const;
+const file = ['--config-file', '/etc/nova/nova.conf'] as const;
+
+/** API, metadata, scheduler and super-conductor; and for each cell a conductor and a proxy of graphical consoles. */
+export function controlComponents(context: Context<Nova>): Record<string, Component> {
+  const cells = cellsOf(context).flatMap(({ name }): [string, Component][] => [
+    [
+      `${name}-conductor`,
+      { ...program('nova-conductor', 'nova-conductor'), config: name, variantOf: 'cell-conductor', mounts: state },
+    ],
+    [`${name}-novncproxy`, consoleProxy(context, name)],
+  ]);
+  return {
+    api: { ...application('nova.wsgi.osapi_compute:application', 8774), exposed: 'api' },
+    metadata: application('nova.wsgi.metadata:application', metadataPort),
+    scheduler: program('nova-scheduler', 'nova-scheduler'),
+    conductor: program('nova-conductor', 'nova-conductor'),
+    ...Object.fromEntries(cells),
+  };
+}
+
+/** One thread a process: with more, an idle one loses the broker and hangs in its next handshake (seen live). */
+function application(wsgi: string, port: number): Component {
+  return {
+    workload: 'Deployment',
+    image: 'nova-api',
+    config: 'api',
+    runs: { wsgi, processes: 2, threads: 1 },
+    ports: { api: port },
+    // Upstream's paste has no /healthcheck; the versions need no token.
+    health: { get: '/', port: 'api' },
+    reachable: 'anyone',
+    mounts: state,
+    resources: { cpu: '100m', memory: '384Mi' },
+  };
+}
+
+function program(image: string, name: string): Component {
+  return {
+    workload: 'Deployment',
+    image,
+    runs: { command: [name, ...file] },
+    mounts: state,
+    graceSeconds: 70,
+    resources: { cpu: '100m', memory: '256Mi' },
+  };
+}
+
+function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
+  const { consolePublicHostname: publicHostname } = spec;
+  return {
+    workload: 'Deployment',
+    image: 'nova-novncproxy',
+    config: cell,
+    variantOf: 'novncproxy',
+    runs: { command: ['nova-novncproxy', ...file] },
+    ports: { novnc: 6080 },
+    health: { get: '/vnc_lite.html', port: 'novnc' },
+    reachable: 'anyone',
+    ...(publicHostname === undefined ? {} : { exposed: 'novnc', publicHostname }),
+    mounts: state,
+    resources: { cpu: '50m', memory: '192Mi' },
+  };
+}

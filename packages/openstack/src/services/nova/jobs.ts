@@ -1,0 +1,62 @@
+import type { Nova } from '../../api/nova.ts';
+import { type Context, databaseName } from '../../engine/context.ts';
+import type { Job } from '../../engine/service.ts';
+import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
+import { computeNodes } from './compute.ts';
+import { discoverHosts, setUpCells } from './scripts.ts';
+
+const state = [{ path: '/var/lib/nova', scratch: true }] as const;
+
+/**
+ * In the order that works: the API's schema, the cells' mappings, then the schemas of cell0 and of the cells, which
+ * are found through the mappings. Jobs of further cells carry the cell's name.
+ */
+export function novaJobs(context: Context<Nova>): Job[] {
+  const cells = cellsOf(context);
+  const nodes = computeNodes(context).map(({ name }) => name);
+  const perCell = cells.flatMap((cell, index): Job[] => {
+    const prefix = index === 0 ? '' : `${cell.name}-`;
+    const mapping = mappingOf(context, cell);
+    const common = { image: 'nova-conductor', config: `${cell.name}-manage`, mounts: state };
+    return [
+      {
+        ...common,
+        suffix: `${prefix}cell-setup`,
+        step: 'CellsReady',
+        env: {
+          CELL0_DATABASE: databaseTemplate(context.database, databaseName(context.accounts, 'nova_cell0')),
+          CELL_NAME: cell.name,
+          CELL_DATABASE: mapping.database,
+          CELL_TRANSPORT: mapping.transport,
+        },
+        runs: [
+          { name: 'api-db-sync', command: ['nova-manage', 'api_db', 'sync'] },
+          { name: 'cell-setup', script: setUpCells },
+        ],
+      },
+      {
+        ...common,
+        suffix: `${prefix}db-sync`,
+        step: 'MigrationReady',
+        runs: [
+          { name: 'api-db-sync', command: ['nova-manage', 'api_db', 'sync'] },
+          { name: 'db-sync', command: ['nova-manage', 'db', 'sync'] },
+        ],
+      },
+    ];
+  });
+  const [first] = cells;
+  return [
+    ...perCell,
+    {
+      suffix: 'host-discovery',
+      step: 'HostsReady',
+      needs: ['MigrationReady', 'AgentsReady'],
+      image: 'nova-conductor',
+      config: `${first?.name}-manage`,
+      mounts: state,
+      env: { NODES: nodes.join(' ') },
+      runs: [{ name: 'host-discovery', script: discoverHosts }],
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+import { Nova } from '../../api/nova.ts';
+import { nodeClaims } from '../../engine/node-groups.ts';
+import { defineService } from '../../engine/service.ts';
+import { cellsOf } from './cells.ts';
+import { claimedGroups, computeAgents, computeComponents, groupProblems } from './compute.ts';
+import { configSets } from './configuration.ts';
+import { controlComponents } from './control.ts';
+import { novaJobs } from './jobs.ts';
+
+/** Servers, and the nodes that run them (phase 1 plan, task 18). */
+export const nova = defineService<Nova>({
+  kind: Nova,
+  name: 'nova',
+  user: 'nova',
+  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'neutronRef'],
+  databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
+  moreDatabases: (context) => cellsOf(context).map(({ database }) => database),
+  messaging: true,
+  vhosts: (context) => cellsOf(context).map(({ vhost }) => vhost),
+  identity: {
+    type: 'compute',
+    serviceName: 'nova',
+    description: 'OpenStack Compute',
+    user: 'nova',
+    roles: ['admin', 'service'],
+    endpoint: { component: 'api', port: 'api', path: '/v2.1' },
+  },
+  owned: {
+    DEFAULT: {
+      host: 'nothing: a host is named after its node',
+      my_ip: "nothing: it is the node's address",
+      compute_driver: 'spec.virtType',
+      state_path: 'nothing: volumes are mounted there',
+      instances_path: 'nothing: volumes are mounted there',
+    },
+    libvirt: { virt_type: 'spec.virtType or spec.nodeGroups[].virtType', connection_uri: 'nothing: it is the socket' },
+    neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
+    vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
+  },
+  claims: (context) => nodeClaims(context.resource, claimedGroups(context.spec), { compute: true }),
+  config: (context) => configSets(context, computeAgents(context)),
+  components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
+  jobs: novaJobs,
+  needs: { MigrationReady: ['CellsReady'], HostsReady: ['AgentsReady', 'DeploymentReady'] },
+  problems: (context) => {
+    const messages = groupProblems(context);
+    return messages.length === 0 ? {} : { ConfigReady: { reason: 'GroupRefused', message: messages.join('; ') } };
+  },
+  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:8774/v2.1` }),
+});
