@@ -33,6 +33,9 @@ export interface RequestOptions {
   readonly contentType?: string;
   readonly accept?: string;
   readonly userAgent?: string;
+  /** Somebody else, in whose name the administrator asks. */
+  readonly as?: string;
+  readonly groups?: readonly string[];
 }
 
 /** A parsed answer: an object, a list, a table or a Status, looked into freely. */
@@ -99,7 +102,13 @@ async function start(): Promise<TestServer> {
 
 function sandboxTransport(): Transport {
   const types = builtinResourceTypes();
-  return createApiServer({ clock: realClock, random: realRandom, types, customType: resourceTypeFromCrd }).transport();
+  return createApiServer({
+    clock: realClock,
+    random: realRandom,
+    types,
+    customType: resourceTypeFromCrd,
+    authorization: 'RBAC',
+  }).transport();
 }
 
 function kubernetesTransport(): Transport {
@@ -126,12 +135,20 @@ async function request(
     contentType = 'application/json',
     accept = 'application/json',
     userAgent = 'conformance',
+    as,
+    groups = [],
   }: RequestOptions = {},
 ): Promise<Answer> {
   const asked: HttpRequest = {
     method,
     path,
-    headers: { accept, 'user-agent': userAgent, ...(body !== undefined && { 'content-type': contentType }) },
+    headers: {
+      accept,
+      'user-agent': userAgent,
+      ...(body !== undefined && { 'content-type': contentType }),
+      ...(as !== undefined && { 'impersonate-user': as }),
+      ...(groups.length > 0 && { 'impersonate-group': groups }),
+    },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   };
   const response = await transport.request(asked);

@@ -86,7 +86,7 @@ export function userOfCertificate(raw: Uint8Array): User | undefined {
   const name = lines.find(([field]) => field === 'CN')?.[1];
   if (!name) return undefined;
   const groups = lines.filter(([field]) => field === 'O').map(([, value]) => value ?? '');
-  return { name, groups: [...groups, 'system:authenticated'] };
+  return { name, groups: [...new Set([...groups, 'system:authenticated'])] };
 }
 
 function serial(): string {

@@ -1,4 +1,5 @@
 import type { Clock, KubeObject, Random, StoredObject } from '@openstack-operator/kube';
+import { convertEvent } from '../resources/builtin/events.ts';
 import type { Registry, ServedType } from './registry.ts';
 import type { User } from './request-info.ts';
 import type { Store } from './store.ts';
@@ -56,7 +57,11 @@ export function requestKey({ namespace, name }: Pick<WriteRequest, 'namespace' |
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** An object as a version serves it: conversion is `None`, only the apiVersion differs. */
+/** An object as a version serves it: conversion is `None`, only the apiVersion differs; but Events are converted. */
 export function inVersion<T extends KubeObject>(object: T, apiVersion: string): T {
-  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+  if (object.apiVersion === apiVersion) return object;
+  if (object.kind === 'Event' && (apiVersion === 'v1' || apiVersion === 'events.k8s.io/v1')) {
+    return convertEvent(structuredClone<KubeObject>(object), apiVersion) as T;
+  }
+  return { ...object, apiVersion };
 }

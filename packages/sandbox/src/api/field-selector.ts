@@ -39,11 +39,6 @@ export function fieldMatcher(text: string, type: ResourceType, custom: boolean):
   return (object) => terms.every(({ field, value, equals }) => (fieldValue(object, field) === value) === equals);
 }
 
-/** The name that a selector asks for, where it asks for exactly one. */
-export function selectedName(text: string): string | undefined {
-  return parseFieldSelector(text).find(({ field, equals }) => equals && field === 'metadata.name')?.value;
-}
-
 function unsupported(field: string, { kind, selectableFields }: ResourceType, custom: boolean): string {
   if (kind.kind === 'Job' && kind.group === 'batch')
     return `field label ${JSON.stringify(field)} not supported for Job`;
@@ -52,15 +47,15 @@ function unsupported(field: string, { kind, selectableFields }: ResourceType, cu
 }
 
 function fieldValue(object: KubeObject, field: string): string {
-  const alias = object.apiVersion === 'v1' ? ALIASES[field] : EVENT_ALIASES[field];
-  const value = at(object, (alias ?? field).split('.'));
+  const value = at(object, (ALIASES[field] ?? field.replace(/^regarding\./, 'involvedObject.')).split('.'));
   if (value === undefined || value === null) return DEFAULTS[field] ?? '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-const ALIASES: Record<string, string> = { source: 'source.component' };
-const EVENT_ALIASES: Record<string, string> = {
-  source: 'deprecatedSource.component',
+/** Fields whose name in a selector is another than in the object. Events lie in the store as `v1`. */
+const ALIASES: Record<string, string> = {
+  source: 'source.component',
+  reportingController: 'reportingComponent',
   'status.successful': 'status.succeeded',
 };
 const DEFAULTS: Record<string, string> = {

@@ -87,7 +87,7 @@ function covers(rule: PolicyRule, one: PolicyRule): boolean {
 }
 
 function describeEscalation(user: User, missing: readonly PolicyRule[]): string {
-  const list = (values: readonly string[] = []) => `[${values.map((value) => JSON.stringify(value)).join(', ')}]`;
+  const list = (values: readonly string[] = []) => `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
   const lines = compact(missing).map((rule) =>
     rule.nonResourceURLs
       ? `{NonResourceURLs:${list(rule.nonResourceURLs)}, Verbs:${list(rule.verbs)}}`

@@ -4,8 +4,9 @@ import { expired } from './status.ts';
 /** `plural.group` (`plural` in the core group): names a kind's shelf in the store, whatever the version. */
 export type ResourceId = string;
 
-/** The shelf that a kind's objects lie on. */
+/** The shelf that a kind's objects lie on. Events are in two groups, and on one shelf. */
 export function resourceIdOf(kind: Pick<Kind, 'group' | 'plural'>): ResourceId {
+  if (kind.group === 'events.k8s.io' && kind.plural === 'events') return 'events';
   return kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
 }
 

@@ -326,6 +326,7 @@ function resetsOf(served: ServedType, subresource: string): FieldSet {
 
 /** Custom resources are stored in the version that their CRD names; built-in kinds in the version they are written. */
 function inStorageVersion(core: Core, served: ServedType, object: KubeObject): KubeObject {
+  if (served.id === 'events') return inVersion(object, 'v1');
   const storage = core.registry.versionsOf(served.id).find(({ custom }) => custom?.storage);
   return inVersion(object, storage?.apiVersion ?? served.apiVersion);
 }
