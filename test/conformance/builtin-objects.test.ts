@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '@openstack-operator/kube';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Sample, samples } from './builtin-objects.ts';
@@ -8,13 +9,17 @@ import { changedSamples, merge, wrongChanges, wrongObjects } from './wrong-objec
 
 let server: TestServer;
 let namespace: string;
+/** The end of an address that no earlier run on the same server has taken. */
+let octets: string;
 beforeAll(async () => {
   server = await testServer();
   namespace = await server.namespace();
+  octets = [...randomBytes(2)].map((byte) => Math.min(byte, 250) + 1).join('.');
 });
 
 function placed<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value).replaceAll('<namespace>', namespace)) as T;
+  const text = JSON.stringify(value).replaceAll('<namespace>', namespace).replaceAll('<octets>', octets);
+  return JSON.parse(text) as T;
 }
 
 function sampleOf(from: Readonly<Record<string, Sample>>, name: string): Sample {

@@ -352,7 +352,7 @@ export const wrongObjects: Readonly<Record<string, WrongObject>> = {
 /** Changes of a stored sample that are refused. */
 export const wrongChanges: Readonly<Record<string, WrongObject>> = {
   'an immutable ConfigMap': { from: 'config-map-frozen', patch: { immutable: false, data: { a: 'b' } } },
-  'an immutable Secret': { from: 'secret-frozen', patch: { data: { a: 'Yg==' } } },
+  'an immutable Secret': { from: 'secret-frozen', patch: { data: { a: 'Yw==' } } },
   "a Secret's type": { from: 'secret', patch: { type: 'x' } },
   "a Deployment's selector": {
     from: 'deployment',
@@ -391,7 +391,7 @@ export const changedSamples: Readonly<Record<string, Sample>> = {
   ...samples,
   'config-map-frozen': frozen('config-map', { immutable: true }),
   'secret-frozen': frozen('secret', { immutable: true }),
-  'service-addressed': frozen('service', { spec: { clusterIP: '10.96.77.77' } }),
+  'service-addressed': frozen('service', { spec: { clusterIP: '10.96.<octets>' } }),
   'persistent-volume-claim-named': frozen('persistent-volume-claim', { spec: { storageClassName: 'one' } }),
 };
 

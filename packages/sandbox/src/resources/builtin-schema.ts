@@ -34,6 +34,16 @@ export function objectMetaSchema(): Schema {
   return definition('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta');
 }
 
+/** The schema of the options of a delete, which belong to no group. */
+export function deleteOptionsSchema(): Schema {
+  return definition('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions');
+}
+
+/** Whether there is a schema for a kind, such as `apps/v1/Deployment`. */
+export function isBuiltin(apiVersionAndKind: string): boolean {
+  return Object.hasOwn(kinds, apiVersionAndKind);
+}
+
 function definition(name: string): Schema {
   const known = resolved.get(name);
   if (known) return known;

@@ -56,10 +56,11 @@ let library: Environment | undefined;
  * Compiles the CEL rules of a CRD's schema: `self`, `oldSelf`, transition rules, `optionalOldSelf`, `messageExpression`,
  * `fieldPath`, `reason`. Costs are not estimated.
  * @param path where the schema stands in the definition, for errors
+ * @param options.root false for the schema of a value within an object
  */
-export function compileCel(schema: Schema, path = ''): CelValidator {
+export function compileCel(schema: Schema, path = '', { root: isRoot = true } = {}): CelValidator {
   const errors: FieldError[] = [];
-  const root = hasRules(schema) ? compileNode(schema, path, { counter: { next: 0 }, errors, root: true }) : undefined;
+  const root = hasRules(schema) ? compileNode(schema, path, { counter: { next: 0 }, errors, root: isRoot }) : undefined;
   return {
     errors,
     validate(object, old) {
@@ -133,18 +134,20 @@ function compileRules(
   path: string,
   errors: FieldError[],
 ): Rule[] {
-  const environments = new Map<boolean, Environment>();
+  const environments = new Map<string, Environment>();
   return rules.flatMap((rule, position) => {
     const at = index(path, position);
     if (rule.rule.trim() === '') return [];
     const optional = rule.optionalOldSelf === true;
-    let environment = environments.get(optional);
+    // Arguments of format may be of several types, other lists may not (cel-go exempts it by name).
+    const formats = /\.format\(/.test(`${rule.rule} ${rule.messageExpression ?? ''}`);
+    let environment = environments.get(`${optional} ${formats}`);
     if (!environment) {
       environment = base
-        .clone()
+        .clone({ enableOptionalTypes: true, homogeneousAggregateLiterals: !formats })
         .registerVariable('self', type)
         .registerVariable('oldSelf', optional ? `optional<${type}>` : type);
-      environments.set(optional, environment);
+      environments.set(`${optional} ${formats}`, environment);
     }
     const program = compile(
       environment,
@@ -348,7 +351,8 @@ function explain(message: ParseResult | undefined, variables: Record<string, unk
 }
 
 function runtimeMessage(error: unknown): string {
-  if (error instanceof EvaluationError)
-    return error.summary.replace(/^No such key: index/, 'index').replace(/^No such key/, 'no such key');
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof EvaluationError)) return error instanceof Error ? error.message : String(error);
+  const index = /index out of bounds, index (-?\d+)/.exec(error.summary);
+  if (index) return `index out of bounds: ${index[1]}`;
+  return error.summary.replace(/^No such key/, 'no such key');
 }

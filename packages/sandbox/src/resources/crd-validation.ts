@@ -4,7 +4,7 @@ import type { CrdSpec, CrdVersion, PrinterColumn } from './crd.ts';
 import { validateCrdSchema } from './crd-schema-validation.ts';
 import { duplicate, invalid, notSupported, required, tooMany } from './field-error.ts';
 import { resolveFieldPath } from './field-path.ts';
-import { isObject, objectOf, textOf } from './json.ts';
+import { deepEqual, isObject, objectOf, textOf } from './json.ts';
 import { immutable } from './metadata.ts';
 import { isDns1035Label, isDnsSubdomain } from './names.ts';
 import { child, index } from './path.ts';
@@ -41,15 +41,16 @@ export function validateCrd(crd: KubeObject, old?: KubeObject): FieldError[] {
       errors.push(required(`${index('spec.versions', position)}.schema.openAPIV3Schema`));
     }
   }
-  for (const [position, version] of versions.entries()) {
-    errors.push(...validateVersion(version, index('spec.versions', position)));
-  }
+  errors.push(...validateVersions(versions));
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     errors.push(invalid('spec.versions', versions, 'must contain unique version names'));
   }
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     errors.push(invalid('spec.versions', versions, 'must have exactly one version marked as storage version'));
   }
+  const firstName = versions[0]?.name ?? '';
+  const messages = isDns1035Label(firstName);
+  if (versions.length > 0 && messages.length > 0) errors.push(invalid('spec.version', firstName, messages.join(',')));
   for (const field of ['plural', 'singular', 'kind', 'listKind']) {
     if (!names[field]) errors.push(required(`spec.names.${field}`));
   }
@@ -112,22 +113,46 @@ function validateNames(names: Record<string, unknown>, path: string): FieldError
   return errors;
 }
 
-function validateVersion(version: CrdVersion, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const messages = isDns1035Label(version.name ?? '');
-  if (messages.length > 0) errors.push(invalid(child(path, 'name'), version.name ?? '', messages.join(',')));
+/** Where the API server looks for what all versions have in common: its internal type has moved it up to the spec. */
+const shared = {
+  schema: 'spec.validation',
+  subresources: 'spec.subresources',
+  additionalPrinterColumns: 'spec.additionalPrinterColumns',
+  selectableFields: 'spec.selectableFields',
+} as const;
+
+type Shared = keyof typeof shared;
+
+function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
+  const [first] = versions;
+  const fields = Object.keys(shared) as Shared[];
+  const common = new Set(
+    fields.filter((field) => versions.every((version) => deepEqual(version[field], first?.[field]))),
+  );
+  const errors = versions.flatMap((version, position) => {
+    const path = index('spec.versions', position);
+    const messages = isDns1035Label(version.name ?? '');
+    return [
+      ...(messages.length > 0 ? [invalid(child(path, 'name'), version.name ?? '', messages.join(','))] : []),
+      ...fields.flatMap((field) => (common.has(field) ? [] : validateField(version, field, child(path, field)))),
+    ];
+  });
+  if (!first) return errors;
+  return [...errors, ...[...common].flatMap((field) => validateField(first, field, shared[field]))];
+}
+
+function validateField(version: CrdVersion, field: Shared, path: string): FieldError[] {
   const schema = version.schema?.openAPIV3Schema;
-  const statusEnabled = version.subresources?.status !== undefined;
-  if (schema) errors.push(...validateSchema(schema, child(path, 'schema'), statusEnabled));
-  const scale = version.subresources?.scale;
-  if (scale) errors.push(...validateScalePaths(scale, child(path, 'subresources')));
-  for (const [position, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    errors.push(...validateColumn(column, index(child(path, 'additionalPrinterColumns'), position)));
+  switch (field) {
+    case 'schema':
+      return schema ? validateSchema(schema, path, version.subresources?.status !== undefined) : [];
+    case 'subresources':
+      return version.subresources?.scale ? validateScalePaths(version.subresources.scale, path) : [];
+    case 'additionalPrinterColumns':
+      return (version.additionalPrinterColumns ?? []).flatMap((column, i) => validateColumn(column, index(path, i)));
+    case 'selectableFields':
+      return version.selectableFields && schema ? validateSelectable(version.selectableFields, schema, path) : [];
   }
-  if (version.selectableFields && schema) {
-    errors.push(...validateSelectable(version.selectableFields, schema, child(path, 'selectableFields')));
-  }
-  return errors;
 }
 
 function validateSchema(schema: Schema, path: string, statusEnabled: boolean): FieldError[] {

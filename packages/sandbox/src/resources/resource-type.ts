@@ -55,6 +55,8 @@ export interface ResourceType {
   readonly verbs: readonly string[];
   /** `status`, `scale`, `log`, `eviction`, ... */
   readonly subresources: readonly string[];
+  /** Those that a real server offers and the sandbox refuses by name. */
+  readonly refusedSubresources?: readonly string[];
   /** Drives defaulting, pruning, field validation, server-side apply (list types) and `kubectl explain`. */
   readonly schema: Schema;
   /**

@@ -27,7 +27,7 @@ function validateDefault(schema: Schema, path: string): FieldError[] {
   if (embedded.length > 0) return [...errors, ...embedded];
   const wrong = validateObject(schema, schema.default, { path });
   if (wrong.length > 0) return [...errors, ...wrong];
-  const rules = compileCel(schema, path);
+  const rules = compileCel(schema, path, { root: false });
   if (rules.errors.length > 0) return errors;
   const failed = rules.validate(schema.default);
   return [

@@ -48,6 +48,8 @@ export interface Schema {
   readonly 'x-go-type'?: 'quantity' | 'intOrString' | 'time' | 'microTime' | 'raw';
   /** Built-in kinds only: the Go type as decoding errors name it, such as `[]v1.Container`. */
   readonly 'x-go-name'?: string;
+  /** Built-in kinds only, on a field: its number in protobuf; `2.5` is field 5 of an embedded struct that is field 2. */
+  readonly 'x-protobuf'?: string;
 }
 
 /** One CEL rule of `x-kubernetes-validations`. */

@@ -16,6 +16,7 @@ import {
   validatingWebhookConfiguration,
 } from './policy.ts';
 import { clusterRole, clusterRoleBinding, role, roleBinding } from './rbac.ts';
+import { reviews } from './reviews.ts';
 import { persistentVolume, persistentVolumeClaim, storageClass } from './storage.ts';
 
 /** Every built-in kind that the sandbox serves, core group first. */
@@ -58,5 +59,6 @@ export function builtinResourceTypes(): readonly ResourceType[] {
     validatingAdmissionPolicyBinding,
     validatingWebhookConfiguration,
     mutatingWebhookConfiguration,
+    ...reviews,
   ];
 }

@@ -63,6 +63,7 @@ export function builtinType(name: string, behaviour: Behaviour): ResourceType {
     categories: known.categories,
     verbs: known.verbs,
     subresources: known.subresources.filter((subresource) => !without.includes(subresource)),
+    refusedSubresources: without,
     columns: known.columns,
     get schema() {
       return builtinSchema(name);
