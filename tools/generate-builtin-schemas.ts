@@ -2,7 +2,8 @@
 //   node tools/generate-builtin-schemas.ts
 // Two sources, both of the release that tools/kubernetes builds: a running kube-apiserver (/openapi/v3: types, list types,
 // patch strategies, descriptions; discovery; the heads of its tables), and the Go structs behind it (pointers and
-// omitempty, which OpenAPI does not tell, but which decide how an absent or empty field is stored).
+// omitempty, which OpenAPI does not tell, but which decide how an absent or empty field is stored; and the numbers of
+// fields in protobuf, which kubectl writes).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -67,6 +68,8 @@ type JsonObject = { [key: string]: Json };
 interface GoField {
   readonly type: string;
   readonly options: readonly string[];
+  /** Protobuf field numbers, outermost first: more than one where structs are embedded. */
+  readonly numbers: readonly string[];
 }
 
 function word(value: Json | undefined): string {
@@ -179,7 +182,8 @@ function structsOf(module: string, folder: string): Map<string, Map<string, GoFi
       if (!current || !field) continue;
       const [, , type = '', tag = ''] = field;
       const [json = '', ...options] = tag.split(',');
-      current.set(json === '' ? `inline ${type}` : json, { type, options });
+      const [, number] = /protobuf:"\w+,(\d+)/.exec(line) ?? [];
+      current.set(json === '' ? `inline ${type}` : json, { type, options, numbers: number ? [number] : [] });
     }
   }
   packages.set(key, structs);
@@ -194,15 +198,16 @@ function goField(definition: string, name: string): GoField {
     if (!fields) return undefined;
     const direct = fields.get(name);
     if (direct) return direct;
-    for (const [key, { type }] of fields) {
+    for (const [key, { type, numbers }] of fields) {
       const found = key.startsWith('inline ') && !type.includes('.') ? find(type.replace('*', '')) : undefined;
-      if (found) return found;
+      if (found) return { ...found, numbers: [...numbers, ...found.numbers] };
     }
     return undefined;
   };
   const found = find(struct);
   // TypeMeta is embedded from another package.
-  if (!found && (name === 'kind' || name === 'apiVersion')) return { type: 'string', options: ['omitempty'] };
+  if (!found && (name === 'kind' || name === 'apiVersion'))
+    return { type: 'string', options: ['omitempty'], numbers: [] };
   if (!found) throw new Error(`${definition}: the Go struct ${struct} has no field ${name}`);
   return found;
 }
@@ -309,7 +314,16 @@ function compactDefinition(name: string, schema: JsonObject): JsonObject {
         // Server-side apply needs the defaults of keys of lists, such as `protocol: TCP`; others say nothing that Go does not.
         const preset = object(value).default;
         if (listKeys.has(property) && preset !== undefined && typeof preset !== 'object') compacted.default = preset;
-        return [property, { ...compacted, ...(zero && { 'x-go-zero': zero }), ...(type && { 'x-go-name': type }) }];
+        const number = field.numbers.join('.');
+        return [
+          property,
+          {
+            ...compacted,
+            ...(zero && { 'x-go-zero': zero }),
+            ...(type && { 'x-go-name': type }),
+            ...(number && { 'x-protobuf': number }),
+          },
+        ];
       }),
     );
   }

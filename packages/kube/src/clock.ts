@@ -42,7 +42,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /** RFC 3339 with whole seconds, as `metav1.Time` is written: `2026-01-02T03:04:05Z`. */
-export function timestamp(clock: Clock): string {
+export function timestamp(clock: Pick<Clock, 'now'>): string {
   return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
 }
 

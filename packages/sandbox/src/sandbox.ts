@@ -198,17 +198,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     throw badRequest(`container "${name}" in pod "${ref.name}" is waiting to start: ${why}`);
   }
 
-  async function* readLog(request: LogRequest, signal: AbortSignal): AsyncGenerator<string> {
+  function readLog(request: LogRequest, signal: AbortSignal): AsyncIterable<string> {
     const { name, namespace } = request.pod.metadata;
     const log = logOf({ name, ...(namespace && { namespace }) }, request.container, request.previous);
-    const { timestamps, tailLines, limitBytes } = request;
-    const wanted = {
-      timestamps,
-      ...(tailLines !== undefined && { tailLines }),
-      ...(limitBytes !== undefined && { limitBytes }),
-    };
-    if (request.follow) yield* log.follow(wanted, signal);
-    else yield log.read(wanted);
+    return request.follow ? log.follow(request, signal) : once(log.read(request));
   }
 
   for (const node of nodes) addNode(node);
@@ -253,6 +246,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     stop,
     [Symbol.asyncDispose]: async () => stop(),
   };
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
 }
 
 function isVirtual(clock: Clock | VirtualClock): clock is VirtualClock {

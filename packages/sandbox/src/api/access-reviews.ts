@@ -6,13 +6,16 @@ import type { RequestInfo, User } from './request-info.ts';
 import type { Reply } from './resource-handler.ts';
 import { badRequest } from './status.ts';
 
+/** Without RBAC everybody may what this one may. */
+const ADMINISTRATOR: User = { name: 'kubernetes-admin', groups: ['system:masters'] };
+
 /** Kinds that are asked and never stored. */
 const REVIEWS: Readonly<Record<string, (core: Core, info: RequestInfo, review: Review, open: boolean) => unknown>> = {
   'selfsubjectaccessreviews.authorization.k8s.io': (core, info, { spec }, open) => decide(core, info.user, spec, open),
   'subjectaccessreviews.authorization.k8s.io': (core, _, { spec }, open) => decide(core, userOf(spec), spec, open),
   'localsubjectaccessreviews.authorization.k8s.io': (core, _, { spec }, open) => decide(core, userOf(spec), spec, open),
-  'selfsubjectrulesreviews.authorization.k8s.io': (core, info, { spec }) =>
-    rules(core, info.user, spec?.namespace ?? ''),
+  'selfsubjectrulesreviews.authorization.k8s.io': (core, { user }, { spec }, open) =>
+    rules(core, open ? ADMINISTRATOR : user, spec?.namespace ?? ''),
   'selfsubjectreviews.authentication.k8s.io': (_, { user }) => ({
     userInfo: {
       username: user.name,

@@ -17,6 +17,7 @@ import type { AdmissionPlugin, Core } from './core.ts';
 import { type CustomTypeFactory, serveCustomResources } from './custom-resources.ts';
 import { type Body, parseBody } from './decode.ts';
 import type { Faults, RequestFault } from './faults.ts';
+import { impersonate } from './impersonation.ts';
 import { handleLog, type LogSource } from './log-handler.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { negotiate } from './negotiation.ts';
@@ -28,7 +29,7 @@ import { includeObject } from './representation.ts';
 import { header, type RequestInfo, requestInfo, type User } from './request-info.ts';
 import { handleResource, type Reply } from './resource-handler.ts';
 import { roleEscalation } from './role-escalation.ts';
-import { internalError, methodNotAllowed, pathNotFound, StatusError } from './status.ts';
+import { internalError, methodNotAllowed, notOffered, pathNotFound, StatusError } from './status.ts';
 import { Store } from './store.ts';
 import { handleSubresource } from './subresource-handler.ts';
 import { watch } from './watch.ts';
@@ -85,7 +86,13 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   if (options.customType) serveCustomResources(core, options.customType);
   createSystemNamespaces(core);
 
-  function respond(info: RequestInfo, body: Body, warn: (message: string) => void, signal?: AbortSignal): Reply {
+  function respond(
+    asked: RequestInfo,
+    sent: string | Uint8Array,
+    warn: (message: string) => void,
+    signal?: AbortSignal,
+  ): Reply {
+    const info = impersonate(store, asked, open);
     const access = accessOf(info);
     if (!open && !mayAccess(store, info.user, access)) throw accessDenied(info.user, access);
     if (!info.isResource) return handleNonResource(registry, info);
@@ -97,12 +104,16 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     }
     if (served.custom?.warning) warn(served.custom.warning);
     const { type, id } = served;
+    const body = bodyOf(sent, header(info, 'content-type'));
     if (isReview(id)) {
       if (info.verb !== 'create') throw methodNotAllowed();
       return handleReview(core, id, info, parseBody(body), open);
     }
-    if (info.subresource !== '' && !type.subresources.includes(info.subresource.split('/')[0] ?? ''))
-      throw pathNotFound();
+    const [subresource = ''] = info.subresource.split('/');
+    if (type.refusedSubresources?.includes(subresource)) {
+      throw notOffered(`${served.groupResource.resource}/${subresource}`);
+    }
+    if (subresource !== '' && !type.subresources.includes(subresource)) throw pathNotFound();
     if (info.subresource === 'log') return handleLog(core, options.logs, info, signal);
     if (info.subresource !== '' && info.subresource !== 'status') {
       return handleSubresource(core, served, info, body, warn);
@@ -131,11 +142,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
   function answer(info: RequestInfo, request: HttpRequest, warnings: string[], signal?: AbortSignal): Reply {
     try {
-      const body = bodyOf(request.body ?? '', header(info, 'content-type'));
       const warn = (message: string) => {
         if (!warnings.includes(message)) warnings.push(message);
       };
-      return respond(info, body, warn, signal);
+      return respond(info, request.body ?? '', warn, signal);
     } catch (error) {
       if (error instanceof PlainNotFound) {
         const headers = { 'content-type': 'text/plain; charset=utf-8' };

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import { goJson } from '../resources/field-error.ts';
 import { deepEqual } from '../resources/json.ts';
 import type { Schema } from '../resources/schema.ts';
 import {
@@ -56,6 +57,8 @@ export interface Applied {
 }
 
 const MAX_UPDATE_MANAGERS = 10;
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 /** metadata that belongs to the server, never to a manager (internal/stripmeta.go). */
 const STRIPPED = fieldSet(
@@ -162,6 +165,7 @@ export function applyConfig(
   } else owners.delete(key);
   const object = structuredClone(result.object);
   object.metadata ??= {};
+  if (write.manager === 'kubectl') renewLastApplied(object, config);
   encodeManagers(object, owners);
   return { object, changed };
 }
@@ -271,7 +275,7 @@ function ownedBeforeFirstApply(live: KubeObject, write: FieldWrite): Managers {
 
 /** Fields still as client-side apply left them do not conflict with kubectl's server-side apply. */
 function lastAppliedFields(live: KubeObject, schema: Schema | undefined): FieldSet {
-  const text = live.metadata.annotations?.['kubectl.kubernetes.io/last-applied-configuration'];
+  const text = live.metadata.annotations?.[LAST_APPLIED];
   if (!text) return fieldSet();
   try {
     const config = JSON.parse(text) as KubeObject;
@@ -281,6 +285,21 @@ function lastAppliedFields(live: KubeObject, schema: Schema | undefined): FieldS
     // Users write annotations; a broken one grants nothing.
     return fieldSet();
   }
+}
+
+/**
+ * Where `kubectl apply` without --server-side has left its annotation, a server-side apply of kubectl keeps it true, so
+ * that the user can go back (internal/lastappliedupdater.go).
+ */
+function renewLastApplied(object: KubeObject, config: KubeObject): void {
+  const { annotations } = object.metadata;
+  if (annotations?.[LAST_APPLIED] === undefined) return;
+  const { [LAST_APPLIED]: _, ...others } = config.metadata.annotations ?? {};
+  const { annotations: __, ...metadata } = config.metadata;
+  const stated = { ...config, metadata: config.metadata.annotations ? { ...metadata, annotations: others } : metadata };
+  const text = `${goJson(stated)}\n`;
+  if (Buffer.byteLength(text) > MAX_ANNOTATIONS_BYTES) delete annotations[LAST_APPLIED];
+  else annotations[LAST_APPLIED] = text;
 }
 
 /** More than ten updaters become one, as upstream does. */

@@ -1,4 +1,4 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import { type StoredObject, timestamp } from '@openstack-operator/kube';
 import { ByteStream } from './byte-stream.ts';
 import type { Core } from './core.ts';
 import { isTrue, type RequestInfo } from './request-info.ts';
@@ -13,13 +13,14 @@ export interface LogRequest {
   readonly previous: boolean;
   readonly timestamps: boolean;
   readonly tailLines?: number;
-  readonly sinceSeconds?: number;
+  /** RFC 3339: only what was written at or after it. */
+  readonly sinceTime?: string;
   readonly limitBytes?: number;
 }
 
 /**
- * Gives a container's log in pieces of text; goes on while followed. Throws a `StatusError` (400) when there is none:
- * `container "x" in pod "y" is waiting to start: ContainerCreating`.
+ * Gives a container's log in pieces of text; goes on while followed. The call throws a `StatusError` (400) when there
+ * is none: `container "x" in pod "y" is waiting to start: ContainerCreating`.
  */
 export type LogSource = (request: LogRequest, signal: AbortSignal) => AsyncIterable<string>;
 
@@ -47,7 +48,7 @@ export function handleLog(core: Core, source: LogSource | undefined, info: Reque
     previous: isTrue(query.get('previous')),
     timestamps: isTrue(query.get('timestamps')),
     ...number('tailLines'),
-    ...number('sinceSeconds'),
+    ...since(core, query),
     ...number('limitBytes'),
   };
   const stream = new ByteStream();
@@ -56,6 +57,13 @@ export function handleLog(core: Core, source: LogSource | undefined, info: Reque
   stream.onEnd(() => abort.abort());
   copy(source(request, abort.signal), stream).catch((error: unknown) => stream.close(error as Error));
   return { status: 200, headers: { 'content-type': 'text/plain' }, body: stream };
+}
+
+function since({ clock }: Core, query: URLSearchParams): { sinceTime?: string } {
+  const seconds = query.get('sinceSeconds');
+  const sinceTime =
+    seconds === null ? query.get('sinceTime') : timestamp({ now: () => clock.now() - Number(seconds) * 1000 });
+  return sinceTime === null ? {} : { sinceTime };
 }
 
 async function copy(pieces: AsyncIterable<string>, stream: ByteStream): Promise<void> {

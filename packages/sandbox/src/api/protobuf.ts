@@ -1,3 +1,4 @@
+import { timestamp } from '@openstack-operator/kube';
 import { builtinSchema, deleteOptionsSchema, isBuiltin } from '../resources/builtin-schema.ts';
 import type { JsonObject } from '../resources/json.ts';
 import type { Schema } from '../resources/schema.ts';
@@ -87,7 +88,7 @@ function convert(schema: Schema, value: WireField['value']): unknown {
     }
     case 'time':
     case 'microTime':
-      return timestamp(fields(value), schema['x-go-type'] === 'time' ? 0 : 6);
+      return timeOf(fields(value), schema['x-go-type'] === 'time' ? 0 : 6);
     case 'raw': {
       const json = textAt(fields(value), 1);
       return json === '' ? null : (JSON.parse(json) as unknown);
@@ -95,7 +96,8 @@ function convert(schema: Schema, value: WireField['value']): unknown {
     case undefined:
       break;
   }
-  if (schema.type === 'string') return schema.format === 'byte' ? Buffer.from(value).toString('base64') : text.decode(value);
+  if (schema.type === 'string')
+    return schema.format === 'byte' ? Buffer.from(value).toString('base64') : text.decode(value);
   // A list as the value of a map is a message of its own, whose field 1 is the items.
   if (schema.type === 'array') {
     return fields(value).map((item) => convert(schema.items ?? {}, item.value));
@@ -103,12 +105,12 @@ function convert(schema: Schema, value: WireField['value']): unknown {
   return message(schema, value);
 }
 
-function timestamp(time: readonly WireField[], digits: number): string | null {
+function timeOf(time: readonly WireField[], digits: number): string | null {
   if (time.length === 0) return null;
   const nanoseconds = numberAt(time, 2);
-  const seconds = new globalThis.Date(numberAt(time, 1) * 1000).toISOString().slice(0, 19);
+  const text = timestamp({ now: () => numberAt(time, 1) * 1000 });
   const fraction = String(nanoseconds).padStart(9, '0').slice(0, digits);
-  return `${seconds}${digits > 0 ? `.${fraction}` : ''}Z`;
+  return digits > 0 ? text.replace('Z', `.${fraction}Z`) : text;
 }
 
 /** The fields of a message. @throws RangeError when it ends too early or is no protobuf */
