@@ -30,7 +30,7 @@ check: install ## types, lint, format, direction of imports, freshness of genera
 format: install ## formats everything
 	biome check --write .
 
-test: check ## checks, unit, property and sandbox tests (no Go needed)
+test: check build ## checks, unit, property and sandbox tests (no Go needed)
 	vitest run
 
 kubernetes: ## builds a real Kubernetes API server, cached outside the tree

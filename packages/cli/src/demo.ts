@@ -54,7 +54,9 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   const draw = view(begun, () => clock.now());
   for (const kind of kinds) operator.runtime.cache.onChange(kind, () => draw(resourcesIn(operator.runtime)));
   for (const resource of resources) await settle(rehearsal.create(resource));
-  await until(() => resources.every((resource) => isReady(operator, resource)));
+  await until(() => resources.every((resource) => isReady(operator, resource))).catch((error: Error) => {
+    throw new CommandError(standstill(resourcesIn(operator.runtime), begun) || error.message);
+  });
   draw(resourcesIn(operator.runtime), true);
   summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.now() - began, fast });
   if (options.keep === true) await keep(rehearsal, virtual);
@@ -70,10 +72,16 @@ function isReady({ runtime }: RunningOperator, { kind, metadata }: KubeObject): 
 async function waitReal(done: () => boolean): Promise<void> {
   const deadline = realClock.now() + patience;
   while (!done()) {
-    if (realClock.now() > deadline)
-      throw new CommandError(`not Ready within ${seconds(patience)}; the last lines say what is awaited`);
+    if (realClock.now() > deadline) throw new Error(`not Ready within ${seconds(patience)}`);
     await sleep(realClock, 50);
   }
+}
+
+/** What a rollout that does not end is waiting for: one line for each resource that is not Ready. */
+function standstill(resources: readonly StoredObject[], begun: number): string {
+  const open = rolloutRows(resources, begun).filter(({ state }) => state === 'working' || state === 'failed');
+  const lines = open.map(({ title, text }) => `  ${title}: ${text}`);
+  return lines.length === 0 ? '' : `not Ready within ${seconds(patience)}:\n${lines.join('\n')}`;
 }
 
 type Draw = (resources: readonly StoredObject[], last?: boolean) => void;

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+
+const scratch = mkdtempSync(join(tmpdir(), 'command-line-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+/** Runs the built command as a user does. */
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync('bin/kubectl-openstack', args, { encoding: 'utf8', timeout: 60_000 });
+}
+
+const file = (name: string, text: string): string => {
+  const path = join(scratch, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test('help teaches, and a mistyped command is answered with the nearest one', () => {
+  expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('kubectl openstack demo') });
+  expect(run('rendr')).toMatchObject({ status: 1, stderr: expect.stringContaining('Did you mean render?') });
+});
+
+test('validate: one line for each mistake, exit 1; exit 0 for a valid file', () => {
+  const bad = file(
+    'bad.yaml',
+    'apiVersion: openstack.k8s.io/v1alpha1\nkind: MariaDB\nmetadata: {name: db}\nspec: {replicas: -1, stroage: {}}\n',
+  );
+  const { status, stdout } = run('validate', '-f', bad);
+  expect(status).toBe(1);
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'MariaDB db: spec.stroage: unknown field "stroage"; did you mean storage?',
+    'MariaDB db: spec.replicas: -1: should be greater than or equal to 0',
+  ]);
+  expect(run('validate', '-f', 'config/samples/controlplane_minimal.yaml').status).toBe(0);
+  expect(run('validate', '-f', join(scratch, 'absent.yaml'))).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('cannot be read'),
+  });
+});
+
+test('render: a YAML stream of every object, the same each time; routes where Gateway API is said to be there', () => {
+  const plain = run('render', '-f', 'config/samples/controlplane_minimal.yaml');
+  expect(plain.status).toBe(0);
+  const objects = parseAllDocuments(plain.stdout).map(
+    (document) => document.toJS() as { kind: string; metadata: { name: string } },
+  );
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain('Deployment my-cloud-keystone-api');
+  expect(objects.some(({ kind }) => kind === 'HTTPRoute')).toBe(false);
+  expect(run('render', '-f', 'config/samples/controlplane_minimal.yaml').stdout).toBe(plain.stdout);
+  const routed = run('render', '-f', 'config/samples/controlplane_minimal.yaml', '--capabilities', 'gateway-api');
+  expect(routed.stdout).toContain('keystone.openstack.local');
+  expect(run('render', '-f', 'config/samples/controlplane_minimal.yaml', '--capabilities', 'gatewayapi')).toMatchObject(
+    { status: 2 },
+  );
+});
+
+test('demo --speed fast brings the minimal cloud to Ready in less than 5 s, and says that it is simulated', () => {
+  const begun = process.hrtime.bigint();
+  const { status, stdout, stderr } = run('demo', '--speed', 'fast');
+  const seconds = Number(process.hrtime.bigint() - begun) / 1e9;
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  expect(stdout).toContain('simulated');
+  expect(stdout).toMatch(/Ready after .* of virtual time/);
+  expect(seconds).toBeLessThan(5);
+});
