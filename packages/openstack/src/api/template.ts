@@ -100,8 +100,8 @@ function singleOnly(components: readonly string[], reason: string) {
 
 function onClaimedNodes(nodeAgents: readonly string[]) {
   return rule(
-    `${settingsOf(nodeAgents)}.all(one, !has(one.replicas) && !has(one.nodeSelector))`,
-    `replicas and nodeSelector cannot be set for what runs once on every claimed node: ${nodeAgents.join(', ')}`,
+    `${settingsOf(nodeAgents)}.all(one, !has(one.replicas) && !has(one.nodeSelector) && !has(one.affinity) && !has(one.topologySpreadConstraints))`,
+    `replicas, nodeSelector, affinity and topologySpreadConstraints cannot be set for what runs once on every claimed node: ${nodeAgents.join(', ')}`,
   );
 }
 

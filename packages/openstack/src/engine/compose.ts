@@ -10,7 +10,7 @@ import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
 import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
 import { withPreconditions } from './preconditions.ts';
-import { brokerRecords, databaseRecords, identityRecords, type Records } from './records.ts';
+import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
 import type { Component, GeneratedSecret, Job, Service, Volume } from './service.ts';
 import { startOf } from './start.ts';
 import type { Awaited, Desired, Problem, Step } from './step.ts';
@@ -56,8 +56,17 @@ export function compose<R extends ServiceResource>(
       surroundings,
     ),
     complete: true,
-    status: service.status?.(context) ?? {},
+    status: { ...endpointsOf(service as unknown as Service, context), ...service.status?.(context) },
   };
+}
+
+/** Where the API answers, as the catalogue has it. */
+function endpointsOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
+  if (service.identity === undefined) return {};
+  const internal = internalEndpoint(service, context, service.components(context));
+  const outside = context.publicUrl();
+  const url = outside === undefined ? internal : `${outside}${service.identity.endpoint.path}`;
+  return { apiEndpoint: internal, endpoints: { internal, public: url } };
 }
 
 function draft(service: Service, context: Context): Record<string, StepDraft> {
@@ -87,7 +96,10 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   const addJob = (job: Job, ...needs: string[]) => {
     const start = jobStartSet(service, context, job);
     add('ConfigReady', ...start.objects);
-    add(job.step, { verb: 'apply', object: jobOf(service, context, job, [sets[job.config ?? 'main'], start]) });
+    add(job.step, {
+      verb: 'apply',
+      object: jobOf(service, context, job, { components, sets: [sets[job.config ?? 'main'], start] }),
+    });
     needed(job.step, ...needs, ...(job.needs ?? []));
   };
   const addRecords = (records: Records, ...awaits: Awaited[]) => {
@@ -223,12 +235,21 @@ function jobStartSet(service: Service, context: Context, job: Job): ConfigSet {
   return configSet(ownerOf(service, context), { name: `${job.suffix}-start`, volume: 'start', files });
 }
 
-function jobOf(service: Service, context: Context, job: Job, sets: readonly (ConfigSet | undefined)[]): KubeObject {
-  const { spec, release } = context;
-  const image =
-    job.image === 'operator'
-      ? context.surroundings.operatorImage
-      : imageOf(job.image, { component: job.suffix, main: false, spec, release });
+/** A Job runs what the component with the same image runs: a migration of another version would break it. */
+function imageOfJob({ spec, release }: Context, job: Job, components: Readonly<Record<string, Component>>): string {
+  const all = Object.entries(components);
+  const index = all.findIndex(([, component]) => component.image === job.image);
+  const [name = job.suffix, component] = all[index] ?? [];
+  return imageOf(job.image, { component: component?.variantOf ?? name, main: index === 0, spec, release });
+}
+
+function jobOf(
+  service: Service,
+  context: Context,
+  job: Job,
+  { components, sets }: { components: Readonly<Record<string, Component>>; sets: readonly (ConfigSet | undefined)[] },
+): KubeObject {
+  const image = job.image === 'operator' ? context.surroundings.operatorImage : imageOfJob(context, job, components);
   return jobObject({ service, context, job, image, configs: sets.filter((set) => set !== undefined) });
 }
 

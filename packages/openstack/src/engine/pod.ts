@@ -45,6 +45,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
       env: environment(input.env, overrides),
       envFrom: variablesFrom(input.configs),
       ...(main ? probes(input) : {}),
+      lifecycle: main ? lifecycle(input) : undefined,
       resources: resourcesOf(input, main),
       securityContext: containerSecurity(nodeAgent, users[user]),
       terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -186,6 +187,12 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
   });
   const all = [...own, ...(overrides?.env ?? [])];
   return all.length === 0 ? undefined : all;
+}
+
+/** Requests that are still on their way to an API find it: it stops a little after its Service has let go of it. */
+function lifecycle({ health, nodeAgent }: PodInput): unknown {
+  if (health === undefined || !('get' in health) || nodeAgent !== undefined) return undefined;
+  return { preStop: { sleep: { seconds: 5 } } };
 }
 
 /** Node agents are never restarted for being slow: a restart would reach the guests (production rule 3). */

@@ -23,6 +23,15 @@ export const glance = defineService<Glance>({
     roles: ['admin', 'service'],
     endpoint: { component: 'api', port: 'api', path: '' },
   },
+  owned: {
+    DEFAULT: {
+      bind_host: 'nothing: probes and the Service expect it',
+      bind_port: 'nothing: probes and the Service expect it',
+      enabled_backends: 'spec.storageType',
+    },
+    glance_store: { default_backend: 'spec.storageType' },
+    local: { filesystem_store_datadir: 'spec.storage' },
+  },
   config: (context) => ({ main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) } } }),
   volumes: ({ spec }) => [{ suffix: 'images', size: '10Gi', ...spec.storage }],
   components: ({ named }) => ({
@@ -49,7 +58,6 @@ export const glance = defineService<Glance>({
       runs: [{ name: 'db-sync', command: ['glance-manage', 'db_sync'] }],
     },
   ],
-  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:9292` }),
 });
 
 function configuration(context: Context<Glance>) {

@@ -17,6 +17,18 @@ export const keystone = defineService<Keystone>({
     roles: [],
     endpoint: { component: 'api', port: 'api', path: '/v3' },
   },
+  owned: {
+    token: { provider: 'nothing: tokens are Fernet tokens', expiration: 'spec.tokenExpiration' },
+    fernet_tokens: {
+      key_repository: 'spec.fernetKeysSecretName',
+      max_active_keys: 'spec.fernetMaxActiveKeys',
+    },
+    fernet_receipts: {
+      key_repository: 'spec.fernetKeysSecretName',
+      max_active_keys: 'spec.fernetMaxActiveKeys',
+    },
+    credential: { key_repository: 'spec.credentialKeysSecretName' },
+  },
   secrets: ({ spec, named }) => [
     ...(spec.adminPasswordSecretName === undefined
       ? [
@@ -97,7 +109,6 @@ export const keystone = defineService<Keystone>({
       runs: [{ name: 'bootstrap', command: ['keystone-manage', 'bootstrap'] }],
     },
   ],
-  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:5000/v3` }),
 });
 
 function configuration(context: Context<Keystone>) {

@@ -24,6 +24,26 @@ export const neutron = defineService<Neutron>({
     roles: ['admin', 'service'],
     endpoint: { component: 'server', port: 'api', path: '' },
   },
+  owned: {
+    DEFAULT: {
+      core_plugin: 'spec.mechanism',
+      global_physnet_mtu: 'spec.physicalMTU',
+      host: 'nothing: a host is named after its node',
+      state_path: 'nothing: volumes are mounted there',
+      nova_metadata_host: 'spec.novaRef',
+      nova_metadata_port: 'spec.novaRef',
+      metadata_proxy_shared_secret: 'spec.metadataSecretName',
+      metadata_proxy_socket: 'nothing: the probe looks there',
+    },
+    ml2: { mechanism_drivers: 'spec.mechanism', tenant_network_types: 'spec.networkTypes' },
+    ml2_type_flat: { flat_networks: 'spec.bridgeMappings' },
+    ml2_type_vlan: { network_vlan_ranges: 'spec.vlanRanges' },
+    ovn: {
+      ovn_nb_connection: 'spec.ovnRef',
+      ovn_sb_connection: 'spec.ovnRef',
+    },
+    ovs: { ovsdb_connection: 'nothing: it is the one of the node' },
+  },
   secrets: ({ spec }) =>
     spec.metadataSecretName === undefined
       ? [
@@ -78,7 +98,6 @@ export const neutron = defineService<Neutron>({
           },
         }
       : {},
-  status: (context) => ({ apiEndpoint: `http://${context.host('server')}:9696` }),
 });
 
 const files = [

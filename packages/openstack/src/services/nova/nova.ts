@@ -46,5 +46,4 @@ export const nova = defineService<Nova>({
     const messages = groupProblems(context);
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'GroupRefused', message: messages.join('; ') } };
   },
-  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:8774/v2.1` }),
 });

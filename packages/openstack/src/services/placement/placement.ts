@@ -47,5 +47,4 @@ export const placement = defineService<Placement>({
       runs: [{ name: 'db-sync', command: ['placement-manage', 'db', 'sync'] }],
     },
   ],
-  status: (context) => ({ apiEndpoint: `http://${context.host('api')}:8778` }),
 });
