@@ -33,9 +33,7 @@ export function parseBody({ text, contentType }: Body): unknown {
     throw unsupportedMediaType(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']);
   }
   try {
-    return yaml
-      ? (parseYaml(text, { schema: 'yaml-1.1', uniqueKeys: false }) as unknown)
-      : (JSON.parse(text) as unknown);
+    return yaml ? parseYamlOrJson(text) : (JSON.parse(text) as unknown);
   } catch (error) {
     throw badRequest(
       yaml
@@ -43,6 +41,18 @@ export function parseBody({ text, contentType }: Body): unknown {
         : `couldn't get version/kind; json parse error: ${goJsonError(text, error as Error)}`,
     );
   }
+}
+
+/** Clients send JSON where YAML is allowed (server-side apply): reading it as such takes a tenth of the time. */
+function parseYamlOrJson(text: string): unknown {
+  if (text.startsWith('{')) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // A flow mapping of YAML begins so too.
+    }
+  }
+  return parseYaml(text, { schema: 'yaml-1.1', uniqueKeys: false }) as unknown;
 }
 
 /** 415. */

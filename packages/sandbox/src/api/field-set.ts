@@ -13,7 +13,7 @@ export interface FieldSet {
 /** A path of elements in their wire form. */
 export type FieldPath = readonly string[];
 
-export const EMPTY: FieldSet = { members: new Set(), children: new Map() };
+const EMPTY: FieldSet = { members: new Set(), children: new Map() };
 
 /** Collects paths into a set. */
 export class FieldSetBuilder {
