@@ -1,4 +1,5 @@
 import {
+  type Change,
   ConfigMap,
   type Controller,
   ControllerRevision,
@@ -27,6 +28,8 @@ import {
 import {
   compose,
   composeControlPlane,
+  conditionOf,
+  digest,
   fieldManager,
   kinds,
   OpenStackControlPlane,
@@ -36,6 +39,7 @@ import {
   type Service,
   services,
 } from '@openstack-operator/openstack';
+import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
 import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
@@ -85,7 +89,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       ),
       { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
       { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
-      { kind: Node, map: (_node, cache) => cache.list(kind).map(refOf) },
+      { kind: Node, when: matters, map: (_node, cache) => cache.list(kind).map(refOf) },
     ],
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
@@ -100,16 +104,29 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
 function controlPlaneController(facts: OperatorFacts): Controller {
   return controller(OpenStackControlPlane as Kind, {
     owns: kinds.filter((kind) => kind !== OpenStackControlPlane),
-    watches: [{ kind: Node, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) }],
+    watches: [
+      { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
+    ],
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
       return reconcile(pass, {
         compose: () => composeControlPlane(pass.object, gather(pass, undefined)),
         phase: phaseOf,
+        observed: controlPlaneStatus,
         claimsNodes: true,
       });
     },
   });
+}
+
+/** Heartbeats of nodes concern nobody: only their labels, their taints and whether they are Ready do. */
+function matters({ object: node, old }: Change): boolean {
+  const facts = (one: StoredObject | undefined) => [
+    one?.metadata.labels,
+    one?.['spec'],
+    one && conditionOf(one, 'Ready')?.status,
+  ];
+  return old === undefined || digest(facts(node)) !== digest(facts(old));
 }
 
 /** The phase of a service, from its steps. */

@@ -22,6 +22,8 @@ export interface Recipe {
   /** From what the pass may know to the steps. Pure but for reading the pass's cache. */
   readonly compose: (pass: Pass) => Composition;
   readonly phase: (progress: readonly Progress[]) => string;
+  /** Further fields of the status, from what the cache shows. */
+  readonly observed?: (pass: Pass) => Readonly<Record<string, unknown>>;
   /** Whether something of it lives outside its namespace: then a finalizer keeps it until that is cleaned up. */
   readonly claimsNodes?: boolean;
 }
@@ -45,7 +47,7 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   }
   const composed = recipe.compose(pass);
   const { steps, volumes } = checkVolumes(pass, composed);
-  const composition = { ...composed, steps };
+  const composition = { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } };
   const before = ((resource['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {};
   const finishedJobs = finishedOf(pass, composition, before);
   const judgement = judgementOf(pass, finishedJobs);
