@@ -31,7 +31,7 @@ export const keystoneApi: WsgiModule = async (process) => {
   const files = directory
     ? (names.length > 0 ? names : ['keystone.conf']).map((name) => `${directory}/${name}`)
     : names;
-  const config = loadConfig(process, { project: 'keystone', program: 'uwsgi', ...(files.length > 0 && { files }) });
+  const config = loadConfig(process, { project: 'keystone', programs: ['uwsgi'], ...(files.length > 0 && { files }) });
   const log = setUpLog(process, config, 'uwsgi');
   await pause(process, 2500);
   config.choice('token', 'provider', ['fernet', 'jws'], 'fernet');

@@ -6,8 +6,8 @@ import { PythonError } from './python-error.ts';
 export interface ConfigSources {
   /** Such as `nova`: names the directory and the file. */
   readonly project: string;
-  /** Such as `nova-manage`; `uwsgi` under uwsgi. */
-  readonly program: string;
+  /** Such as `nova-manage`; `uwsgi` under uwsgi: their files are read beside the project's. */
+  readonly programs: readonly string[];
   /** Files asked for (`--config-file`, or those a WSGI module names): all must be there. Absent: the default ones. */
   readonly files?: readonly string[];
   /** Directories asked for (`--config-dir`). Absent: `<project>.conf.d` and `<program>.conf.d`. */
@@ -164,7 +164,7 @@ function keyOf(group: string, name: string): string {
  * @throws PythonError ConfigFilesNotFoundError, ConfigFilesPermissionDeniedError, ConfigDirNotFoundError, ConfigFileParseError
  */
 export function loadConfig(process: Process, sources: ConfigSources): Config {
-  const { project, program } = sources;
+  const { project, programs } = sources;
   const home = process.env['HOME'] ?? '/root';
   const places = [`${home}/.${project}`, home, `/etc/${project}`, '/etc'];
   const find = (names: readonly string[]): string[] =>
@@ -172,8 +172,8 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
       const place = places.find((directory) => process.files.exists(`${directory}/${name}`));
       return place === undefined ? [] : [`${place}/${name}`];
     });
-  const files = [...(sources.files ?? find([`${project}.conf`, `${program}.conf`]))];
-  for (const directory of sources.directories ?? find([`${project}.conf.d`, `${program}.conf.d`])) {
+  const files = [...(sources.files ?? find([project, ...programs].map((name) => `${name}.conf`)))];
+  for (const directory of sources.directories ?? find([project, ...programs].map((name) => `${name}.conf.d`))) {
     if (!process.files.exists(directory)) {
       throw new PythonError(
         'oslo_config.cfg.ConfigDirNotFoundError',

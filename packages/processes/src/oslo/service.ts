@@ -51,6 +51,8 @@ export function osloProgram(options: {
   /** Name of the product in the last log line; the project when absent. */
   product?: string;
   names?: OptionNames;
+  /** Whose default files are read (`<name>.conf`); the program's own when absent. */
+  programs?: readonly string[];
   run: (context: ServiceContext) => Promise<number>;
 }): Program {
   return async (process) => {
@@ -58,7 +60,7 @@ export function osloProgram(options: {
     let log: Log = plainLog(process);
     try {
       const line = readLine(process, names);
-      const context = contextOf(process, project, line);
+      const context = contextOf(process, project, line, options.programs);
       log = context.log;
       return await options.run(context);
     } catch (error) {
@@ -85,7 +87,7 @@ function readLine(process: Process, names: OptionNames): CommandLine {
   }
 }
 
-function contextOf(process: Process, project: string, line: CommandLine): ServiceContext {
+function contextOf(process: Process, project: string, line: CommandLine, programs?: readonly string[]): ServiceContext {
   const program = nameOf(process);
   const files = line.values('config-file');
   const directories = line.values('config-dir');
@@ -93,7 +95,7 @@ function contextOf(process: Process, project: string, line: CommandLine): Servic
   try {
     config = loadConfig(process, {
       project,
-      program,
+      programs: programs ?? [program],
       ...(files.length > 0 && { files }),
       ...(directories.length > 0 && { directories }),
     });

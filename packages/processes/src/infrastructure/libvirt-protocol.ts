@@ -1,0 +1,94 @@
+import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
+import { reasonOf } from '../program-support.ts';
+
+/** What a client sends over protocol `libvirt`. The first message is an `open`. */
+export type LibvirtRequest =
+  | { readonly type: 'open'; readonly uri: string }
+  | { readonly type: 'capabilities' }
+  | { readonly type: 'domains' }
+  | { readonly type: 'create'; readonly uuid: string; readonly name: string }
+  | { readonly type: 'destroy'; readonly uuid: string };
+
+/** What libvirtd answers. */
+export type LibvirtReply =
+  | { readonly ok: true; readonly value?: unknown }
+  | { readonly ok: false; readonly error: string };
+
+/** The host that a libvirtd runs on. */
+export interface LibvirtHost {
+  readonly hostUuid: string;
+  readonly hostname: string;
+  readonly vcpus: number;
+  readonly memoryMb: number;
+  readonly domainTypes: readonly ('qemu' | 'kvm')[];
+}
+
+/** A running guest. */
+export interface LibvirtDomain {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+/** libvirt refuses, or cannot be reached: `libvirt.libvirtError` in Python. */
+export class LibvirtError extends Error {
+  override readonly name = 'LibvirtError';
+}
+
+/** A connection to a hypervisor. */
+export interface LibvirtConnection {
+  readonly closed: AbortSignal;
+  capabilities(): Promise<LibvirtHost>;
+  domains(): Promise<readonly LibvirtDomain[]>;
+  create(domain: LibvirtDomain): Promise<void>;
+  destroy(uuid: string): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens `qemu:///system`, `qemu+unix:///system?socket=/path`, `qemu+tcp://host[:port]/system`.
+ * @throws LibvirtError
+ */
+export async function openLibvirt(process: Process, uri: string): Promise<LibvirtConnection> {
+  const match = /^qemu(?:\+(unix|tcp|tls))?:\/\/([^/:]*)(?::(\d+))?\/system(?:\?socket=(.+))?$/.exec(uri);
+  if (match === null) throw new LibvirtError(`no connection driver available for ${uri}`);
+  const [
+    ,
+    transport = 'unix',
+    host = '',
+    port = transport === 'tls' ? '16514' : '16509',
+    socket = '/var/run/libvirt/libvirt-sock',
+  ] = match;
+  let connection: Connection;
+  try {
+    connection =
+      transport === 'unix'
+        ? await process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt')
+        : await process.network.connect(host, Number(port), 'libvirt');
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    if (transport === 'unix') throw new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`);
+    throw new LibvirtError(
+      `unable to connect to server at '${host}:${port}': ${error.code === 'ENOTFOUND' ? 'Name or service not known' : reasonOf(error)}`,
+    );
+  }
+  const send = async (request: LibvirtRequest): Promise<unknown> => {
+    let reply: LibvirtReply;
+    try {
+      reply = (await connection.call(request)) as LibvirtReply;
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new LibvirtError('Cannot recv data: Connection reset by peer');
+    }
+    if (!reply.ok) throw new LibvirtError(reply.error);
+    return reply.value;
+  };
+  await send({ type: 'open', uri });
+  return {
+    closed: connection.closed,
+    capabilities: () => send({ type: 'capabilities' }) as Promise<LibvirtHost>,
+    domains: () => send({ type: 'domains' }) as Promise<LibvirtDomain[]>,
+    create: async (domain) => void (await send({ type: 'create', ...domain })),
+    destroy: async (uuid) => void (await send({ type: 'destroy', uuid })),
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,218 @@
+import type { Listener, Process, Program, Session } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine, UsageError } from '../command-line.ts';
+import {
+  CommandError,
+  command,
+  logTime,
+  makeDirectories,
+  notModelled,
+  pause,
+  reasonOf,
+  terminated,
+} from '../program-support.ts';
+import {
+  type LibvirtDomain,
+  LibvirtError,
+  type LibvirtHost,
+  type LibvirtReply,
+  type LibvirtRequest,
+  openLibvirt,
+} from './libvirt-protocol.ts';
+
+/** Settings of libvirtd.conf and qemu.conf that a daemon accepts (what a wrong name would break). */
+const daemonKeys =
+  'listen_tls listen_tcp tls_port tcp_port listen_addr unix_sock_group unix_sock_ro_perms unix_sock_rw_perms unix_sock_admin_perms unix_sock_dir auth_unix_ro auth_unix_rw auth_tcp auth_tls access_drivers tcp_min_ssf key_file cert_file ca_file crl_file tls_no_sanity_certificate tls_no_verify_certificate tls_allowed_dn_list tls_priority sasl_allowed_username_list max_clients max_queued_clients max_anonymous_clients min_workers max_workers prio_workers max_client_requests admin_min_workers admin_max_workers admin_max_clients admin_max_queued_clients admin_max_client_requests log_level log_filters log_outputs audit_level audit_logging host_uuid host_uuid_source keepalive_interval keepalive_count keepalive_required admin_keepalive_required admin_keepalive_interval admin_keepalive_count ovs_timeout'.split(
+    ' ',
+  );
+
+/** `libvirtd`, the monolithic daemon: needs a privileged container, its run directory and a host UUID. */
+const libvirtd: Program = command(async (process) => {
+  let line: ReturnType<typeof parseCommandLine>;
+  try {
+    line = parseCommandLine(process.argv.slice(1), {
+      flags: ['d', 'l', 'v', 'daemon', 'listen', 'verbose', 'version'],
+      values: ['f', 'config', 'p', 'pid-file', 't', 'timeout'],
+    });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new CommandError(`${process.argv[0]}: ${error.message}`);
+  }
+  const log = (text: string): void => process.stderr(`${logTime(process)}+0000: ${process.pid}: error : ${text}\n`);
+  const file = line.value('config') ?? line.value('f') ?? '/etc/libvirt/libvirtd.conf';
+  const settings = readSettings(process, file, daemonKeys);
+  const qemu = readSettings(process, '/etc/libvirt/qemu.conf');
+  const pidFile = line.value('pid-file') ?? line.value('p') ?? '/run/libvirtd.pid';
+  if (process.uid === 0 && !process.privileged) {
+    throw new CommandError(
+      `${logTime(process)}+0000: ${process.pid}: error : virPidFileAcquirePath:409 : Failed to open pid file '${pidFile}': Permission denied`,
+    );
+  }
+  if (!(await pause(process, 800))) return 0;
+  const host = hostOf(process, settings);
+  const domains = process.files.attach<Map<string, LibvirtDomain>>('/run/libvirt/qemu-domains', () => new Map());
+  const listeners: Listener[] = [];
+  try {
+    for (const directory of ['/run/libvirt', '/run/libvirt/qemu', '/var/lib/libvirt/qemu'])
+      makeDirectories(process, directory);
+    process.files.write(pidFile, `${process.pid}\n`);
+    const accept = (): Session => session(process, { host, domains, stdio: qemu.get('stdio_handler') ?? 'logd' });
+    const directory = settings.get('unix_sock_dir') ?? '/run/libvirt';
+    const mode = Number.parseInt(settings.get('unix_sock_rw_perms') ?? '0770', 8);
+    listeners.push(process.network.listen(`unix:${directory}/libvirt-sock`, 'libvirt', accept, { mode }));
+    listeners.push(process.network.listen(`unix:${directory}/libvirt-sock-ro`, 'libvirt', accept, { mode: 0o777 }));
+    if ((line.has('listen') || line.has('l')) && settings.get('listen_tcp') === '1') {
+      const address = settings.get('listen_addr') ?? '0.0.0.0';
+      listeners.push(
+        process.network.listen(Number(settings.get('tcp_port') ?? 16_509), 'libvirt', accept, {
+          ...(address !== '0.0.0.0' && { host: address }),
+        }),
+      );
+    }
+  } catch (error) {
+    for (const listener of listeners) listener.close();
+    if (!(error instanceof SystemError)) throw error;
+    log(`virNetSocketNewListenUNIX:  Failed to bind socket: ${reasonOf(error)}`);
+    return 6;
+  }
+  await terminated(process);
+  for (const listener of listeners) listener.close();
+  return 0;
+});
+
+/** `key = value` with values in quotes, numbers, or lists. @throws CommandError for what libvirt cannot parse or does not know */
+function readSettings(process: Process, file: string, known?: readonly string[]): Map<string, string> {
+  const settings = new Map<string, string>();
+  if (!process.files.exists(file)) return settings;
+  for (const [index, raw] of process.files.read(file).split('\n').entries()) {
+    const text = raw.replace(/^\s*#.*$/, '').trim();
+    if (text === '') continue;
+    const match = /^([\w.]+)\s*=\s*("(?:[^"\\]|\\.)*"|'[^']*'|\d+|\[.*\])\s*(?:#.*)?$/.exec(text);
+    if (match === null)
+      throw new CommandError(
+        `error : virConfError:${index + 1} : configuration file syntax error: ${file}:${index + 1}: expecting a value`,
+        6,
+      );
+    const [, key = '', value = ''] = match;
+    if (known !== undefined && !known.includes(key))
+      throw new CommandError(`error : daemonConfigLoadOptions: unknown setting ${key} in ${file}`, 6);
+    settings.set(key, value.replace(/^["'](.*)["']$/, '$1'));
+  }
+  return settings;
+}
+
+function hostOf(process: Process, settings: ReadonlyMap<string, string>): LibvirtHost {
+  const { files, pod } = process;
+  const dashed = (id: string): string => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+  const machine = files.exists('/etc/machine-id') ? files.read('/etc/machine-id').trim() : '';
+  const hostUuid =
+    settings.get('host_uuid') ??
+    (/^[0-9a-f]{32}$/.test(machine)
+      ? dashed(machine)
+      : dashed(Buffer.from(pod.nodeName.padEnd(16, '.').slice(0, 16)).toString('hex')));
+  return {
+    hostUuid,
+    hostname: pod.hostNetwork ? pod.nodeName : pod.hostname,
+    vcpus: 8,
+    memoryMb: 32_768,
+    domainTypes: files.exists('/dev/kvm') ? ['qemu', 'kvm'] : ['qemu'],
+  };
+}
+
+function session(
+  process: Process,
+  server: { host: LibvirtHost; domains: Map<string, LibvirtDomain>; stdio: string },
+): Session {
+  const answer = (request: LibvirtRequest): LibvirtReply => {
+    switch (request.type) {
+      case 'open':
+        return { ok: true };
+      case 'capabilities':
+        return { ok: true, value: server.host };
+      case 'domains':
+        return { ok: true, value: [...server.domains.values()] };
+      case 'create':
+        if (server.stdio === 'logd' && !process.files.exists('/run/libvirt/virtlogd-sock')) {
+          return {
+            ok: false,
+            error: "Failed to connect socket to '/var/run/libvirt/virtlogd-sock': No such file or directory",
+          };
+        }
+        if (!process.files.exists('/dev/net/tun'))
+          return { ok: false, error: 'Unable to open /dev/net/tun, is tun module loaded?: No such file or directory' };
+        server.domains.set(request.uuid, { uuid: request.uuid, name: request.name });
+        return { ok: true };
+      case 'destroy':
+        return server.domains.delete(request.uuid)
+          ? { ok: true }
+          : { ok: false, error: `Domain not found: no domain with matching uuid '${request.uuid}'` };
+    }
+  };
+  return { receive: (message) => Promise.resolve(answer(message as LibvirtRequest)) };
+}
+
+/** `virtlogd`: keeps the consoles of guests. */
+const virtlogd: Program = command(async (process) => {
+  parseCommandLine(process.argv.slice(1), {
+    flags: ['d', 'v', 'daemon', 'verbose'],
+    values: ['f', 'config', 'p', 'pid-file', 't'],
+  });
+  await pause(process, 200);
+  try {
+    makeDirectories(process, '/run/libvirt');
+    process.network.listen('unix:/run/libvirt/virtlogd-sock', 'raw', () => ({
+      receive: () => Promise.resolve(undefined),
+    }));
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new CommandError(
+      `error : virNetSocketNewListenUNIX: Failed to bind socket to '/var/run/libvirt/virtlogd-sock': ${reasonOf(error)}`,
+      6,
+    );
+  }
+  await terminated(process);
+  return 0;
+});
+
+/** `virsh`: version, list, hostname, capabilities, domstate, destroy. */
+const virsh: Program = command(async (process) => {
+  const line = parseCommandLine(process.argv.slice(1), {
+    flags: ['r', 'q', 'readonly', 'quiet', 'all', 'name', 'uuid', 'daemon'],
+    values: ['c', 'connect'],
+  });
+  const uri = line.value('c') ?? line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
+  const [task = '', ...operands] = line.operands;
+  try {
+    const connection = await openLibvirt(process, uri);
+    const domains = await connection.domains();
+    if (task === 'version')
+      process.stdout(
+        `Compiled against library: libvirt 11.3.0\nUsing library: libvirt 11.3.0\nUsing API: QEMU 11.3.0\nRunning hypervisor: QEMU 10.0.7\n${line.has('daemon') ? 'Running against daemon: 11.3.0\n' : ''}`,
+      );
+    else if (task === 'list')
+      process.stdout(
+        line.has('uuid')
+          ? `${domains.map(({ uuid }) => uuid).join('\n')}\n`
+          : ` Id   Name   State\n--------------------\n${domains.map(({ name }, index) => ` ${index + 1}    ${name}   running\n`).join('')}\n`,
+      );
+    else if (task === 'hostname') process.stdout(`${(await connection.capabilities()).hostname}\n`);
+    else if (task === 'uri') process.stdout(`${uri}\n`);
+    else if (task === 'capabilities')
+      process.stdout(
+        `<capabilities>\n  <host>\n    <uuid>${(await connection.capabilities()).hostUuid}</uuid>\n  </host>\n</capabilities>\n`,
+      );
+    else if (task === 'destroy')
+      await connection.destroy(
+        domains.find(({ name, uuid }) => name === operands[0] || uuid === operands[0])?.uuid ?? '',
+      );
+    else notModelled(process, `the command ${task}`);
+    connection.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof LibvirtError)) throw error;
+    throw new CommandError(`error: failed to connect to the hypervisor\nerror: ${error.message}`);
+  }
+});
+
+/** Programs of the libvirt image. */
+export const libvirtPrograms: Readonly<Record<string, Program>> = { libvirtd, virtlogd, virsh };

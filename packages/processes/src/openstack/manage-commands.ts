@@ -1,0 +1,157 @@
+import type { Program } from '@openstack-operator/sandbox';
+import { Database } from '../oslo/database.ts';
+import { isMigrated, type Migrations, migrate, revisionsOf } from '../oslo/migrations.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { osloProgram, type ServiceContext } from '../oslo/service.ts';
+import { nameOf, pause } from '../program-support.ts';
+import { glanceMigrations, neutronMigrations, placementMigrations } from './service-schemas.ts';
+
+const alembic = 'alembic.runtime.migration';
+
+function usage(context: ServiceContext, words: readonly string[]): never {
+  const name = nameOf(context.process);
+  const reason =
+    words.length === 0
+      ? 'the following arguments are required: command'
+      : `argument command: invalid choice: '${words.join(' ')}'`;
+  throw new SystemExit(2, `usage: ${name} [-h] [--config-file PATH] ...\n${name}: error: ${reason}`);
+}
+
+async function sync(
+  context: ServiceContext,
+  database: Database,
+  migrations: Migrations,
+  ms: number,
+  heads = migrations.heads,
+): Promise<void> {
+  await migrate(database, migrations, heads);
+  context.log.info(alembic, 'Context impl MySQLImpl.');
+  context.log.info(alembic, 'Will assume non-transactional DDL.');
+  await pause(context.process, ms);
+}
+
+/** `glance-manage`: db_sync, db expand/migrate/contract/check, db_load_metadefs. Reads glance-api.conf (2.8 s measured). */
+export const glanceManage: Program = osloProgram({
+  project: 'glance',
+  names: { flags: ['expand', 'contract'], values: ['path', 'max_rows', 'age_in_days'] },
+  programs: ['glance-api', 'glance-manage'],
+  run: async (context) => {
+    const { process, config, log, line } = context;
+    const words =
+      line.operands[0] === 'db' ? line.operands.slice(1) : line.operands.map((word) => word.replace(/^db_/, ''));
+    await pause(process, 1200);
+    const database = new Database({ process, config, log });
+    const [expand = '', contract = ''] = glanceMigrations.heads;
+    switch (words[0]) {
+      case 'sync':
+      case 'upgrade':
+        await sync(context, database, glanceMigrations, 1600);
+        process.stdout(
+          `Upgraded database to: ${contract}, current revision(s): ${contract}\nDatabase is synced successfully.\n`,
+        );
+        return 0;
+      case 'expand':
+        await sync(context, database, glanceMigrations, 900, [expand]);
+        return 0;
+      case 'migrate':
+        process.stdout('Database is up to date. No migrations needed.\n');
+        return 0;
+      case 'contract': {
+        const revisions = await database.transaction('SELECT', revisionsOf);
+        if (!revisions.includes(expand))
+          throw new SystemExit(
+            1,
+            'Database contract did not run. Database contract cannot be run before database is expanded. Run database expand first using "glance-manage db expand"',
+          );
+        await sync(context, database, glanceMigrations, 700, [contract]);
+        return 0;
+      }
+      case 'check': {
+        const revisions = await database.transaction('SELECT', revisionsOf);
+        if (!revisions.includes(expand)) return 3;
+        return revisions.includes(contract) ? 0 : 5;
+      }
+      case 'load_metadefs':
+        await database.transaction('INSERT', (schema) =>
+          schema.tables.get('metadef_namespaces')?.set('OS::Compute', { id: 'OS::Compute' }),
+        );
+        return 0;
+      case undefined:
+      default:
+        return usage(context, line.operands);
+    }
+  },
+});
+
+/** `placement-manage`: db sync, db version, db online_data_migrations (1.8 s measured). */
+export const placementManage: Program = osloProgram({
+  project: 'placement',
+  programs: ['placement'],
+  names: { values: ['max-count'] },
+  run: async (context) => {
+    const { process, config, log, line } = context;
+    const [group, task] = line.operands;
+    if (group !== 'db') return usage(context, line.operands);
+    await pause(process, 900);
+    if (config.text('placement_database', 'connection') === undefined)
+      throw missing('connection', 'placement_database');
+    const database = new Database({ process, config, log, group: 'placement_database' });
+    if (task === 'sync') await sync(context, database, placementMigrations, 900);
+    else if (task === 'version') process.stdout(`${(await database.transaction('SELECT', revisionsOf)).join(' ')}\n`);
+    else if (task === 'online_data_migrations') process.stdout('Running batches of 50 until complete\n');
+    else return usage(context, line.operands);
+    return 0;
+  },
+});
+
+/** `placement-status upgrade check`: 0 all is well, 255 an error. */
+export const placementStatus: Program = osloProgram({
+  project: 'placement',
+  programs: ['placement'],
+  run: async (context) => {
+    const { process, config, log, line } = context;
+    if (line.operands.join(' ') !== 'upgrade check') return usage(context, line.operands);
+    await pause(process, 900);
+    const database = new Database({ process, config, log, group: 'placement_database' });
+    await database.transaction('SELECT', (schema) => {
+      if (!isMigrated(schema, placementMigrations))
+        throw new SystemExit(255, 'Error:\nThe placement database is not up to date.');
+    });
+    process.stdout(
+      '+----------------------+\n| Upgrade Check Results |\n+----------------------+\n| Result: Success       |\n+----------------------+\n',
+    );
+    return 0;
+  },
+});
+
+/** oslo.config's complaint about an option that must be given. */
+export function missing(option: string, group: string): PythonError {
+  return new PythonError('oslo_config.cfg.RequiredOptError', `value required for option ${option} in group [${group}]`);
+}
+
+/** `neutron-db-manage`: upgrade heads, --expand, --contract, current, has_offline_migrations (4.5 s measured). */
+export const neutronDbManage: Program = osloProgram({
+  project: 'neutron',
+  names: { flags: ['expand', 'contract', 'verbose', 'sql', 'split_branches'], values: ['subproject', 'delta'] },
+  run: async (context) => {
+    const { process, config, log, line } = context;
+    const [task, revision] = line.operands;
+    await pause(process, 2500);
+    const database = new Database({ process, config, log });
+    const [expand = '', contract = ''] = neutronMigrations.heads;
+    if (task === 'upgrade') {
+      if (revision === undefined && !line.has('expand') && !line.has('contract'))
+        throw new SystemExit(1, 'ERROR: You must provide a revision or relative delta');
+      const heads = line.has('expand') ? [expand] : line.has('contract') ? [contract] : neutronMigrations.heads;
+      process.stdout('  Running upgrade for neutron ...\n');
+      await sync(context, database, neutronMigrations, 2000, heads);
+      process.stdout('  OK\n');
+      return 0;
+    }
+    const revisions = await database.transaction('SELECT', revisionsOf);
+    if (task === 'current') process.stdout(`  Running current for neutron ...\n${revisions.join('\n')}\n  OK\n`);
+    else if (task === 'has_offline_migrations') return revisions.includes(contract) || revisions.length === 0 ? 0 : 1;
+    else if (task !== 'check_migration' && task !== 'heads') return usage(context, line.operands);
+    return 0;
+  },
+});

@@ -1,0 +1,267 @@
+import { type HttpReply, type Process, SystemError } from '@openstack-operator/sandbox';
+import type { Config } from './config.ts';
+import { PythonError } from './python-error.ts';
+
+const e = 'keystoneauth1.exceptions';
+
+interface Endpoint {
+  readonly interface: string;
+  readonly region_id: string | null;
+  readonly url: string;
+}
+
+interface Token {
+  readonly id: string;
+  readonly expires: number;
+  readonly catalog: readonly { readonly type: string; readonly endpoints: readonly Endpoint[] }[];
+}
+
+/** How a service finds another one in the catalogue. */
+export interface EndpointFilter {
+  readonly type: string;
+  readonly interfaces: readonly string[];
+  readonly region: string | undefined;
+  /** Instead of the catalogue. */
+  readonly override?: string | undefined;
+}
+
+/** keystoneauth: a session with the `password` plugin of one configuration group. */
+export class KeystoneSession {
+  readonly #process: Process;
+  readonly #config: Config;
+  readonly #group: string;
+  #token: Token | undefined;
+
+  /** @throws PythonError for an unknown plugin */
+  constructor(process: Process, config: Config, group: string) {
+    this.#process = process;
+    this.#config = config;
+    this.#group = config.text(group, 'auth_section') ?? group;
+    const type = config.text(this.#group, 'auth_type') ?? config.text(this.#group, 'auth_plugin');
+    if (type !== undefined && type !== 'password' && type !== 'v3password' && type !== 'v3applicationcredential') {
+      throw new PythonError(`${e}.auth_plugins.NoMatchingPlugin`, `The plugin ${type} could not be found`);
+    }
+  }
+
+  /** A token, fetched on first use. @throws PythonError */
+  async token(): Promise<Token> {
+    if (this.#token !== undefined && this.#token.expires > this.#process.clock.now() + 30_000) return this.#token;
+    const option = (name: string): string | undefined => this.#config.text(this.#group, name);
+    if (option('auth_type') === undefined && option('auth_plugin') === undefined) {
+      throw new PythonError(
+        `${e}.auth_plugins.MissingAuthPlugin`,
+        'An auth plugin is required to determine endpoint URL',
+      );
+    }
+    const url = option('auth_url');
+    if (url === undefined) {
+      throw new PythonError(
+        `${e}.auth_plugins.MissingRequiredOptions`,
+        'Auth plugin requires parameters which were not given: auth_url',
+      );
+    }
+    const base = await this.#discover(url);
+    const reply = await this.send('POST', `${base}/auth/tokens`, {}, authBody(option));
+    if (reply.status === 401) {
+      throw new PythonError(
+        `${e}.http.Unauthorized`,
+        `The request you have made requires authentication. (HTTP 401) (Request-ID: req-${this.#requestId()})`,
+      );
+    }
+    if (reply.status !== 201) throw httpError(reply, this.#requestId());
+    const body = JSON.parse(reply.body ?? '{}') as { token: { catalog?: Token['catalog'] } };
+    this.#token = {
+      id: reply.headers?.['x-subject-token'] ?? '',
+      // Asked anew well before Keystone's shortest usual lifetime; a 401 meanwhile does the same.
+      expires: this.#process.clock.now() + 3_000_000,
+      catalog: body.token.catalog ?? [],
+    };
+    return this.#token;
+  }
+
+  /** Forgets the token: the next request gets a new one. */
+  invalidate(): void {
+    this.#token = undefined;
+  }
+
+  /** URL of a service. @throws PythonError EndpointNotFound */
+  async endpoint({ type, interfaces, region, override }: EndpointFilter): Promise<string> {
+    if (override !== undefined && override !== '') return override.replace(/\/+$/, '');
+    const { catalog } = await this.token();
+    const endpoints = catalog.filter((service) => service.type === type).flatMap((service) => service.endpoints);
+    for (const kind of interfaces) {
+      const found = endpoints.find(
+        (endpoint) => endpoint.interface === kind && (region === undefined || endpoint.region_id === region),
+      );
+      if (found !== undefined) return found.url.replace(/\/+$/, '');
+    }
+    const kinds = interfaces.length === 1 ? interfaces[0] : `['${interfaces.join("', '")}']`;
+    throw new PythonError(
+      `${e}.catalog.EndpointNotFound`,
+      `${kinds} endpoint for ${type} service${region === undefined ? '' : ` in ${region} region`} not found`,
+    );
+  }
+
+  /** A request with the session's token; a 401 is tried once more with a new one. @throws PythonError */
+  async request(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<HttpReply> {
+    for (let attempt = 0; ; attempt += 1) {
+      const { id } = await this.token();
+      const reply = await this.send(method, url, { 'x-auth-token': id, ...headers }, body);
+      if (reply.status !== 401 || attempt > 0) return reply;
+      this.invalidate();
+    }
+  }
+
+  /** A request without a token. @throws PythonError ConnectFailure with urllib3's words */
+  async send(
+    method: string,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body?: unknown,
+  ): Promise<HttpReply> {
+    const match = /^(https?):\/\/(\[[^\]]+\]|[^/:]+)(?::(\d+))?(\/.*)?$/.exec(url);
+    if (match === null)
+      throw new PythonError(
+        `${e}.connection.UnknownConnectionError`,
+        `Unexpected exception for ${url}: Invalid URL '${url}': No scheme supplied`,
+      );
+    const [, scheme = 'http', host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
+    if (scheme === 'https')
+      throw new PythonError(
+        `${e}.connection.SSLFailure`,
+        `SSL exception connecting to ${url}: [SSL: WRONG_VERSION_NUMBER] wrong version number`,
+      );
+    try {
+      const connection = await this.#process.network.connect(host, Number(port), 'http');
+      const reply = await Promise.race([
+        connection.call({
+          method,
+          path,
+          headers: {
+            host: `${host}:${port}`,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          body: body === undefined ? '' : JSON.stringify(body),
+        }),
+        new Promise<'late'>((resolve) => this.#process.clock.after(60_000, () => resolve('late'), { ref: false })),
+      ]);
+      connection.close();
+      if (reply === 'late') throw new PythonError(`${e}.connection.ConnectTimeout`, `Request to ${url} timed out`);
+      return reply as HttpReply;
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      const reasons: Partial<Record<SystemError['code'], string>> = {
+        ECONNREFUSED: 'Failed to establish a new connection: [Errno 111] Connection refused',
+        ENOTFOUND: `Failed to resolve '${host}' ([Errno -2] Name or service not known)`,
+        ETIMEDOUT: 'Failed to establish a new connection: [Errno 110] Connection timed out',
+      };
+      const cause = reasons[error.code];
+      const text =
+        cause === undefined
+          ? "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"
+          : `HTTPConnectionPool(host='${host}', port=${port}): Max retries exceeded with url: ${path} (Caused by ${error.code === 'ENOTFOUND' ? 'NameResolutionError' : 'NewConnectionError'}("<urllib3.connection.HTTPConnection object>: ${cause}"))`;
+      throw new PythonError(`${e}.connection.ConnectFailure`, `Unable to establish connection to ${url}: ${text}`);
+    }
+  }
+
+  /** The URL of the v3 API behind `auth_url`. */
+  async #discover(url: string): Promise<string> {
+    const base = url.replace(/\/+$/, '');
+    const lost =
+      'Could not find versioned identity endpoints when attempting to authenticate. Please check that your auth_url is correct.';
+    let reply: HttpReply;
+    try {
+      reply = await this.send('GET', base, {});
+    } catch (error) {
+      // The generic plugin goes on with an URL that looks versioned.
+      if (error instanceof PythonError && !base.endsWith('/v3'))
+        throw new PythonError(`${e}.discovery.DiscoveryFailure`, `${lost} ${error.message}`);
+      if (error instanceof PythonError) return base;
+      throw error;
+    }
+    if (base.endsWith('/v3')) return base;
+    if (reply.status !== 200 && reply.status !== 300) throw new PythonError(`${e}.discovery.DiscoveryFailure`, lost);
+    return `${base}/v3`;
+  }
+
+  #requestId(): string {
+    return Buffer.from(this.#process.random.bytes(16))
+      .toString('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  }
+}
+
+function authBody(option: (name: string) => string | undefined): unknown {
+  if (option('auth_type') === 'v3applicationcredential') {
+    return {
+      auth: {
+        identity: {
+          methods: ['application_credential'],
+          application_credential: {
+            id: option('application_credential_id'),
+            secret: option('application_credential_secret'),
+          },
+        },
+      },
+    };
+  }
+  const domain = (prefix: string) => {
+    const id =
+      option(`${prefix}_domain_id`) ??
+      (option(`${prefix}_domain_name`) === undefined ? option('default_domain_id') : undefined);
+    const name = option(`${prefix}_domain_name`) ?? option('default_domain_name');
+    return { domain: id === undefined ? { name } : { id } };
+  };
+  const user =
+    option('user_id') === undefined ? { name: option('username'), ...domain('user') } : { id: option('user_id') };
+  const project = option('project_name') ?? option('tenant_name');
+  const scope =
+    option('system_scope') !== undefined
+      ? { system: { all: true } }
+      : option('project_id') !== undefined
+        ? { project: { id: option('project_id') } }
+        : project === undefined
+          ? undefined
+          : { project: { name: project, ...domain('project') } };
+  return {
+    auth: {
+      identity: { methods: ['password'], password: { user: { ...user, password: option('password') } } },
+      ...(scope !== undefined && { scope }),
+    },
+  };
+}
+
+/** keystoneauth's exception for a status. */
+export function httpError(reply: HttpReply, request: string): PythonError {
+  const names: Readonly<Record<number, string>> = {
+    400: 'BadRequest',
+    403: 'Forbidden',
+    404: 'NotFound',
+    409: 'Conflict',
+    500: 'InternalServerError',
+    503: 'ServiceUnavailable',
+  };
+  const body = reply.body ?? '';
+  const message = /"message":\s*"([^"]*)"/.exec(body)?.[1] ?? body.slice(0, 120);
+  return new PythonError(
+    `${e}.http.${names[reply.status] ?? 'HttpError'}`,
+    `${message} (HTTP ${reply.status}) (Request-ID: req-${request})`,
+  );
+}
+
+/** Options that every client of another service has: region, interfaces, override. */
+export function endpointFilter(config: Config, group: string, type: string): EndpointFilter {
+  const interfaces = config.list(group, 'valid_interfaces', ['internal', 'public']);
+  return {
+    type: config.text(group, 'service_type', type),
+    interfaces,
+    region: config.text(group, 'region_name'),
+    override: config.text(group, 'endpoint_override'),
+  };
+}
