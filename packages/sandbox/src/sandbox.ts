@@ -54,6 +54,8 @@ export interface SandboxOptions {
   readonly images: readonly Image[];
   /** Default: one node, `node-1`. */
   readonly nodes?: readonly NodeOptions[];
+  /** `false`: pods stay unbound, as in a cluster without kube-scheduler. */
+  readonly scheduler?: boolean;
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   readonly faults?: Faults;
   /** How long nodes take, in milliseconds; default: no time at all. Programs wait on the clock for themselves. */
@@ -136,7 +138,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const storage = new Storage();
   const network = new ClusterNetwork({ objects: cluster, clock, random });
   const controllers = startControllers(cluster, { storage, caCertificate: '', onError });
-  const scheduler = new Scheduler(cluster, { onError });
+  const scheduler = options.scheduler === false ? undefined : new Scheduler(cluster, { onError });
   expireEvents(cluster, stopping.signal);
   const nodeAddresses = new AddressPool(NODE_NETWORK);
 
@@ -208,7 +210,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   const stop = () => {
     stopping.abort();
-    scheduler.stop();
+    scheduler?.stop();
     for (const controller of controllers) controller.stop();
     for (const kubelet of kubelets.values()) if (kubelet.running) kubelet.stop();
   };
@@ -240,7 +242,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       return clock.run(until, runOptions);
     },
     size() {
-      const parts = [...controllers, scheduler, ...kubelets.values(), network, network.services];
+      const parts = [
+        ...controllers,
+        ...(scheduler ? [scheduler] : []),
+        ...kubelets.values(),
+        network,
+        network.services,
+      ];
       return parts.reduce((sum, { size }) => sum + size, storage.size);
     },
     stop,

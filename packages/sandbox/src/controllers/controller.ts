@@ -1,6 +1,7 @@
 import { controllerOf, type Kind, type KubeObject, keyOf } from '@openstack-operator/kube';
-import type { Stored } from '../kinds.ts';
+import { Pod, type Stored } from '../kinds.ts';
 import type { ObjectChange } from '../network/service-table.ts';
+import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import type { Cluster } from './cluster.ts';
 import { EventRecorder } from './events.ts';
 import { Worklist } from './worklist.ts';
@@ -110,4 +111,15 @@ export function wakeBy<T extends KubeObject>(
         for (const key of keysOf(change, cluster)) add(key);
       }),
   };
+}
+
+/** Wakes those whose selector meets a pod that nobody controls: it is theirs to adopt. */
+export function orphansOf<T extends KubeObject & { spec: { selector?: LabelSelector } }>(kind: Kind<T>): Wake {
+  return wakeBy(Pod, ({ object }, cluster) => {
+    if (!object || controllerOf(object)) return [];
+    return cluster
+      .list(kind, object.metadata.namespace ?? '')
+      .filter(({ spec }) => selectorMatches(spec.selector, object.metadata.labels ?? {}))
+      .map(keyOf);
+  });
 }

@@ -3,7 +3,7 @@ import type { IDaemonSetStatus } from 'kubernetes-models/apps/v1';
 import { ControllerRevision, DaemonSet, Node, Pod, type Stored } from '../kinds.ts';
 import { nodeSelected, type Toleration, tolerates } from '../nodes/node-fit.ts';
 import { deepEqual } from '../resources/json.ts';
-import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
+import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import { resolveIntOrPercent } from './int-or-percent.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { claimPods, createPod, deletePod, isAvailable, isReady, podFromTemplate, untilAvailable } from './pods.ts';
@@ -42,6 +42,7 @@ export function daemonSetController(
     kind: DaemonSet,
     wakes: [
       ownerOf(Pod, DaemonSet),
+      orphansOf(DaemonSet),
       ownerOf(ControllerRevision, DaemonSet),
       wakeBy(Node, ({ object, old }, cluster) => {
         const same =

@@ -3,6 +3,7 @@ import { Deployment, ReplicaSet, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
 import { cloneJson, refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
+import { boundsOf } from './deployment-bounds.ts';
 import { templateHash } from './template-hash.ts';
 
 export const HASH_LABEL = 'pod-template-hash';
@@ -137,9 +138,9 @@ export function trimHistory(
 }
 
 /** The annotations that tell proportional scaling what a ReplicaSet was scaled for. */
-export function scaleAnnotations(deployment: Stored<Deployment>, surge = 0): Record<string, string> {
+export function scaleAnnotations(deployment: Stored<Deployment>): Record<string, string> {
   const { replicas = 1 } = deployment.spec;
-  return { [DESIRED]: String(replicas), [MAX]: String(replicas + surge) };
+  return { [DESIRED]: String(replicas), [MAX]: String(replicas + boundsOf(deployment).surge) };
 }
 
 export function revisionOf({ metadata }: Stored): number {

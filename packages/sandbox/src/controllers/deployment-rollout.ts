@@ -1,24 +1,8 @@
 import { keyOf } from '@openstack-operator/kube';
 import { type Deployment, type Pod, ReplicaSet, type Stored } from '../kinds.ts';
 import type { ControllerContext } from './controller.ts';
+import { boundsOf } from './deployment-bounds.ts';
 import { DESIRED, ensureCurrent, type History, scaleAnnotations } from './deployment-history.ts';
-import { resolveIntOrPercent } from './int-or-percent.ts';
-
-/** How far a rollout may go above and below the wanted number. */
-export interface Bounds {
-  readonly surge: number;
-  readonly unavailable: number;
-}
-
-/** maxSurge rounds up, maxUnavailable down; both 0 would never move, so that one may then be missing. */
-export function boundsOf({ spec }: Stored<Deployment>): Bounds {
-  if (spec.strategy?.type === 'Recreate') return { surge: 0, unavailable: 0 };
-  const { maxSurge = '25%', maxUnavailable = '25%' } = spec.strategy?.rollingUpdate ?? {};
-  const replicas = spec.replicas ?? 1;
-  const surge = resolveIntOrPercent(maxSurge, replicas, 'up');
-  const unavailable = Math.min(resolveIntOrPercent(maxUnavailable, replicas, 'down'), replicas);
-  return { surge, unavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
-}
 
 /** Moves a rolling update on by as much as its bounds allow now. Gives the present ReplicaSet. */
 export function rollingUpdate(
@@ -126,7 +110,7 @@ function scaleTo(
   { cluster, recorder }: ControllerContext,
 ): Stored<ReplicaSet> {
   const before = replicaSet.spec.replicas ?? 0;
-  const annotations = scaleAnnotations(deployment, boundsOf(deployment).surge);
+  const annotations = scaleAnnotations(deployment);
   const noted = Object.entries(annotations).every(([name, value]) => replicaSet.metadata.annotations?.[name] === value);
   if (before === replicas && (noted || replicas === 0)) return replicaSet;
   const scaled = cluster.update(ReplicaSet, keyOf(replicaSet), (draft) => {

@@ -4,8 +4,9 @@ import { Deployment, type Pod, Pod as PodKind, ReplicaSet, type Stored } from '.
 import { deepEqual } from '../resources/json.ts';
 import { conditionOf, withCondition, withoutCondition } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
+import { boundsOf } from './deployment-bounds.ts';
 import { historyOf, trimHistory } from './deployment-history.ts';
-import { boundsOf, isScaling, recreate, rollingUpdate, scaleOnly } from './deployment-rollout.ts';
+import { isScaling, recreate, rollingUpdate, scaleOnly } from './deployment-rollout.ts';
 import { describe } from './errors.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { isTerminating } from './pods.ts';

@@ -1,8 +1,9 @@
 import { controllerReference, keyOf } from '@openstack-operator/kube';
 import type { IEndpoint, IEndpointPort } from 'kubernetes-models/discovery.k8s.io/v1';
 import type { IEndpointAddress, IEndpointSubset } from 'kubernetes-models/v1';
-import { EndpointSlice, Endpoints, Pod, Service, type Stored } from '../kinds.ts';
+import { EndpointSlice, Endpoints, Node, Pod, Service, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
+import type { Cluster } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { isReady } from './pods.ts';
@@ -39,7 +40,7 @@ export function endpointSliceController(slices: OwnerIndex<EndpointSlice>): Cont
       if (service.metadata.deletionTimestamp || !service.spec.selector || service.spec.type === 'ExternalName') return;
       const pods = context.cluster
         .list(Pod, service.metadata.namespace ?? '')
-        .filter((pod) => selects(service, pod) && hasAddress(pod));
+        .filter((pod) => selects(service, pod) && hasAddress(pod) && hasNode(service, pod, context.cluster));
       const groups = groupsOf(service, pods);
       writeSlices(service, groups, slices.owned(service), context);
       writeEndpoints(service, key, groups, context);
@@ -54,6 +55,11 @@ function selects(service: Stored<Service>, { metadata }: Stored<Pod>): boolean {
 
 function hasAddress({ status }: Stored<Pod>): boolean {
   return !!status?.podIP && status.phase !== 'Succeeded' && status.phase !== 'Failed';
+}
+
+/** A pod whose node has gone is left out, unless the Service wants pods in any state. */
+function hasNode({ spec }: Stored<Service>, pod: Stored<Pod>, cluster: Cluster): boolean {
+  return spec.publishNotReadyAddresses === true || cluster.get(Node, pod.spec.nodeName ?? '') !== undefined;
 }
 
 function groupsOf(service: Stored<Service>, pods: readonly Stored<Pod>[]): Group[] {

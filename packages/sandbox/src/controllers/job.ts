@@ -3,7 +3,7 @@ import type { IJobCondition, IJobStatus } from 'kubernetes-models/batch/v1';
 import { Job, Pod, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
 import { conditionOf } from './conditions.ts';
-import { type ControllerContext, type ControllerDefinition, ownerOf } from './controller.ts';
+import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import {
   createJobPod,
   formatIndexes,
@@ -23,7 +23,7 @@ export function jobController(pods: OwnerIndex<Pod>): ControllerDefinition<Job> 
   return {
     name: 'job-controller',
     kind: Job,
-    wakes: [ownerOf(Pod, Job)],
+    wakes: [ownerOf(Pod, Job), orphansOf(Job)],
     reconcile(job, key, context) {
       const claimed = claimPods(job, job.spec.selector, pods, context);
       if (isFinished(job) || job.metadata.deletionTimestamp) {
@@ -62,7 +62,7 @@ function run(job: Stored<Job>, key: string, pods: readonly Stored<Pod>[], contex
   const fresh = pods.filter(isTracked);
   const ended = fresh.filter((pod) => pod.status?.phase === 'Succeeded' || hasFailed(pod, job));
   count(job, status, ended);
-  status.conditions = [...(status.conditions ?? [])];
+  if (status.conditions) status.conditions = [...status.conditions];
   let failure: unknown;
   let target = conditionOf(status.conditions, 'SuccessCriteriaMet') ?? conditionOf(status.conditions, 'FailureTarget');
   target ??= failureOf(job, key, status, pods, context);

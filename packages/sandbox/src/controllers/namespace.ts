@@ -61,7 +61,8 @@ interface Remainder {
 function contentOf(namespace: string, cluster: Cluster): Remainder[] {
   return cluster.kinds().flatMap((kind) => {
     const objects = kind.namespaced ? cluster.list(kind, namespace) : [];
-    const resource = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
+    // With the dot even in the core group: so the real one prints it.
+    const resource = `${kind.plural}.${kind.group}`;
     return objects.length > 0 ? [{ resource, objects }] : [];
   });
 }

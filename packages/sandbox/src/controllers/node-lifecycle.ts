@@ -9,6 +9,7 @@ import { type ControllerContext, type ControllerDefinition, wakeBy } from './con
 const GRACE_MS = 50_000;
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const NOT_READY = 'node.kubernetes.io/not-ready';
+const CONDITIONS = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'] as const;
 const MANAGED = new Set([UNREACHABLE, NOT_READY]);
 
 /** Notices nodes whose kubelet has fallen silent, taints them, and marks their pods as not ready. */
@@ -34,13 +35,17 @@ function silent(node: Stored<Node>, name: string, { cluster, recorder }: Control
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status === 'Unknown') return;
   const now = cluster.now();
-  const conditions = (node.status?.conditions ?? []).map((condition) => ({
-    ...condition,
-    status: 'Unknown',
-    reason: 'NodeStatusUnknown',
-    message: 'Kubelet stopped posting node status.',
-    lastTransitionTime: now,
-  }));
+  const conditions = CONDITIONS.map((type) => {
+    const before = node.status?.conditions?.find((condition) => condition.type === type);
+    return {
+      ...before,
+      type,
+      status: 'Unknown',
+      reason: before ? 'NodeStatusUnknown' : 'NodeStatusNeverUpdated',
+      message: before ? 'Kubelet stopped posting node status.' : 'Kubelet never posted node status.',
+      lastTransitionTime: now,
+    };
+  });
   cluster.updateStatus(Node, name, { ...node.status, conditions });
   recorder.record(node, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
   for (const pod of cluster.list(Pod)) {
@@ -58,7 +63,8 @@ function silent(node: Stored<Node>, name: string, { cluster, recorder }: Control
 function taint(name: string, cluster: Cluster): void {
   const node = cluster.get(Node, name);
   const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-  const key = ready === 'Unknown' ? UNREACHABLE : ready === 'True' ? undefined : NOT_READY;
+  // A node that has not reported yet is neither.
+  const key = ready === 'Unknown' ? UNREACHABLE : ready === 'False' ? NOT_READY : undefined;
   const others = (node?.spec.taints ?? []).filter((one) => !MANAGED.has(one.key));
   const before = (node?.spec.taints ?? []).filter((one) => MANAGED.has(one.key));
   if (key === undefined ? before.length === 0 : before.length > 0 && before.every((one) => one.key === key)) return;

@@ -1,7 +1,7 @@
 import { keyOf } from '@openstack-operator/kube';
 import { Pod, ReplicaSet, type Stored } from '../kinds.ts';
 import { withCondition, withoutCondition } from './conditions.ts';
-import { type ControllerContext, type ControllerDefinition, ownerOf } from './controller.ts';
+import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import { describe } from './errors.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import {
@@ -21,7 +21,7 @@ export function replicaSetController(pods: OwnerIndex<Pod>): ControllerDefinitio
   return {
     name: 'replicaset-controller',
     kind: ReplicaSet,
-    wakes: [ownerOf(Pod, ReplicaSet)],
+    wakes: [ownerOf(Pod, ReplicaSet), orphansOf(ReplicaSet)],
     reconcile(replicaSet, key, context) {
       const claimed = claimPods(replicaSet, replicaSet.spec.selector, pods, context);
       let failure: unknown;

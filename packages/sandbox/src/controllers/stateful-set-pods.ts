@@ -26,6 +26,7 @@ export function createMember(
   try {
     createMissingClaims(set, ordinal, context);
     const pod = podFromTemplate(templateOf(revision), set, { name });
+    pod.metadata.generateName = `${set.metadata.name}-`;
     pod.metadata.labels = {
       ...pod.metadata.labels,
       'statefulset.kubernetes.io/pod-name': name,
@@ -39,7 +40,7 @@ export function createMember(
     if (claims.length + others.length > 0) {
       const own = claims.map((claim) => ({
         name: claim,
-        persistentVolumeClaim: { claimName: claimName(set, claim, ordinal), readOnly: false },
+        persistentVolumeClaim: { claimName: claimName(set, claim, ordinal) },
       }));
       pod.spec.volumes = [...own, ...others];
     }

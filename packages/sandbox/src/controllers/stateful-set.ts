@@ -2,7 +2,7 @@ import { keyOf } from '@openstack-operator/kube';
 import type { IStatefulSetStatus } from 'kubernetes-models/apps/v1';
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
-import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
+import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { claimPods, isAvailable, isReady, untilAvailable } from './pods.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
@@ -30,6 +30,7 @@ export function statefulSetController(
     kind: StatefulSet,
     wakes: [
       ownerOf(Pod, StatefulSet),
+      orphansOf(StatefulSet),
       ownerOf(ControllerRevision, StatefulSet),
       // A claim that has gone lets its member be made anew.
       wakeBy(PersistentVolumeClaim, ({ object, old }, cluster) =>
