@@ -1,3 +1,4 @@
+import type { KubeObject } from '@openstack-operator/kube';
 import { type Layer, layered } from '../oslo/layers.ts';
 import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
@@ -21,8 +22,8 @@ export interface ConfigSet {
   readonly secretPaths: Readonly<Record<string, string>>;
   /** Name of the Secret whose keys become environment variables (`OS_<GROUP>__<OPTION>`), if any. */
   readonly environment?: string;
-  /** Secrets that the set reads: their digests roll the pods. */
-  readonly secrets: readonly string[];
+  /** What its Secrets are resolved from: another digest rolls the pods. */
+  readonly inputs: readonly string[];
   readonly objects: readonly Desired[];
 }
 
@@ -95,9 +96,17 @@ export function configSet(
     ...(hasSecrets ? { environment: secret } : {}),
     ...(hasSecretFiles ? { secretFiles: `${secret}-files` } : {}),
     secretPaths,
-    secrets: [...(hasSecrets ? [secret] : []), ...(hasSecretFiles ? [`${secret}-files`] : [])],
+    inputs: objects.flatMap((desired) => (desired.verb === 'resolve' ? [inputsOf(desired.object)] : [])),
     objects,
   };
+}
+
+/**
+ * Digest of what an object was made from. For a resolved Secret it says all that its digest would say, and is known
+ * before the Secret is there: what depends on it is right the first time.
+ */
+export function inputsOf(object: KubeObject): string {
+  return object.metadata.annotations?.[annotations.inputs] ?? '';
 }
 
 /** A Secret of templates; its annotation tells from which template and which source values it was resolved last. */

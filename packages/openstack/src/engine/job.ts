@@ -78,7 +78,7 @@ function inputsOf(
   return { commands, scripts, image, env, inputs, mounts: job.mounts };
 }
 
-/** Digests of the Secrets that a run reads, but for those that programs follow by themselves. */
+/** What credentials a run reads, but for those that programs follow by themselves. */
 function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): unknown {
   const variables = Object.values(job.env ?? {}).flatMap((one) =>
     typeof one === 'object' && 'secret' in one ? [one.secret] : [],
@@ -86,6 +86,7 @@ function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): u
   const mounted = (job.mounts ?? []).flatMap((mount) =>
     'secret' in mount && mount.follows !== true ? [mount.secret] : [],
   );
-  const read = job.once === true ? variables : [...configs.flatMap((set) => set.secrets), ...variables, ...mounted];
-  return [...new Set(read)].sort().map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
+  const read = job.once === true ? variables : [...variables, ...mounted];
+  const digests = [...new Set(read)].sort().map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
+  return job.once === true ? digests : [...digests, ...configs.flatMap((set) => set.inputs)];
 }

@@ -8,7 +8,7 @@ export interface Judgement {
   readonly observe: Observe;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
-  /** The cluster's nodes; only a control plane looks at them. */
+  /** The cluster's nodes: for claims, and for agents that run on claimed nodes. */
   readonly nodes: readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
@@ -135,7 +135,9 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
       const wanted = status['desiredNumberScheduled'] ?? 0;
       const ready = status['numberReady'] ?? 0;
-      if (wanted === 0) return wait('NoNodes', `${title}: no node matches its node selector`);
+      // Where no node is to run it (`computeReplicas: 0`), there is nothing to wait for.
+      const matching = judgement.nodes.filter((node) => isSelected(node, live)).length;
+      if (wanted < matching) return wait('RollingOut', `${title}: ${wanted} of ${matching} nodes have a pod`);
       return ready < wanted ? wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`) : done;
     }
     default: {
@@ -146,6 +148,34 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       return wait(ready?.reason ?? 'Progressing', ready?.message || `${title} has not reported yet`);
     }
   }
+}
+
+/** Whether a node agent's DaemonSet is for a node: its labels, and its node groups. */
+function isSelected(node: StoredObject, daemonSet: StoredObject): boolean {
+  const { nodeSelector = {}, affinity } =
+    (daemonSet['spec'] as { template?: { spec?: AgentPod } } | undefined)?.template?.spec ?? {};
+  const labels = node.metadata.labels ?? {};
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  return (
+    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
+    terms.every(({ matchExpressions = [] }) =>
+      matchExpressions.every(({ key, values = [] }) => values.includes(labels[key] ?? '')),
+    )
+  );
+}
+
+/** What of a node agent's pod says where it runs; groups are the only terms of its affinity. */
+interface AgentPod {
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly affinity?: {
+    readonly nodeAffinity?: {
+      readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+        readonly nodeSelectorTerms: readonly {
+          readonly matchExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
+        }[];
+      };
+    };
+  };
 }
 
 function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgement: Judgement): Verdict {

@@ -1,6 +1,6 @@
 import type { IdentityAddress } from '../infrastructure/addresses.ts';
 import { secretReference } from '../oslo/references.ts';
-import { resolvedSecret } from './config.ts';
+import { inputsOf, resolvedSecret } from './config.ts';
 import { type Context, databaseName } from './context.ts';
 import { exposureOf } from './exposure.ts';
 import { serviceHost } from './names.ts';
@@ -47,20 +47,19 @@ export function databaseRecords(service: Service, context: Context): Records {
     `password="${adminPassword('quoted')}"`,
     'connect-timeout=10',
   ];
+  const list = resolvedSecret(ownerOf(service, context), name, {
+    'client.cnf': `${client.join('\n')}\n`,
+    'records.sql': `${sql.join('\n')}\n`,
+  });
   return {
-    objects: [
-      resolvedSecret(ownerOf(service, context), name, {
-        'client.cnf': `${client.join('\n')}\n`,
-        'records.sql': `${sql.join('\n')}\n`,
-      }),
-    ],
+    objects: [list],
     job: {
       suffix: 'db-create',
       step: 'DatabaseReady',
       image: 'mariadb-server',
       user: 'mysql',
       config: 'none',
-      mounts: [{ path: folder, secret: name }],
+      ...listOf(list),
       runs: [
         {
           name: 'db-create',
@@ -78,26 +77,22 @@ export function brokerRecords(service: Service, context: Context): Records {
   const { user, vhost, secret } = context.accounts.broker;
   const name = context.named('mq-create');
   const vhosts = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
-  return {
-    objects: [
-      resolvedSecret(ownerOf(service, context), name, {
-        'records.json': json({
-          url: managementUrl,
-          username: adminUser('quoted'),
-          password: adminPassword('quoted'),
-          vhosts: vhosts.map((name) => ({ name })),
-          users: [
-            {
-              name: user,
-              password: secretReference(secret, 'password', 'quoted'),
-              permissions: vhosts.map((vhost) => ({ vhost, configure: '.*', write: '.*', read: '.*' })),
-            },
-          ],
-        }),
-      }),
-    ],
-    job: recordsJob('mq-create', 'MessagingReady', 'rabbitmq', name),
-  };
+  const list = resolvedSecret(ownerOf(service, context), name, {
+    'records.json': json({
+      url: managementUrl,
+      username: adminUser('quoted'),
+      password: adminPassword('quoted'),
+      vhosts: vhosts.map((name) => ({ name })),
+      users: [
+        {
+          name: user,
+          password: secretReference(secret, 'password', 'quoted'),
+          permissions: vhosts.map((vhost) => ({ vhost, configure: '.*', write: '.*', read: '.*' })),
+        },
+      ],
+    }),
+  });
+  return { objects: [list], job: recordsJob('mq-create', 'MessagingReady', 'rabbitmq', list) };
 }
 
 /** Service user, roles, service and endpoints in Keystone (`<name>-endpoint-create`). */
@@ -116,37 +111,33 @@ export function identityRecords(
   const users = [
     { name: user, password: secretReference(secret, 'password', 'quoted'), project: 'service', roles: identity.roles },
   ];
-  return {
-    objects: [
-      resolvedSecret(ownerOf(service, context), name, {
-        'records.json': json({
-          url: internalUrl,
-          username: admin.user('quoted'),
-          password: admin.password('quoted'),
-          project: admin.project('quoted'),
-          userDomain: admin.userDomain('quoted'),
-          projectDomain: admin.projectDomain('quoted'),
-          projects: [{ name: 'service', description: 'Users of the services' }],
-          roles: [...new Set(['admin', 'service', ...identity.roles])].map((role) => ({ name: role })),
-          users: identity.user === undefined ? [] : users,
-          services: [
-            {
-              type: identity.type,
-              name: serviceName,
-              description: identity.description,
-              endpoints: {
-                region: context.region,
-                internal,
-                public: exposure.type === 'route' ? `${exposure.url}${identity.endpoint.path}` : internal,
-                admin: internal,
-              },
-            },
-          ],
-        }),
-      }),
-    ],
-    job: recordsJob('endpoint-create', 'EndpointReady', 'keystone', name),
-  };
+  const list = resolvedSecret(ownerOf(service, context), name, {
+    'records.json': json({
+      url: internalUrl,
+      username: admin.user('quoted'),
+      password: admin.password('quoted'),
+      project: admin.project('quoted'),
+      userDomain: admin.userDomain('quoted'),
+      projectDomain: admin.projectDomain('quoted'),
+      projects: [{ name: 'service', description: 'Users of the services' }],
+      roles: [...new Set(['admin', 'service', ...identity.roles])].map((role) => ({ name: role })),
+      users: identity.user === undefined ? [] : users,
+      services: [
+        {
+          type: identity.type,
+          name: serviceName,
+          description: identity.description,
+          endpoints: {
+            region: context.region,
+            internal,
+            public: exposure.type === 'route' ? `${exposure.url}${identity.endpoint.path}` : internal,
+            admin: internal,
+          },
+        },
+      ],
+    }),
+  });
+  return { objects: [list], job: recordsJob('endpoint-create', 'EndpointReady', 'keystone', list) };
 }
 
 /** URL of a service's API inside the cluster. */
@@ -164,14 +155,23 @@ export function internalEndpoint(
   return `http://${serviceHost(workloadName({ context, name, component }), context.namespace)}:${port}${path}`;
 }
 
-function recordsJob(suffix: string, step: string, target: 'keystone' | 'rabbitmq', secret: string): Job {
+/** Mounts the list; the Job runs again when what it is resolved from changes. */
+function listOf(list: Desired): Pick<Job, 'mounts' | 'inputs'> {
+  if (list.verb !== 'resolve') throw new Error('records are a Secret that is resolved');
+  return {
+    mounts: [{ path: folder, secret: list.object.metadata.name ?? '', follows: true }],
+    inputs: inputsOf(list.object),
+  };
+}
+
+function recordsJob(suffix: string, step: string, target: 'keystone' | 'rabbitmq', list: Desired): Job {
   return {
     suffix,
     step,
     image: 'operator',
     user: 'operator',
     config: 'none',
-    mounts: [{ path: folder, secret }],
+    ...listOf(list),
     runs: [{ name: suffix, command: ['openstack-operator', 'records', target, '--file', `${folder}/records.json`] }],
   };
 }

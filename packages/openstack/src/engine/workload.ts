@@ -6,7 +6,7 @@ import { imageOf } from './images.ts';
 import { annotations, labelsOf, selectorOf } from './names.ts';
 import { defined, type PodInput, podSpec } from './pod.ts';
 import type { Claim, Component, Mount, Service } from './service.ts';
-import type { ComponentOverrides } from './surroundings.ts';
+import type { ComponentOverrides, Surroundings } from './surroundings.ts';
 
 /** One component with all that its objects are made of. */
 export interface ComponentInput {
@@ -225,17 +225,19 @@ function podAnnotations(
   overrides: ComponentOverrides | undefined,
 ): Record<string, string> | undefined {
   const { context, component, configs } = input;
-  const fromEnv = Object.values(component.env ?? {}).flatMap((one) =>
-    typeof one === 'object' && 'secret' in one ? [one.secret] : [],
-  );
-  const fromFiles = (component.mounts ?? []).flatMap((mount: Mount) =>
-    'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
-  );
-  const secrets = [...new Set([...configs.flatMap((set) => set.secrets), ...fromEnv, ...fromFiles])].sort();
-  const digests = secrets.map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
-  const own = secrets.length === 0 ? {} : { [annotations.credentials]: digest(digests) };
+  const inputs = [...configs.flatMap((set) => set.inputs), ...brought(component, context.surroundings.digests)];
+  const own = inputs.length === 0 ? {} : { [annotations.credentials]: digest(inputs) };
   const all = { ...overrides?.annotations, ...own };
   return Object.keys(all).length === 0 ? undefined : all;
+}
+
+/** Digests of the Secrets that a container reads at its start only: variables, and files mounted one by one. */
+function brought({ env = {}, mounts = [] }: Component, digests: Surroundings['digests']): string[] {
+  const fromEnv = Object.values(env).flatMap((one) => (typeof one === 'object' && 'secret' in one ? [one.secret] : []));
+  const fromFiles = mounts.flatMap((mount: Mount) =>
+    'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
+  );
+  return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digests[secret] ?? ''}`);
 }
 
 /** Replicas of one component go to different nodes where they can, unless the user says otherwise. */
