@@ -62,31 +62,61 @@ function toDate(value: unknown): unknown {
   return typeof value === 'string' ? new Date(parseTimestamp(value)) : value;
 }
 
+/** Gives the type of a schema; `root` for the schema of a whole resource. */
+export type DeclareType = (schema: Schema, root?: boolean) => CelType | undefined;
+
 /**
- * Declares the type of a schema, and of all within it, in an environment. Undefined where rules see nothing: objects of
- * unknown content.
+ * Declares types in an environment: of a schema, and of all within it, each once. Undefined where rules see nothing:
+ * objects of unknown content. `nulls` is whether objects are compared with null: operators are costly to declare.
  */
-export function declareType(
-  schema: Schema,
-  environment: Environment,
-  counter: { next: number },
-  root = false,
-): CelType | undefined {
-  if (schema['x-kubernetes-int-or-string']) {
-    return { name: 'dyn', convert: (value) => (typeof value === 'number' ? BigInt(Math.trunc(value)) : value) };
-  }
-  const known = root ? withTypeMeta(schema) : schema;
-  if (known.type === 'array') return known.items && declareList(known, known.items, environment, counter);
-  if (known.type === 'object') {
-    const additional = known.additionalProperties;
-    if (typeof additional === 'object') {
-      const entry = declareType(additional, environment, counter, isEmbedded(additional));
+export function typeDeclarer(environment: Environment, { nulls = true } = {}): DeclareType {
+  const known = new Map<Schema, CelType | undefined>();
+  let count = 0;
+  const declare: DeclareType = (schema, root = false) => {
+    if (!known.has(schema)) known.set(schema, declareNew(schema, root));
+    return known.get(schema);
+  };
+
+  function declareNew(given: Schema, root: boolean): CelType | undefined {
+    if (given['x-kubernetes-int-or-string']) {
+      return { name: 'dyn', convert: (value) => (typeof value === 'number' ? BigInt(Math.trunc(value)) : value) };
+    }
+    const schema = root ? withTypeMeta(given) : given;
+    const additional = schema.additionalProperties;
+    if (schema.type === 'array') return schema.items && declareList(schema, schema.items);
+    if (schema.type === 'object' && typeof additional === 'object') {
+      const entry = declare(additional, isEmbedded(additional));
       return entry && { name: `map<string, ${entry.name}>`, convert: convertMap(entry.convert) };
     }
-    return declareObject(known, environment, counter);
+    if (schema.type === 'object') return declareObject(schema);
+    if (schema.type === 'string') return formats[schema.format ?? ''] ?? primitives.string;
+    return schema.type === undefined ? undefined : primitives[schema.type];
   }
-  if (known.type === 'string') return formats[known.format ?? ''] ?? primitives.string;
-  return known.type === undefined ? undefined : primitives[known.type];
+
+  function declareList(schema: Schema, items: Schema): CelType | undefined {
+    const item = declare(items, isEmbedded(items));
+    if (!item) return undefined;
+    const name = `list<${item.name}>`;
+    const keys = schema['x-kubernetes-list-map-keys'];
+    if (schema['x-kubernetes-list-type'] === 'map' && keys && item.name.startsWith('Object')) {
+      registerMapList(environment, name, keys);
+    }
+    return { name, convert: (value) => (Array.isArray(value) ? value.map(item.convert) : value) };
+  }
+
+  function declareObject(schema: Schema): CelType {
+    const fields: Field[] = [];
+    for (const [name, property] of Object.entries(schema.properties ?? {})) {
+      const escaped = escapeName(name);
+      const type = escaped === undefined ? undefined : declare(property, isEmbedded(property));
+      if (escaped !== undefined && type) fields.push({ name, escaped, type });
+    }
+    const name = `Object${count++}`;
+    if (nulls) return withNull(environment, registerObject(environment, name, fields));
+    return registerObject(environment, name, fields);
+  }
+
+  return declare;
 }
 
 function isEmbedded(schema: Schema): boolean {
@@ -107,22 +137,6 @@ function convertMap(convert: Convert): Convert {
   };
 }
 
-function declareList(
-  schema: Schema,
-  items: Schema,
-  environment: Environment,
-  counter: { next: number },
-): CelType | undefined {
-  const item = declareType(items, environment, counter, isEmbedded(items));
-  if (!item) return undefined;
-  const name = `list<${item.name}>`;
-  const keys = schema['x-kubernetes-list-map-keys'];
-  if (schema['x-kubernetes-list-type'] === 'map' && keys && item.name.startsWith('Object')) {
-    registerMapList(environment, name, keys);
-  }
-  return { name, convert: (value) => (Array.isArray(value) ? value.map(item.convert) : value) };
-}
-
 /** Lists of type map are equal in any order, and adding one to another replaces items of the same key. */
 function registerMapList(environment: Environment, name: string, keys: readonly string[]): void {
   const keyOf = (item: unknown) => JSON.stringify(keys.map((key) => jsonOf(item)?.[key] ?? null));
@@ -141,14 +155,18 @@ function jsonOf(item: unknown): Record<string, unknown> | undefined {
   return isObject(json) ? json : undefined;
 }
 
-function declareObject(schema: Schema, environment: Environment, counter: { next: number }): CelType {
-  const fields: { name: string; escaped: string; type: CelType }[] = [];
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const escaped = escapeName(name);
-    const type = escaped === undefined ? undefined : declareType(property, environment, counter, isEmbedded(property));
-    if (escaped !== undefined && type) fields.push({ name, escaped, type });
-  }
-  const name = `Object${counter.next++}`;
+function withNull(environment: Environment, type: CelType): CelType {
+  environment.registerOperator(`${type.name} == null`, () => false);
+  return type;
+}
+
+interface Field {
+  readonly name: string;
+  readonly escaped: string;
+  readonly type: CelType;
+}
+
+function registerObject(environment: Environment, typeName: string, fields: readonly Field[]): CelType {
   class Value implements CelObject {
     readonly [source]: unknown;
     readonly [field: string]: unknown;
@@ -161,8 +179,8 @@ function declareObject(schema: Schema, environment: Environment, counter: { next
     }
   }
   const declared = Object.fromEntries(fields.map(({ escaped, type }) => [escaped, type.name]));
-  environment.registerType(name, { ctor: Value, fields: declared });
-  environment.registerOperator(`${name} == ${name}`, (a: CelObject, b: CelObject) => deepEqual(a[source], b[source]));
-  environment.registerOperator(`${name} == null`, () => false);
-  return { name, convert: (value) => (isObject(value) ? new Value(value) : value) };
+  environment.registerType(typeName, { ctor: Value, fields: declared });
+  const equal = (a: CelObject, b: CelObject) => deepEqual(a[source], b[source]);
+  environment.registerOperator(`${typeName} == ${typeName}`, equal);
+  return { name: typeName, convert: (value) => (isObject(value) ? new Value(value) : value) };
 }

@@ -7,7 +7,7 @@ import {
   type ParseResult,
 } from '@marcbachmann/cel-js';
 import { celLibrary } from './cel-library.ts';
-import { type CelType, declareType } from './cel-types.ts';
+import { type CelType, type DeclareType, typeDeclarer } from './cel-types.ts';
 import { duplicate, forbidden, invalid, invalidOmitted, required, struct } from './field-error.ts';
 import { resolveFieldPath } from './field-path.ts';
 import { deepEqual, isObject } from './json.ts';
@@ -60,7 +60,7 @@ let library: Environment | undefined;
  */
 export function compileCel(schema: Schema, path = '', { root: isRoot = true } = {}): CelValidator {
   const errors: FieldError[] = [];
-  const root = hasRules(schema) ? compileNode(schema, path, { counter: { next: 0 }, errors, root: isRoot }) : undefined;
+  const root = hasRules(schema) ? compileTree(schema, path, isRoot, errors) : undefined;
   return {
     errors,
     validate(object, old) {
@@ -76,52 +76,65 @@ export function compileCel(schema: Schema, path = '', { root: isRoot = true } = 
 
 /** Whether a schema, or one within it, has rules. */
 export function hasRules(schema: Schema): boolean {
-  return (
-    (schema['x-kubernetes-validations'] ?? []).length > 0 ||
-    (schema.items !== undefined && hasRules(schema.items)) ||
-    (typeof schema.additionalProperties === 'object' && hasRules(schema.additionalProperties)) ||
-    Object.values(schema.properties ?? {}).some(hasRules)
-  );
+  return (schema['x-kubernetes-validations'] ?? []).length > 0 || childrenOf(schema).some(hasRules);
 }
 
 interface Context {
-  readonly counter: { next: number };
+  readonly environment: Environment;
+  readonly declare: DeclareType;
   readonly errors: FieldError[];
-  readonly root: boolean;
+  /** Environments with `self` in them, by its type: schemas of one type share theirs. */
+  readonly environments: Map<string, Environment>;
+}
+
+function compileTree(schema: Schema, path: string, root: boolean, errors: FieldError[]): Node | undefined {
+  const environment = (library ??= celLibrary()).clone();
+  const declare = typeDeclarer(environment, { nulls: /\bnull\b/.test(rulesOf(schema).join(' ')) });
+  // An environment cannot be changed once it was cloned, so all types come first.
+  declareAll(schema, declare, root);
+  return compileNode(schema, path, { environment, declare, errors, environments: new Map() });
+}
+
+function declareAll(schema: Schema, declare: DeclareType, root: boolean): void {
+  if (!hasRules(schema)) return;
+  declare(schema, root);
+  for (const inner of childrenOf(schema)) declareAll(inner, declare, inner['x-kubernetes-embedded-resource'] === true);
+}
+
+function rulesOf(schema: Schema): string[] {
+  const own = (schema['x-kubernetes-validations'] ?? []).map(
+    ({ rule, messageExpression = '' }) => rule + messageExpression,
+  );
+  return [...own, ...childrenOf(schema).flatMap(rulesOf)];
+}
+
+function childrenOf({ properties, items, additionalProperties }: Schema): Schema[] {
+  return [
+    ...Object.values(properties ?? {}),
+    ...(items ? [items] : []),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ];
 }
 
 function compileNode(schema: Schema, path: string, context: Context): Node | undefined {
   if (!hasRules(schema)) return undefined;
-  const inner = { ...context, root: false };
   const properties = new Map<string, Node>();
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const node = compileNode(property, key(child(path, 'properties'), name), {
-      ...inner,
-      root: property['x-kubernetes-embedded-resource'] === true,
-    });
+    const node = compileNode(property, key(child(path, 'properties'), name), context);
     if (node) properties.set(name, node);
   }
-  const items = schema.items && compileNode(schema.items, child(path, 'items'), inner);
+  const items = schema.items && compileNode(schema.items, child(path, 'items'), context);
   const { additionalProperties } = schema;
   const additional =
     typeof additionalProperties === 'object'
-      ? compileNode(additionalProperties, child(path, 'additionalProperties'), inner)
+      ? compileNode(additionalProperties, child(path, 'additionalProperties'), context)
       : undefined;
   const rules = schema['x-kubernetes-validations'] ?? [];
   let compiled: Rule[] = [];
   let type: CelType = { name: 'dyn', convert: (value) => value };
   if (rules.length > 0) {
-    // Types are declared for each schema that has rules: an environment cannot be changed once it was cloned.
-    const environment = (library ??= celLibrary()).clone();
-    type = declareType(schema, environment, context.counter, context.root) ?? type;
-    compiled = compileRules(
-      rules,
-      schema,
-      environment,
-      type.name,
-      child(path, 'x-kubernetes-validations'),
-      context.errors,
-    );
+    type = context.declare(schema) ?? type;
+    compiled = compileRules(rules, schema, type.name, child(path, 'x-kubernetes-validations'), context);
   }
   return { schema, rules: compiled, properties, type, ...(items && { items }), ...(additional && { additional }) };
 }
@@ -129,25 +142,24 @@ function compileNode(schema: Schema, path: string, context: Context): Node | und
 function compileRules(
   rules: readonly ValidationRule[],
   schema: Schema,
-  base: Environment,
   type: string,
   path: string,
-  errors: FieldError[],
+  { environment: base, environments, errors }: Context,
 ): Rule[] {
-  const environments = new Map<string, Environment>();
   return rules.flatMap((rule, position) => {
     const at = index(path, position);
     if (rule.rule.trim() === '') return [];
     const optional = rule.optionalOldSelf === true;
     // Arguments of format may be of several types, other lists may not (cel-go exempts it by name).
     const formats = /\.format\(/.test(`${rule.rule} ${rule.messageExpression ?? ''}`);
-    let environment = environments.get(`${optional} ${formats}`);
+    const shared = `${type} ${optional} ${formats}`;
+    let environment = environments.get(shared);
     if (!environment) {
       environment = base
         .clone({ enableOptionalTypes: true, homogeneousAggregateLiterals: !formats })
         .registerVariable('self', type)
         .registerVariable('oldSelf', optional ? `optional<${type}>` : type);
-      environments.set(`${optional} ${formats}`, environment);
+      environments.set(shared, environment);
     }
     const program = compile(
       environment,
