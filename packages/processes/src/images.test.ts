@@ -16,6 +16,19 @@ describe('openstackImages', () => {
     expect(matching('docker.io/library/keystone-extra:1')).toHaveLength(0);
   });
 
+  it.each([
+    ['rabbitmq', ['rabbitmq-server', '/usr/lib/rabbitmq/bin/rabbitmq-server', 'rabbitmq-diagnostics', 'curl']],
+    ['openvswitch-vswitchd', ['ovs-vswitchd', 'ovs-vsctl', 'ovs-appctl']],
+    ['ovn-nb-db-server', ['/usr/share/ovn/scripts/ovn-ctl', 'ovn-nbctl']],
+    ['ovn-controller', ['ovn-controller', 'ovs-vsctl', 'ovn-appctl']],
+    ['nova-libvirt', ['libvirtd', 'virtlogd', 'virsh']],
+  ])('has the programs of %s', (name, programs) => {
+    const [image] = openstackImages().filter((candidate) =>
+      candidate.matches(`quay.io/openstack.kolla/${name}:2025.1`),
+    );
+    expect(Object.keys(image?.programs ?? {})).toEqual(expect.arrayContaining(programs));
+  });
+
   it('gives programs where Kolla has them', () => {
     const [mariadb] = openstackImages().filter((image) => image.matches('mariadb-server'));
     expect(Object.keys(mariadb?.programs ?? {})).toEqual(

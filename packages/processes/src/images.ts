@@ -1,13 +1,21 @@
 import type { Image, ImageEntry, Program } from '@openstack-operator/sandbox';
+import { libvirtPrograms } from './infrastructure/libvirt.ts';
 import { mariadbClients } from './infrastructure/mariadb-client.ts';
 import { mariadbInstallDb } from './infrastructure/mariadb-install-db.ts';
 import { mariadbd, mariadbdSafe } from './infrastructure/mariadb-server.ts';
 import { memcached } from './infrastructure/memcached.ts';
+import { ovnCtl } from './infrastructure/ovn-ctl.ts';
+import { ovnDaemons } from './infrastructure/ovn-daemons.ts';
+import { ovsControlCommands } from './infrastructure/ovs-vsctl.ts';
+import { ovsdbCommands } from './infrastructure/ovsdb-server.ts';
+import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
+import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
 import { accountFiles, kollaId } from './kolla-users.ts';
 import { keystoneApi } from './openstack/keystone-api.ts';
 import { keystoneManage } from './openstack/keystone-manage.ts';
 import { uwsgi } from './openstack/uwsgi.ts';
 import { CommandError, command } from './program-support.ts';
+import { curl } from './shell/curl.ts';
 import { baseCommands } from './shell/system-commands.ts';
 
 /** What distinguishes one image from the others. */
@@ -24,6 +32,19 @@ interface Recipe {
 }
 
 const venv = '/var/lib/kolla/venv/bin';
+
+const openvswitch = {
+  '/usr/bin': {
+    ...ovsControlCommands,
+    ...pick(ovnDaemons, ['ovs-appctl']),
+    ...pick(ovsdbCommands, ['ovsdb-tool', 'ovsdb-client']),
+  },
+};
+const schemas: Recipe['files'] = {
+  '/usr/share/openvswitch/vswitch.ovsschema': '{"name":"Open_vSwitch"}\n',
+  '/usr/share/ovn/ovn-nb.ovsschema': '{"name":"OVN_Northbound"}\n',
+  '/usr/share/ovn/ovn-sb.ovsschema': '{"name":"OVN_Southbound"}\n',
+};
 
 const recipes: readonly Recipe[] = [
   {
@@ -43,6 +64,46 @@ const recipes: readonly Recipe[] = [
     files: { '/run/mysqld': owned('mysql'), '/var/lib/mysql': owned('mysql') },
   },
   { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },
+  {
+    names: ['rabbitmq', 'rabbitmq-4-1'],
+    user: 'rabbitmq',
+    runsAsUser: true,
+    programs: {
+      '/usr/sbin': { ...rabbitmqCommands, 'rabbitmq-server': rabbitmqServerWrapper },
+      '/usr/lib/rabbitmq/bin': { ...rabbitmqCommands, 'rabbitmq-server': rabbitmqServer },
+    },
+    files: {
+      '/etc/rabbitmq/enabled_plugins': '[rabbitmq_management,rabbitmq_prometheus].\n',
+      '/var/log/rabbitmq': owned('rabbitmq'),
+    },
+  },
+  {
+    names: ['openvswitch-db-server', 'openvswitch-vswitchd'],
+    user: 'openvswitch',
+    programs: {
+      ...openvswitch,
+      '/usr/sbin': { ...pick(ovsdbCommands, ['ovsdb-server']), ...pick(ovnDaemons, ['ovs-vswitchd']) },
+    },
+    files: schemas,
+  },
+  {
+    names: ['ovn-nb-db-server', 'ovn-sb-db-server', 'ovn-northd', 'ovn-controller', 'ovn-sb-db-relay'],
+    user: 'openvswitch',
+    programs: {
+      '/usr/bin': { ...openvswitch['/usr/bin'], ...pick(ovnDaemons, ['ovn-northd', 'ovn-controller', 'ovn-appctl']) },
+      '/usr/sbin': pick(ovsdbCommands, ['ovsdb-server']),
+      '/usr/share/ovn/scripts': { 'ovn-ctl': ovnCtl },
+    },
+    files: schemas,
+  },
+  {
+    names: ['nova-libvirt'],
+    user: 'nova',
+    programs: {
+      '/usr/sbin': pick(libvirtPrograms, ['libvirtd', 'virtlogd']),
+      '/usr/bin': pick(libvirtPrograms, ['virsh']),
+    },
+  },
   {
     names: ['keystone'],
     user: 'keystone',
@@ -68,7 +129,7 @@ export function openstackImages(): Image[] {
 function imageOf(recipe: Recipe): Image {
   const { names, user, runsAsUser = false } = recipe;
   const isOpenstack = recipe.programs[venv] !== undefined;
-  const base = Object.entries(baseCommands);
+  const base = Object.entries({ ...baseCommands, curl });
   const programs: Record<string, Program> = {
     ...Object.fromEntries(
       base.flatMap(([name, program]) => [
@@ -103,6 +164,11 @@ function imageOf(recipe: Recipe): Image {
       PATH: `${isOpenstack ? `${venv}:` : ''}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     },
   };
+}
+
+/** Some programs of a group. */
+function pick(programs: Readonly<Record<string, Program>>, names: readonly string[]): Record<string, Program> {
+  return Object.fromEntries(Object.entries(programs).filter(([name]) => names.includes(name)));
 }
 
 function owned(user: string): ImageEntry {

@@ -1,0 +1,236 @@
+import type { HttpReply, Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine, UsageError } from '../command-line.ts';
+import { CommandError, command, pause } from '../program-support.ts';
+import { absolutePath } from './file-commands.ts';
+
+const names = {
+  flags: [
+    's',
+    'S',
+    'f',
+    'k',
+    'L',
+    'i',
+    'I',
+    'v',
+    'g',
+    'silent',
+    'show-error',
+    'fail',
+    'fail-with-body',
+    'insecure',
+    'location',
+    'include',
+    'head',
+    'verbose',
+    'compressed',
+    'globoff',
+    'retry-connrefused',
+    'retry-all-errors',
+    'N',
+  ],
+  values: [
+    'X',
+    'H',
+    'd',
+    'u',
+    'o',
+    'w',
+    'K',
+    'A',
+    'm',
+    'b',
+    'c',
+    'request',
+    'header',
+    'data',
+    'data-binary',
+    'data-raw',
+    'data-urlencode',
+    'json',
+    'user',
+    'output',
+    'write-out',
+    'config',
+    'max-time',
+    'connect-timeout',
+    'retry',
+    'retry-delay',
+    'retry-max-time',
+    'cacert',
+    'cert',
+    'key',
+    'url',
+    'netrc-file',
+    'unix-socket',
+    'noproxy',
+  ],
+};
+
+class CurlError extends Error {
+  override readonly name = 'CurlError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** `curl` over plain HTTP: method, headers, data, basic authentication, -f, -o, -w, -K, --retry. */
+export const curl: Program = command(async (process) => {
+  const words = process.argv.slice(1);
+  let line: ReturnType<typeof parseCommandLine>;
+  try {
+    line = parseCommandLine([...words, ...configured(process, words)], names);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new CommandError(
+      `curl: option ${error.option}: is unknown\ncurl: try 'curl --help' or 'curl --manual' for more information`,
+      2,
+    );
+  }
+  const value = (...all: string[]): string | undefined =>
+    all.map((name) => line.value(name)).find((found) => found !== undefined);
+  const has = (...all: string[]): boolean => all.some((name) => line.has(name));
+  const url = value('url') ?? line.operands[0];
+  if (url === undefined)
+    throw new CommandError(
+      "curl: (2) no URL specified\ncurl: try 'curl --help' or 'curl --manual' for more information",
+      2,
+    );
+  const complain = (error: CurlError): number => {
+    if (!has('s', 'silent') || has('S', 'show-error')) process.stderr(`curl: (${error.code}) ${error.message}\n`);
+    return error.code;
+  };
+  const retries = Number(value('retry') ?? 0);
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const reply = await send(process, url, line, Number(value('max-time', 'm') ?? 0) * 1000);
+      if (attempt < retries && [408, 429, 500, 502, 503, 504].includes(reply.status)) throw new CurlError(-1, '');
+      return show(process, reply, { has, value, complain });
+    } catch (error) {
+      if (!(error instanceof CurlError)) throw error;
+      const again =
+        error.code === -1 ||
+        error.code === 28 ||
+        has('retry-all-errors') ||
+        (error.code === 7 && has('retry-connrefused'));
+      if (attempt >= retries || !again) return complain(error);
+      await pause(process, Number(value('retry-delay') ?? 2 ** attempt) * 1000);
+    }
+  }
+});
+
+/** Options of `-K file` (or `-K -`: standard input): `name = "value"` a line. */
+function configured(process: Process, words: readonly string[]): string[] {
+  const at = words.findIndex((word) => word === '-K' || word === '--config');
+  const file = words[at + 1];
+  if (at < 0 || file === undefined) return [];
+  const text = file === '-' ? (process.stdin ?? '') : process.files.read(absolutePath(process, file));
+  return text.split('\n').flatMap((raw) => {
+    const match = /^\s*(?:--|-)?([\w-]+)\s*(?:[=:\s]\s*(?:"((?:[^"\\]|\\.)*)"|(\S.*?)))?\s*$/.exec(raw);
+    if (match === null || raw.trim().startsWith('#')) return [];
+    const [, name = '', quoted, bare] = match;
+    const value = quoted?.replaceAll(/\\(.)/g, '$1') ?? bare;
+    const option = name.length === 1 ? `-${name}` : `--${name}`;
+    return value === undefined ? [option] : [option, value];
+  });
+}
+
+async function send(
+  process: Process,
+  url: string,
+  line: ReturnType<typeof parseCommandLine>,
+  limit: number,
+): Promise<HttpReply> {
+  const match = /^(?:(https?):\/\/)?(?:([^@/]*)@)?(\[[^\]]+\]|[^/:?]+)(?::(\d+))?([/?].*)?$/.exec(url);
+  if (match === null) throw new CurlError(3, 'URL using bad/illegal format or missing URL');
+  const [, scheme = 'http', login, host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
+  const headers: Record<string, string> = {
+    host: match[4] === undefined ? host : `${host}:${port}`,
+    accept: '*/*',
+    'user-agent': 'curl/8.14.1',
+  };
+  const data = ['d', 'data', 'data-binary', 'data-raw', 'json']
+    .flatMap((name) => line.values(name))
+    .map((text) => dataOf(process, text));
+  if (data.length > 0)
+    headers['content-type'] = line.has('json') ? 'application/json' : 'application/x-www-form-urlencoded';
+  const user = line.value('u') ?? line.value('user') ?? (login && decodeURIComponent(login));
+  if (user !== undefined) headers['authorization'] = `Basic ${Buffer.from(user).toString('base64')}`;
+  for (const header of [...line.values('H'), ...line.values('header')]) {
+    const [name = '', ...rest] = header.split(':');
+    headers[name.trim().toLowerCase()] = rest.join(':').trim();
+  }
+  const method =
+    line.value('X') ??
+    line.value('request') ??
+    (line.has('I') || line.has('head') ? 'HEAD' : data.length > 0 ? 'POST' : 'GET');
+  try {
+    const connection = await process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http');
+    if (scheme === 'https') throw new CurlError(35, 'OpenSSL/3.5.1: error:0A00010B:SSL routines::wrong version number');
+    const late = new Promise<'late'>((resolve) => {
+      if (limit > 0) process.clock.after(limit, () => resolve('late'), { ref: false });
+    });
+    const reply = await Promise.race([
+      connection.call({ method, path: path.startsWith('?') ? `/${path}` : path, headers, body: data.join('&') }),
+      late,
+    ]);
+    connection.close();
+    if (reply === 'late')
+      throw new CurlError(28, `Operation timed out after ${limit} milliseconds with 0 bytes received`);
+    return reply as HttpReply;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
+      throw new CurlError(6, `Could not resolve host: ${host}`);
+    if (error.code === 'ETIMEDOUT')
+      throw new CurlError(28, `Failed to connect to ${host} port ${port} after 134000 ms: Could not connect to server`);
+    if (error.code === 'ECONNRESET') throw new CurlError(52, 'Empty reply from server');
+    if (error.code === 'EPROTO') throw new CurlError(1, 'Received HTTP/0.9 when not allowed');
+    throw new CurlError(7, `Failed to connect to ${host} port ${port} after 0 ms: Could not connect to server`);
+  }
+}
+
+function dataOf(process: Process, text: string): string {
+  if (text === '@-') return process.stdin ?? '';
+  if (!text.startsWith('@')) return text;
+  try {
+    return process.files.read(absolutePath(process, text.slice(1)));
+  } catch {
+    throw new CurlError(26, `Failed to open ${text.slice(1)}`);
+  }
+}
+
+function show(
+  process: Process,
+  reply: HttpReply,
+  options: {
+    has: (...names: string[]) => boolean;
+    value: (...names: string[]) => string | undefined;
+    complain: (error: CurlError) => number;
+  },
+): number {
+  const { has, value, complain } = options;
+  const failed = reply.status >= 400 && has('f', 'fail', 'fail-with-body');
+  const heads = has('i', 'include', 'I', 'head')
+    ? `HTTP/1.1 ${reply.status}\n${Object.entries(reply.headers ?? {})
+        .map(([name, text]) => `${name}: ${text}\n`)
+        .join('')}\n`
+    : '';
+  const body = has('I', 'head') || (failed && !has('fail-with-body')) ? '' : (reply.body ?? '');
+  const output = value('output', 'o');
+  if (output === undefined || output === '-') process.stdout(`${heads}${body}`);
+  else if (output !== '/dev/null') process.files.write(absolutePath(process, output), `${heads}${body}`);
+  const format = value('write-out', 'w');
+  if (format !== undefined)
+    process.stdout(
+      format
+        .replaceAll('%{http_code}', String(reply.status))
+        .replaceAll('%{response_code}', String(reply.status))
+        .replaceAll(String.raw`\n`, '\n'),
+    );
+  return failed ? complain(new CurlError(22, `The requested URL returned error: ${reply.status}`)) : 0;
+}
