@@ -21,6 +21,8 @@ import { correlateField, correlateItems } from './validation.ts';
 export interface CelValidator {
   /** `old` is what is stored, on a change: transition rules need it, and values that it leaves alone are forgiven. */
   validate(object: unknown, old?: unknown): FieldError[];
+  /** Checks a new value against a schema within the compiled one, by its own identity: a default. */
+  validateWithin(schema: Schema, value: unknown): FieldError[];
   /** What does not compile: refuses the definition. */
   readonly errors: readonly FieldError[];
 }
@@ -56,13 +58,18 @@ let library: Environment | undefined;
  * Compiles the CEL rules of a CRD's schema: `self`, `oldSelf`, transition rules, `optionalOldSelf`, `messageExpression`,
  * `fieldPath`, `reason`. Costs are not estimated.
  * @param path where the schema stands in the definition, for errors
- * @param options.root false for the schema of a value within an object
  */
-export function compileCel(schema: Schema, path = '', { root: isRoot = true } = {}): CelValidator {
+export function compileCel(schema: Schema, path = ''): CelValidator {
   const errors: FieldError[] = [];
-  const root = hasRules(schema) ? compileTree(schema, path, isRoot, errors) : undefined;
+  const nodes = new Map<Schema, Node>();
+  if (hasRules(schema)) compileTree(schema, path, errors, nodes);
+  const root = nodes.get(schema);
   return {
     errors,
+    validateWithin(inner, value) {
+      const node = nodes.get(inner);
+      return node ? check(node, value, undefined, '', { unchanged: () => false }) : [];
+    },
     validate(object, old) {
       if (!root) return [];
       const correlation: Correlation =
@@ -85,14 +92,15 @@ interface Context {
   readonly errors: FieldError[];
   /** Environments with `self` in them, by its type: schemas of one type share theirs. */
   readonly environments: Map<string, Environment>;
+  readonly nodes: Map<Schema, Node>;
 }
 
-function compileTree(schema: Schema, path: string, root: boolean, errors: FieldError[]): Node | undefined {
+function compileTree(schema: Schema, path: string, errors: FieldError[], nodes: Map<Schema, Node>): void {
   const environment = (library ??= celLibrary()).clone();
   const declare = typeDeclarer(environment, { nulls: /\bnull\b/.test(rulesOf(schema).join(' ')) });
   // An environment cannot be changed once it was cloned, so all types come first.
-  declareAll(schema, declare, root);
-  return compileNode(schema, path, { environment, declare, errors, environments: new Map() });
+  declareAll(schema, declare, true);
+  compileNode(schema, path, { environment, declare, errors, environments: new Map(), nodes });
 }
 
 function declareAll(schema: Schema, declare: DeclareType, root: boolean): void {
@@ -136,7 +144,16 @@ function compileNode(schema: Schema, path: string, context: Context): Node | und
     type = context.declare(schema) ?? type;
     compiled = compileRules(rules, schema, type.name, child(path, 'x-kubernetes-validations'), context);
   }
-  return { schema, rules: compiled, properties, type, ...(items && { items }), ...(additional && { additional }) };
+  const node = {
+    schema,
+    rules: compiled,
+    properties,
+    type,
+    ...(items && { items }),
+    ...(additional && { additional }),
+  };
+  context.nodes.set(schema, node);
+  return node;
 }
 
 function compileRules(

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { compileCel } from './cel.ts';
+import { type CelValidator, compileCel, hasRules } from './cel.ts';
 import type { CrdSpec, CrdVersion, PrinterColumn } from './crd.ts';
 import { validateCrdSchema } from './crd-schema-validation.ts';
 import { duplicate, invalid, notSupported, required, tooMany } from './field-error.ts';
@@ -166,13 +166,16 @@ function validateSchema(schema: Schema, path: string, statusEnabled: boolean): F
   if (schema.nullable)
     errors.push({ type: 'Forbidden', field: child(at, 'nullable'), detail: 'nullable cannot be true at the root' });
   const structural = validateStructural(schema, at);
-  const defaults = structural.length === 0 ? validateSchemaDefaults(schema, at) : [];
+  let compiled: CelValidator | undefined;
+  const rules = () => (compiled ??= compileCel(schema, at));
+  const defaultRules = (inner: Schema, value: unknown) =>
+    hasRules(inner) && rules().errors.length === 0 ? rules().validateWithin(inner, value) : [];
+  const defaults = structural.length === 0 ? validateSchemaDefaults(schema, at, defaultRules) : [];
   errors.push(...structural, ...defaults);
   const own = validateCrdSchema(schema, at);
   errors.push(...own);
   // Rules can be judged only against a sound schema.
-  if (structural.length === 0 && defaults.length === 0 && own.length === 0)
-    errors.push(...compileCel(schema, at).errors);
+  if (structural.length === 0 && defaults.length === 0 && own.length === 0) errors.push(...rules().errors);
   return errors;
 }
 
