@@ -30,7 +30,7 @@ export interface ControllerServer {
   readonly list: <T extends KubeObject>(kind: Kind<T>, namespace: string) => Promise<StoredObject<T>[]>;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 const STEP_MS = 25;
 
 let server: ControllerServer | undefined;

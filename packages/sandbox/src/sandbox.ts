@@ -13,7 +13,7 @@ import type { Faults } from './api/faults.ts';
 import { type Listening, type ListenOptions, listen } from './api/listen.ts';
 import type { LogRequest } from './api/log-handler.ts';
 import type { User } from './api/request-info.ts';
-import { badRequest } from './api/status.ts';
+import { badRequest, StatusError } from './api/status.ts';
 import { bootstrap } from './bootstrap.ts';
 import { workloadAdmission } from './controllers/admission.ts';
 import { Cluster } from './controllers/cluster.ts';
@@ -60,7 +60,10 @@ export interface SandboxOptions {
   readonly faults?: Faults;
   /** How long nodes take, in milliseconds; default: no time at all. Programs wait on the clock for themselves. */
   readonly startTimes?: Partial<NodeTimings>;
-  /** Told of errors inside controllers and nodes, which are retried. Default: thrown, as they are bugs. */
+  /**
+   * Told of errors inside controllers and nodes, which are retried. Default: what the API server refuses is left to the
+   * retry (it stands in conditions and events); anything else is a bug, and is thrown.
+   */
   readonly onError?: (what: string, error: unknown) => void;
 }
 
@@ -264,6 +267,7 @@ function isVirtual(clock: Clock | VirtualClock): clock is VirtualClock {
   return 'run' in clock;
 }
 
-function rethrow(what: string, error: unknown): never {
+function rethrow(what: string, error: unknown): void {
+  if (error instanceof StatusError && error.status.code < 500) return;
   throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -1,5 +1,4 @@
-import type { KubeObject } from '@openstack-operator/kube';
-import * as kube from '@openstack-operator/kube';
+import { type KubeObject, PriorityClass } from '@openstack-operator/kube';
 import type { AdmissionPlugin, AdmissionRequest } from '../api/core.ts';
 import { forbidden } from '../api/status.ts';
 import { type PersistentVolumeClaim, type Pod, ServiceAccount, StorageClass } from '../kinds.ts';
@@ -7,7 +6,6 @@ import type { Cluster } from './cluster.ts';
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './volume-binder.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
-const EVICTION_SECONDS = 300;
 
 /** What the compiled-in plugins of kube-apiserver add to pods, claims and volumes. */
 export function workloadAdmission(cluster: Cluster): AdmissionPlugin {
@@ -16,7 +14,6 @@ export function workloadAdmission(cluster: Cluster): AdmissionPlugin {
       const pod = object as Pod;
       demandServiceAccount(cluster, request, pod);
       setPriority(cluster, request, pod);
-      addTolerations(pod);
     },
     persistentvolumeclaims: (_, object) => {
       addFinalizer(object, CLAIM_PROTECTION);
@@ -43,33 +40,20 @@ function demandServiceAccount(cluster: Cluster, { served, name, namespace }: Adm
   throw forbidden(served.groupResource, name, because);
 }
 
-/** plugin/pkg/admission/priority */
+/** plugin/pkg/admission/priority; a pod without class gets its priority with its other defaults. */
 function setPriority(cluster: Cluster, { served, name }: AdmissionRequest, pod: Pod): void {
   const { priorityClassName } = pod.spec;
-  const classes = cluster.list(kube.PriorityClass);
-  const found = priorityClassName
-    ? classes.find(({ metadata }) => metadata.name === priorityClassName)
-    : classes.find(({ globalDefault }) => globalDefault);
-  if (priorityClassName && !found) {
+  const classes = cluster.list(PriorityClass);
+  const found = classes.find(({ metadata, globalDefault }) =>
+    priorityClassName ? metadata.name === priorityClassName : globalDefault,
+  );
+  if (!found) {
+    if (!priorityClassName) return;
     throw forbidden(served.groupResource, name, `no PriorityClass with name ${priorityClassName} was found`);
   }
-  if (found && !priorityClassName) pod.spec.priorityClassName = found.metadata.name;
-  pod.spec.priority = found?.value ?? 0;
-  pod.spec.preemptionPolicy ??= (found?.preemptionPolicy ?? 'PreemptLowerPriority') as 'PreemptLowerPriority';
-}
-
-/** plugin/pkg/admission/defaulttolerationseconds */
-function addTolerations(pod: Pod): void {
-  for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
-    const tolerations = pod.spec.tolerations ?? [];
-    const covered = tolerations.some(
-      (toleration) =>
-        (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === 'NoExecute'),
-    );
-    if (covered) continue;
-    const toleration = { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: EVICTION_SECONDS } as const;
-    pod.spec.tolerations = [...tolerations, toleration];
-  }
+  pod.spec.priorityClassName = found.metadata.name;
+  pod.spec.priority = found.value ?? 0;
+  pod.spec.preemptionPolicy ??= found.preemptionPolicy ?? 'PreemptLowerPriority';
 }
 
 /** plugin/pkg/admission/storage/storageclass/setdefault: of several default classes the newest. */

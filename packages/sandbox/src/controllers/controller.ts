@@ -1,5 +1,5 @@
 import { controllerOf, type Kind, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { Pod, type Stored } from '../kinds.ts';
+import type { Stored } from '../kinds.ts';
 import type { ObjectChange } from '../network/service-table.ts';
 import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import type { Cluster } from './cluster.ts';
@@ -113,9 +113,12 @@ export function wakeBy<T extends KubeObject>(
   };
 }
 
-/** Wakes those whose selector meets a pod that nobody controls: it is theirs to adopt. */
-export function orphansOf<T extends KubeObject & { spec: { selector?: LabelSelector } }>(kind: Kind<T>): Wake {
-  return wakeBy(Pod, ({ object }, cluster) => {
+/** Wakes those whose selector meets an object that nobody controls: it is theirs to adopt. */
+export function orphansOf<T extends KubeObject & { spec: { selector?: LabelSelector } }>(
+  orphans: Kind,
+  kind: Kind<T>,
+): Wake {
+  return wakeBy(orphans, ({ object }, cluster) => {
     if (!object || controllerOf(object)) return [];
     return cluster
       .list(kind, object.metadata.namespace ?? '')

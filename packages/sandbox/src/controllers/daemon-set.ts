@@ -3,10 +3,11 @@ import type { IDaemonSetStatus } from 'kubernetes-models/apps/v1';
 import { ControllerRevision, DaemonSet, Node, Pod, type Stored } from '../kinds.ts';
 import { nodeSelected, type Toleration, tolerates } from '../nodes/node-fit.ts';
 import { deepEqual } from '../resources/json.ts';
+import { claim } from './claim.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import { resolveIntOrPercent } from './int-or-percent.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { claimPods, createPod, deletePod, isAvailable, isReady, podFromTemplate, untilAvailable } from './pods.ts';
+import { createPod, deletePod, isAvailable, isReady, podFromTemplate, untilAvailable } from './pods.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
 
 /** What daemon pods bear although their template does not say so (AddOrUpdateDaemonPodTolerations). */
@@ -42,7 +43,7 @@ export function daemonSetController(
     kind: DaemonSet,
     wakes: [
       ownerOf(Pod, DaemonSet),
-      orphansOf(DaemonSet),
+      orphansOf(Pod, DaemonSet),
       ownerOf(ControllerRevision, DaemonSet),
       wakeBy(Node, ({ object, old }, cluster) => {
         const same =
@@ -52,7 +53,7 @@ export function daemonSetController(
     ],
     reconcile(set, key, context) {
       if (set.metadata.deletionTimestamp) return;
-      const owned = claimPods(set, set.spec.selector, pods, context);
+      const owned = claim(Pod, set, set.spec.selector, pods, context);
       const revision = ensureRevision(set, revisions, REVISION_LABEL, context);
       const hash = revision.metadata.labels?.[REVISION_LABEL] ?? '';
       const pass: Pass = { set, nodes: context.cluster.list(Node), byNode: groupByNode(owned), hash, context };

@@ -2,8 +2,9 @@ import { parseTimestamp } from '@openstack-operator/kube';
 import type { IDeploymentCondition, IDeploymentStatus } from 'kubernetes-models/apps/v1';
 import { Deployment, type Pod, Pod as PodKind, ReplicaSet, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
+import { claim } from './claim.ts';
 import { conditionOf, withCondition, withoutCondition } from './conditions.ts';
-import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
+import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import { boundsOf } from './deployment-bounds.ts';
 import { historyOf, trimHistory } from './deployment-history.ts';
 import { isScaling, recreate, rollingUpdate, scaleOnly } from './deployment-rollout.ts';
@@ -21,6 +22,7 @@ export function deploymentController(
     kind: Deployment,
     wakes: [
       ownerOf(ReplicaSet, Deployment),
+      orphansOf(ReplicaSet, Deployment),
       // Recreate waits for the last old pod to vanish, which its ReplicaSet may not show any more.
       wakeBy(PodKind, ({ object, old }, cluster) => {
         if (object) return [];
@@ -50,7 +52,7 @@ function roll(
   pods: OwnerIndex<Pod>,
   context: ControllerContext,
 ): void {
-  const owned = replicaSets.owned(deployment);
+  const owned = claim(ReplicaSet, deployment, deployment.spec.selector, replicaSets, context);
   const history = historyOf(deployment, owned);
   if (deployment.spec.paused || isScaling(deployment, history)) scaleOnly(deployment, history, context);
   else if (deployment.spec.strategy?.type === 'Recreate') {

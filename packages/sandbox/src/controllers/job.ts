@@ -2,6 +2,7 @@ import { controllerOf, keyOf, parseTimestamp } from '@openstack-operator/kube';
 import type { IJobCondition, IJobStatus } from 'kubernetes-models/batch/v1';
 import { Job, Pod, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
+import { claim } from './claim.ts';
 import { conditionOf } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import {
@@ -16,16 +17,16 @@ import {
   untrack,
 } from './job-pods.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { byExpendability, claimPods, deletePod, isActive, isReady, isTerminating } from './pods.ts';
+import { byExpendability, deletePod, isActive, isReady, isTerminating } from './pods.ts';
 
 /** Runs Jobs to their end (pkg/controller/job), and removes finished ones after their time to live. */
 export function jobController(pods: OwnerIndex<Pod>): ControllerDefinition<Job> {
   return {
     name: 'job-controller',
     kind: Job,
-    wakes: [ownerOf(Pod, Job), orphansOf(Job)],
+    wakes: [ownerOf(Pod, Job), orphansOf(Pod, Job)],
     reconcile(job, key, context) {
-      const claimed = claimPods(job, job.spec.selector, pods, context);
+      const claimed = claim(Pod, job, job.spec.selector, pods, context);
       if (isFinished(job) || job.metadata.deletionTimestamp) {
         for (const pod of claimed) untrack(pod, context.cluster);
         if (isFinished(job)) expire(job, key, context);

@@ -1,11 +1,9 @@
-import { controllerReference, keyOf, parseTimestamp } from '@openstack-operator/kube';
+import { controllerReference, parseTimestamp } from '@openstack-operator/kube';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1';
 import { StatusError } from '../api/status.ts';
 import { Pod, type Stored } from '../kinds.ts';
-import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import { cloneJson, refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
-import type { OwnerIndex } from './owner-index.ts';
 
 /** Not through and not on its way out. */
 export function isActive({ status, metadata }: Stored<Pod>): boolean {
@@ -82,34 +80,6 @@ export function isTerminating(error: unknown): boolean {
     refusedWith(error, 403) &&
     (error as StatusError).status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true
   );
-}
-
-/**
- * The pods that an owner controls: orphans that its selector meets are adopted first, those that it does not meet any
- * more are let go (ControllerRefManager).
- */
-export function claimPods(
-  owner: Stored,
-  selector: LabelSelector | undefined,
-  index: OwnerIndex<Pod>,
-  { cluster }: ControllerContext,
-): Stored<Pod>[] {
-  const meets = (pod: Stored<Pod>) => selectorMatches(selector, pod.metadata.labels ?? {});
-  if (!owner.metadata.deletionTimestamp) {
-    for (const orphan of index.orphans(owner.metadata.namespace ?? '')) {
-      if (!meets(orphan) || orphan.metadata.deletionTimestamp) continue;
-      cluster.update(Pod, keyOf(orphan), ({ metadata }) => {
-        metadata.ownerReferences = [...(metadata.ownerReferences ?? []), controllerReference(owner)];
-      });
-    }
-  }
-  return index.owned(owner).filter((pod) => {
-    if (meets(pod)) return true;
-    cluster.update(Pod, keyOf(pod), ({ metadata }) => {
-      metadata.ownerReferences = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
-    });
-    return false;
-  });
 }
 
 /** First the pods that one would rather lose (controller.ActivePods): not scheduled, not running, not ready, young. */

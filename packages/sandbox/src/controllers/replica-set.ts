@@ -1,12 +1,12 @@
 import { keyOf } from '@openstack-operator/kube';
 import { Pod, ReplicaSet, type Stored } from '../kinds.ts';
+import { claim } from './claim.ts';
 import { withCondition, withoutCondition } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import { describe } from './errors.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import {
   byExpendability,
-  claimPods,
   createPod,
   deletePod,
   isActive,
@@ -21,9 +21,9 @@ export function replicaSetController(pods: OwnerIndex<Pod>): ControllerDefinitio
   return {
     name: 'replicaset-controller',
     kind: ReplicaSet,
-    wakes: [ownerOf(Pod, ReplicaSet), orphansOf(ReplicaSet)],
+    wakes: [ownerOf(Pod, ReplicaSet), orphansOf(Pod, ReplicaSet)],
     reconcile(replicaSet, key, context) {
-      const claimed = claimPods(replicaSet, replicaSet.spec.selector, pods, context);
+      const claimed = claim(Pod, replicaSet, replicaSet.spec.selector, pods, context);
       let failure: unknown;
       if (!replicaSet.metadata.deletionTimestamp) failure = scale(replicaSet, claimed.filter(isActive), context);
       report(replicaSet, key, pods.owned(replicaSet), failure, context);

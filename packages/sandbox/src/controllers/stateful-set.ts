@@ -2,9 +2,10 @@ import { keyOf } from '@openstack-operator/kube';
 import type { IStatefulSetStatus } from 'kubernetes-models/apps/v1';
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
+import { claim } from './claim.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { claimPods, isAvailable, isReady, untilAvailable } from './pods.ts';
+import { isAvailable, isReady, untilAvailable } from './pods.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
 import { createMember, createMissingClaims, deleteMember, ordinalOf, retainClaims } from './stateful-set-pods.ts';
 
@@ -30,7 +31,7 @@ export function statefulSetController(
     kind: StatefulSet,
     wakes: [
       ownerOf(Pod, StatefulSet),
-      orphansOf(StatefulSet),
+      orphansOf(Pod, StatefulSet),
       ownerOf(ControllerRevision, StatefulSet),
       // A claim that has gone lets its member be made anew.
       wakeBy(PersistentVolumeClaim, ({ object, old }, cluster) =>
@@ -38,7 +39,7 @@ export function statefulSetController(
       ),
     ],
     reconcile(set, key, context) {
-      const owned = claimPods(set, set.spec.selector, pods, context);
+      const owned = claim(Pod, set, set.spec.selector, pods, context);
       const update = ensureRevision(set, revisions, 'controller.kubernetes.io/hash', context);
       const current =
         revisions.owned(set).find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? update;

@@ -210,6 +210,7 @@ export function volumeController(storage: Storage): ControllerDefinition<Persist
       }),
     ],
     reconcile(volume, name, { cluster }) {
+      storage.resize(volume);
       const reference = volume.spec.claimRef;
       const claim = reference && cluster.get(PersistentVolumeClaim, `${reference.namespace}/${reference.name}`);
       const bound = claim !== undefined && (!reference?.uid || claim.metadata.uid === reference.uid);

@@ -23,7 +23,7 @@ export class Storage {
    */
   attach(persistentVolume: Stored<PersistentVolume>, attachment: Attachment): Volume {
     const { name } = persistentVolume.metadata;
-    const { accessModes = [], capacity } = persistentVolume.spec;
+    const { accessModes = [] } = persistentVolume.spec;
     let disk = this.#disks.get(name);
     if (disk === undefined) {
       disk = { volume: emptyVolume(), attachments: new Map() };
@@ -37,10 +37,16 @@ export class Storage {
           "Volume is already exclusively attached to one node and can't be attached to another",
       );
     }
-    const bytes = quantityNumber(capacity?.['storage']);
-    if (Number.isFinite(bytes)) disk.volume.capacity = bytes;
     disk.attachments.set(attachment.podUid, attachment);
+    this.resize(persistentVolume);
     return disk.volume;
+  }
+
+  /** Lets the size of data that are there follow `spec.capacity`. */
+  resize({ metadata, spec }: Stored<PersistentVolume>): void {
+    const bytes = quantityNumber(spec.capacity?.['storage']);
+    const disk = this.#disks.get(metadata.name);
+    if (disk && Number.isFinite(bytes)) disk.volume.capacity = bytes;
   }
 
   /** Detaches all volumes of a pod. */
