@@ -38,8 +38,8 @@ function formatPorts(ports: unknown): string {
 }
 
 /**
- * `v1/Service`. Addresses and node ports are allocated by the API server's storage (see `service-allocation.ts`), not
- * here.
+ * `v1/Service`. Addresses and node ports are allocated by an admission plugin (see controllers/service-addresses.ts), which
+ * knows all other Services.
  */
 export const service = builtinType('v1/Service', {
   name: labelName,

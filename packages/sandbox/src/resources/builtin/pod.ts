@@ -20,7 +20,7 @@ function tolerateLostNodes(spec: JsonObject): void {
   spec.tolerations = tolerations;
 }
 
-/** A pod of no class is of priority 0 (admission plugin Priority; classes are looked up by `podPriority`). */
+/** A pod of no class is of priority 0 unless admission gave it one (controllers/admission.ts). */
 function fillPriority(spec: JsonObject): void {
   spec.priority ??= 0;
   spec.preemptionPolicy ??= 'PreemptLowerPriority';
