@@ -1,5 +1,6 @@
 import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
 import type { Row, Schema } from '../infrastructure/mysql-protocol.ts';
+import { Cache } from '../oslo/cache.ts';
 import { type Config, loadConfig } from '../oslo/config.ts';
 import { Database } from '../oslo/database.ts';
 import { type Log, setUpLog } from '../oslo/log.ts';
@@ -59,6 +60,7 @@ class KeystoneApi {
   readonly #log: Log;
   readonly #repository: KeyRepository;
   readonly #database: Database;
+  readonly #cache: Cache;
 
   constructor(process: Process, config: Config, log: Log, repository: KeyRepository) {
     this.#process = process;
@@ -66,6 +68,7 @@ class KeystoneApi {
     this.#log = log;
     this.#repository = repository;
     this.#database = new Database({ process, config, log });
+    this.#cache = new Cache(process, config);
   }
 
   async handle(request: HttpMessage): Promise<HttpReply> {
@@ -81,6 +84,7 @@ class KeystoneApi {
     if (path === '/' || path === '') return json(300, { versions: { values: [version] } });
     if (path === '/v3') return json(200, { version });
     try {
+      await this.#cache.touch(path);
       return await this.#database.transaction('SELECT', (schema) => this.#route(schema, request));
     } catch (error) {
       if (error instanceof KeystoneError) return failure(error.status, error.message);

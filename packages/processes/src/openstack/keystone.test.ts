@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mariadbClients } from '../infrastructure/mariadb-client.ts';
 import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
 import { mariadbd } from '../infrastructure/mariadb-server.ts';
+import { memcached } from '../infrastructure/memcached.ts';
 import { baseCommands } from '../shell/system-commands.ts';
 import { type Container, type ContainerOptions, request, World } from '../testing/world.ts';
 import { keystoneApi } from './keystone-api.ts';
@@ -306,6 +307,41 @@ describe('keystone', () => {
     expect(api.output()).toContain("Table 'keystone.project' doesn't exist");
     expect((await request(world, 'keystone', 5000, '/healthcheck')).status).toBe(200);
     expect(await api.stop()).toBe(0);
+  });
+});
+
+describe('keystone with a cache', () => {
+  const cached = (backend: string) =>
+    `${config}[cache]\nenabled = true\nbackend = ${backend}\nmemcache_servers = memcached:11211\n`;
+  const login = async (backend: string, { start = true } = {}) => {
+    const parts = await running({ files: { '/etc/keystone/keystone.conf': cached(backend) } });
+    const server = parts.world.container({ host: 'memcached', programs: { memcached }, uid: 42_457 });
+    if (start) server.start(['memcached', '-l', '0.0.0.0']);
+    await parts.world.clock.advance(1000);
+    const reply = await request(parts.world, 'keystone', 5000, '/v3/auth/tokens', {
+      method: 'POST',
+      body: passwordAuth('adminpw'),
+    });
+    return { status: reply.status, output: parts.api.output() };
+  };
+
+  it('works with memcached', async () => {
+    expect((await login('dogpile.cache.pymemcache')).status).toBe(201);
+  });
+
+  it('answers 500 when pymemcache finds nobody, and does not mind with a pool', async () => {
+    const strict = await login('dogpile.cache.pymemcache', { start: false });
+    expect(strict).toMatchObject({
+      status: 500,
+      output: expect.stringContaining('ConnectionRefusedError: [Errno 111] Connection refused') as string,
+    });
+    expect((await login('oslo_cache.memcache_pool', { start: false })).status).toBe(201);
+  });
+
+  it('does not load with a backend that there is none of', async () => {
+    const { api } = await running({ files: { '/etc/keystone/keystone.conf': cached('dogpile.cache.nosuch') } });
+    expect(api.output()).toContain("but found 'dogpile.cache.nosuch'");
+    expect(api.status()).toBe(22);
   });
 });
 

@@ -1,0 +1,66 @@
+import { type Process, SystemError } from '@openstack-operator/sandbox';
+import type { MemcachedRequest } from '../infrastructure/memcached.ts';
+import type { Config } from './config.ts';
+import { errno } from './database.ts';
+import { PythonError } from './python-error.ts';
+
+const backends = [
+  'oslo_cache.memcache_pool',
+  'dogpile.cache.memcached',
+  'dogpile.cache.pymemcache',
+  'dogpile.cache.bmemcached',
+  'oslo_cache.dict',
+  'oslo_cache.mongo',
+  'oslo_cache.etcd3gw',
+  'dogpile.cache.redis',
+  'dogpile.cache.redis_sentinel',
+  'dogpile.cache.memory',
+  'dogpile.cache.null',
+];
+
+/** oslo.cache, as far as it can break its user: `[cache]` of a service that keeps answers in memcached. */
+export class Cache {
+  readonly #process: Process;
+  readonly #servers: readonly string[];
+  /** dogpile's pymemcache backend raises what the socket raises; the pools take a dead server for a miss. */
+  readonly #strict: boolean;
+
+  /** @throws PythonError for a backend that does not exist */
+  constructor(process: Process, config: Config) {
+    this.#process = process;
+    const backend = config.text('cache', 'backend', 'dogpile.cache.null');
+    const enabled = config.boolean('cache', 'enabled', true);
+    if (enabled && !backends.includes(backend)) {
+      throw new PythonError(
+        'oslo_config.cfg.ConfigFileValueError',
+        `Value for option backend from LocationInfo(location=<Locations.user: (4, True)>, detail='') is not valid: Valid values are [${backends.join(', ')}], but found '${backend}'`,
+      );
+    }
+    this.#servers = enabled ? config.list('cache', 'memcache_servers', ['localhost:11211']) : [];
+    this.#strict = enabled && backend === 'dogpile.cache.pymemcache';
+  }
+
+  /** Looks something up, which every request does. @throws PythonError when the server is not there and the backend minds */
+  async touch(key: string): Promise<void> {
+    if (!this.#strict) return;
+    const index =
+      Array.from(key).reduce((sum, char) => sum + (char.codePointAt(0) ?? 0), 0) % Math.max(1, this.#servers.length);
+    const [host = 'localhost', port = '11211'] = (this.#servers[index] ?? '')
+      .replace(/^inet6?:/, '')
+      .split(/:(?=\d+$)/);
+    try {
+      const connection = await this.#process.network.connect(host, Number(port), 'memcached');
+      await connection.call({ type: 'get', key } satisfies MemcachedRequest);
+      connection.close();
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      const types: Partial<Record<SystemError['code'], string>> = {
+        ENOTFOUND: 'socket.gaierror',
+        ECONNREFUSED: 'ConnectionRefusedError',
+        ETIMEDOUT: 'TimeoutError',
+        EPROTO: 'pymemcache.exceptions.MemcacheUnknownError',
+      };
+      throw new PythonError(types[error.code] ?? 'OSError', errno(error));
+    }
+  }
+}
