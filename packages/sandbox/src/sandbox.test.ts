@@ -172,3 +172,53 @@ test('a rollout of 30 pods and 15 Jobs takes well under two seconds of CPU', asy
   await sandbox.run(rolledOut);
   expect(process.cpuUsage(begun).user / 1e6).toBeLessThan(2);
 });
+
+test('what is ready writes nothing but leases', async () => {
+  const { clock, sandbox, client, store } = start();
+  await clock.advance(1);
+  await client.create(Deployment, web('web', { replicas: 2 }));
+  await sandbox.run(
+    () => (store.get(Deployment, 'default/web') as Deployment | undefined)?.status?.readyReplicas === 2,
+  );
+  await clock.advance(60_000);
+  const written = new Set<string>();
+  store.subscribe(undefined, ({ resource }) => written.add(resource));
+  await clock.advance(300_000);
+  expect([...written]).toEqual(['leases.coordination.k8s.io']);
+});
+
+test('a volume follows its pod to another node after the first one was lost', async () => {
+  const { clock, sandbox, client, store } = start({ nodes: [{ name: 'a' }, { name: 'b' }] });
+  await clock.advance(1);
+  await client.create(PersistentVolumeClaim, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace: 'default' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  const pod = (name: string): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      containers: [{ ...container, volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+    },
+  });
+  const runs = (name: string) => (store.get(Pod, `default/${name}`) as Pod | undefined)?.status?.phase === 'Running';
+  await client.create(Pod, pod('one'));
+  await sandbox.run(() => runs('one'));
+  expect(await sandbox.pods.exec({ namespace: 'default', name: 'one' }, ['write', '/data/x', 'kept'])).toMatchObject({
+    code: 0,
+  });
+  sandbox.nodes.stop('a');
+  await clock.advance(60_000);
+  await client.create(Pod, pod('two'));
+  await clock.advance(60_000);
+  expect(runs('two')).toBe(false);
+  await client.delete(Pod, { namespace: 'default', name: 'one' }, { gracePeriodSeconds: 0 });
+  await sandbox.run(() => runs('two'));
+  expect(await sandbox.pods.exec({ namespace: 'default', name: 'two' }, ['cat', '/data/x'])).toMatchObject({
+    stdout: 'kept',
+  });
+});

@@ -139,6 +139,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   bootstrap(cluster);
 
   const storage = new Storage();
+  // A node that is switched off cannot let go of the volumes of pods that are deleted meanwhile.
+  cluster.subscribe(Pod, ({ object, old }) => {
+    if (!object && old) storage.detach(old.metadata.uid);
+  });
   const network = new ClusterNetwork({ objects: cluster, clock, random });
   const controllers = startControllers(cluster, { storage, caCertificate: '', onError });
   const scheduler = options.scheduler === false ? undefined : new Scheduler(cluster, { onError });

@@ -95,6 +95,7 @@ export class Kubelet {
       cluster.subscribe(ConfigMap, ({ object }) => object && this.#refresh('ConfigMap', object)),
       cluster.subscribe(Secret, ({ object }) => object && this.#refresh('Secret', object)),
     ];
+    this.#forgetVolumes();
     this.#register();
     this.#renew();
     for (const pod of cluster.list(Pod)) if (pod.spec.nodeName === this.name) this.#worklist.add(keyOf(pod));
@@ -174,6 +175,12 @@ export class Kubelet {
       });
       this.#refreshes.set(key, timer);
     }
+  }
+
+  /** Pods that were deleted while the node was off left their volumes behind. */
+  #forgetVolumes(): void {
+    const uids = new Set(this.#context.cluster.list(Pod).map(({ metadata }) => metadata.uid));
+    for (const uid of this.#volumes.keys()) if (!uids.has(uid)) this.#volumes.delete(uid);
   }
 
   #register(): void {
