@@ -22,6 +22,13 @@ describe('openstackImages', () => {
     ['ovn-nb-db-server', ['/usr/share/ovn/scripts/ovn-ctl', 'ovn-nbctl']],
     ['ovn-controller', ['ovn-controller', 'ovs-vsctl', 'ovn-appctl']],
     ['nova-libvirt', ['libvirtd', 'virtlogd', 'virsh']],
+    ['glance-api', ['glance-api', 'glance-manage']],
+    ['placement-api', ['placement-manage', 'uwsgi']],
+    ['neutron-server', ['neutron-db-manage', 'neutron-rpc-server', 'neutron-ovn-maintenance-worker', 'uwsgi']],
+    ['neutron-metadata-agent', ['neutron-ovn-metadata-agent']],
+    ['nova-api', ['uwsgi', 'nova-manage']],
+    ['nova-conductor', ['nova-conductor', 'nova-manage', '/var/lib/kolla/venv/bin/nova-conductor']],
+    ['nova-compute', ['nova-compute']],
   ])('has the programs of %s', (name, programs) => {
     const [image] = openstackImages().filter((candidate) =>
       candidate.matches(`quay.io/openstack.kolla/${name}:2025.1`),

@@ -13,13 +13,14 @@ import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq
 import { accountFiles, kollaId } from './kolla-users.ts';
 import { keystoneApi } from './openstack/keystone-api.ts';
 import { keystoneManage } from './openstack/keystone-manage.ts';
+import { openstackRecipes } from './openstack/openstack-recipes.ts';
 import { uwsgi } from './openstack/uwsgi.ts';
 import { CommandError, command } from './program-support.ts';
 import { curl } from './shell/curl.ts';
 import { baseCommands } from './shell/system-commands.ts';
 
 /** What distinguishes one image from the others. */
-interface Recipe {
+export interface Recipe {
   /** Kolla's names for it: the last part of the reference, without tag. */
   readonly names: readonly string[];
   /** The service user: owns /var/lib/<user>. */
@@ -111,6 +112,7 @@ const recipes: readonly Recipe[] = [
       [venv]: { 'keystone-manage': keystoneManage, uwsgi: uwsgi({ 'keystone.wsgi.api:application': keystoneApi }) },
     },
   },
+  ...openstackRecipes,
 ];
 
 /** `kolla_start` wants Kolla's own contract, which nobody here meets. */

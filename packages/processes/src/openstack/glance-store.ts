@@ -54,13 +54,7 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
   return { ids: named.map(({ id }) => id), fallback, directory: (id) => directories.get(id) };
 }
 
-function openDirectory(
-  process: Process,
-  config: Config,
-  log: Log,
-  group: string,
-  standard = '',
-): string | undefined {
+function openDirectory(process: Process, config: Config, log: Log, group: string, standard = ''): string | undefined {
   const logger = 'glance_store._drivers.filesystem';
   const path = config.text(group, 'filesystem_store_datadir', standard).replace(/(?<=.)\/+$/, '');
   const problem = ((): string | undefined => {

@@ -1,144 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mariadbClients } from '../infrastructure/mariadb-client.ts';
-import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
-import { mariadbd } from '../infrastructure/mariadb-server.ts';
-import { ovnCtl } from '../infrastructure/ovn-ctl.ts';
-import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
-import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
-import { baseCommands } from '../shell/system-commands.ts';
-import { request, World } from '../testing/world.ts';
-import { glanceApi } from './glance-api.ts';
-import { keystoneApi } from './keystone-api.ts';
-import { keystoneManage } from './keystone-manage.ts';
-import { glanceManage, neutronDbManage, placementManage } from './manage-commands.ts';
-import { neutronApi, neutronServers } from './neutron.ts';
-import { novaManage } from './nova-manage.ts';
-import { placementApi } from './placement-api.ts';
-import { uwsgi } from './uwsgi.ts';
-
-const programs = {
-  ...baseCommands,
-  ...mariadbClients,
-  ...ovsControlCommands,
-  ...neutronServers,
-  mariadbd,
-  'mariadb-install-db': mariadbInstallDb,
-  'rabbitmq-server': rabbitmqServer,
-  '/ovn-ctl': ovnCtl,
-  'keystone-manage': keystoneManage,
-  'glance-manage': glanceManage,
-  'glance-api': glanceApi,
-  'placement-manage': placementManage,
-  'neutron-db-manage': neutronDbManage,
-  'nova-manage': novaManage,
-  uwsgi: uwsgi({
-    'keystone.wsgi.api:application': keystoneApi,
-    'placement.wsgi.api:application': placementApi,
-    'neutron.wsgi.api:application': neutronApi,
-  }),
-};
-const databases = ['keystone', 'glance', 'placement', 'neutron', 'nova', 'nova_api', 'nova_cell0'];
-const sql = databases
-  .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
-  .join('');
-const key = Buffer.from('RHFuYk40d05BM21zZWs5QnhmNFpVVW9ub2stLVpjY3dEZGxmd0hCcTF6UT0=', 'base64').toString();
-const database = (name: string, user = name): string => `mysql+pymysql://${user}:pw@mariadb/${name}?charset=utf8`;
-const authtoken = (user: string): string => `[keystone_authtoken]
-auth_url = http://keystone:5000/v3
-auth_type = password
-username = ${user}
-password = pw
-project_name = service
-user_domain_name = Default
-project_domain_name = Default
-region_name = RegionOne
-www_authenticate_uri = http://keystone:5000/v3
-`;
-const ini = (module: string, port: number): string =>
-  `[uwsgi]\nhttp-socket = 0.0.0.0:${port}\nmodule = ${module}\nmaster = true\nlazy-apps = true\nneed-app = true\ndie-on-term = true\nstart-time = %t\n`;
-
-const files = {
-  '/etc/keystone/keystone.conf': `[database]\nconnection = ${database('keystone')}\n`,
-  '/etc/keystone/fernet-keys/0': key,
-  '/etc/keystone/credential-keys/0': key,
-  '/etc/glance/glance-api.conf': `[DEFAULT]\nuse_stderr = true\nenabled_backends = local:file\n[glance_store]\ndefault_backend = local\n[local]\nfilesystem_store_datadir = /var/lib/glance/images\n[os_glance_staging_store]\nfilesystem_store_datadir = /var/lib/glance/staging\n[os_glance_tasks_store]\nfilesystem_store_datadir = /var/lib/glance/tasks\n[paste_deploy]\nflavor = keystone\n[database]\nconnection = ${database('glance')}\n${authtoken('glance')}`,
-  '/etc/glance/glance-api-paste.ini': '[composite:glance-api-keystone]\n',
-  '/etc/placement/placement.conf': `[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = ${database('placement')}\n${authtoken('placement')}`,
-  '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}`,
-  '/etc/neutron/plugins/ml2/ml2_conf.ini':
-    '[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
-  '/etc/neutron/api-paste.ini': '[composite:neutron]\n',
-  '/etc/nova/nova.conf': `[DEFAULT]\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('nova')}\n[api_database]\nconnection = ${database('nova_api', 'nova')}\n`,
-  '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
-  '/placement.ini': ini('placement.wsgi.api:application', 8778),
-  '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
-};
-type File = keyof typeof files;
-
-/** Everything below the service: databases, broker, OVN, Keystone with the service's user. */
-async function ground(change: Partial<Record<File, (text: string) => string>> = {}) {
-  const world = new World();
-  const mariadb = world.container({
-    host: 'mariadb',
-    programs,
-    uid: 42_434,
-    directories: ['var/lib/mysql', 'run/mysqld'],
-  });
-  mariadb.start(['sh', '-ec', 'mariadb-install-db --auth-root-authentication-method=normal; exec mariadbd']);
-  world
-    .container({
-      host: 'rabbitmq',
-      programs,
-      uid: 42_439,
-      directories: ['var/lib/rabbitmq'],
-      env: { RABBITMQ_DEFAULT_USER: 'openstack', RABBITMQ_DEFAULT_PASS: 'pw' },
-    })
-    .start(['rabbitmq-server']);
-  for (const side of ['nb', 'sb'])
-    world
-      .container({ host: `ovn-${side}`, programs })
-      .start(['/ovn-ctl', `--db-${side}-create-insecure-remote=yes`, `run_${side}_ovsdb`]);
-  await world.clock.advance(8000);
-  await mariadb.run(['mariadb', '-uroot', '-e', sql]);
-  const all = Object.fromEntries(
-    Object.entries(files).map(([name, text]) => [name, change[name as File]?.(text) ?? text]),
-  );
-  const keystone = world.container({ host: 'keystone', programs, files: all });
-  await keystone.run([
-    'sh',
-    '-ec',
-    'keystone-manage db_sync; keystone-manage bootstrap --bootstrap-password adminpw --bootstrap-region-id RegionOne --bootstrap-public-url http://keystone:5000/v3 --bootstrap-internal-url http://keystone:5000/v3',
-  ]);
-  keystone.start(['uwsgi', '--ini', '/keystone.ini']);
-  await world.clock.advance(4000);
-  const login = (user: string, password: string, project: string) =>
-    request(world, 'keystone', 5000, '/v3/auth/tokens', {
-      method: 'POST',
-      body: {
-        auth: {
-          identity: { methods: ['password'], password: { user: { name: user, domain: { id: 'default' }, password } } },
-          scope: { project: { name: project, domain: { id: 'default' } } },
-        },
-      },
-    });
-  const token = (await login('admin', 'adminpw', 'admin')).headers?.['x-subject-token'] ?? '';
-  const send = async (method: string, path: string, body?: unknown) => {
-    const reply = await request(world, 'keystone', 5000, `/v3/${path}`, {
-      method,
-      headers: { 'x-auth-token': token },
-      ...(body !== undefined && { body }),
-    });
-    return reply.body ? (JSON.parse(reply.body) as Record<string, { id: string } & { id: string }[]>) : {};
-  };
-  const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
-  const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova']) {
-    const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
-    await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
-  }
-  const container = (host: string) => world.container({ host, programs, files: all, directories: ['var/lib/glance'] });
-  return { world, token, container };
-}
+import { type Changes, type CloudFile, cloudPrograms, database, ground } from '../testing/cloud.ts';
+import { request } from '../testing/world.ts';
 
 const apis = {
   glance: {
@@ -167,11 +29,7 @@ const apis = {
   },
 } as const;
 
-async function running(
-  name: keyof typeof apis,
-  change: Partial<Record<File, (text: string) => string>> = {},
-  { synced = true } = {},
-) {
+async function running(name: keyof typeof apis, change: Changes = {}, { synced = true } = {}) {
   const { world, token, container } = await ground(change);
   const { sync, start, port } = apis[name];
   const host = container(name);
@@ -196,7 +54,7 @@ describe.each(Object.keys(apis) as (keyof typeof apis)[])('%s', (name) => {
     expect(await api.stop()).toBe(0);
   });
 
-  const conf = (name === 'glance' ? '/etc/glance/glance-api.conf' : `/etc/${name}/${name}.conf`) as File;
+  const conf = (name === 'glance' ? '/etc/glance/glance-api.conf' : `/etc/${name}/${name}.conf`) as CloudFile;
   it.each([
     [
       'a wrong service password',
@@ -239,7 +97,7 @@ describe.each(Object.keys(apis) as (keyof typeof apis)[])('%s', (name) => {
 describe('start of the services', () => {
   const uri = (text: string): string => text.replace(':pw@mariadb', ':bad@mariadb');
 
-  it.each<[keyof typeof apis, string, Partial<Record<File, (text: string) => string>>, string]>([
+  it.each<[keyof typeof apis, string, Changes, string]>([
     [
       'placement',
       'wrong database password',
@@ -355,7 +213,7 @@ describe('nova-manage', () => {
       output: expect.stringContaining('WARNING: cell0 mapping not found - not syncing cell0.') as string,
     });
     const tables = await world
-      .container({ host: 'client', programs })
+      .container({ host: 'client', programs: cloudPrograms })
       .run(['mariadb', '-hmariadb', '-unova', '-ppw', 'nova_cell0', '-e', 'SHOW TABLES']);
     expect(tables.output).toBe('');
   });

@@ -159,4 +159,6 @@ const errnos: Partial<Record<SystemError['code'], string>> = {
   ETIMEDOUT: 'timed out',
   EACCES: '[Errno 13] Permission denied',
   ENOENT: '[Errno 2] No such file or directory',
+  EROFS: '[Errno 30] Read-only file system',
+  ENOSPC: '[Errno 28] No space left on device',
 };

@@ -1,0 +1,189 @@
+import { createHmac } from 'node:crypto';
+import { parseTimestamp } from '@openstack-operator/kube';
+import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
+import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
+import type { Identity } from '../oslo/auth-token.ts';
+import { loadConfig } from '../oslo/config.ts';
+import { Database } from '../oslo/database.ts';
+import { Messaging } from '../oslo/messaging.ts';
+import { PythonError } from '../oslo/python-error.ts';
+import { pause } from '../program-support.ts';
+import { headerOf, json, locationOf, plain } from './http.ts';
+import { cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { localObjects } from './nova-objects.ts';
+import { checkComputeVersions, hostOf, type NovaContext, registerService } from './nova-service.ts';
+import type { WsgiModule } from './uwsgi.ts';
+import { type ApiContext, apiContext, apiHandler, forbiddenReply, notFoundReply } from './wsgi-service.ts';
+
+/** `nova.wsgi.osapi_compute:application`: registers itself in its database before it answers; ready after about 8 s. */
+export const novaOsapi: WsgiModule = async (process) => {
+  const context = await openService(process, 'osapi_compute');
+  return apiHandler(context, {
+    open: (_request, path) => {
+      if (path === '/' || path === '') return json(200, { versions: [version('v2.0'), version('v2.1')] });
+      return ['/v2', '/v2.1'].includes(path) ? json(200, { version: version(path.slice(1)) }) : undefined;
+    },
+    routes: (request, path, identity) => route(context, request, path, identity),
+  });
+};
+
+/** `nova.wsgi.metadata:application`: answers agents that sign for their guests with the shared secret. */
+export const novaMetadata: WsgiModule = async (process) => {
+  const context = await openService(process, 'metadata');
+  return (request) => Promise.resolve(metadata(context, request));
+};
+
+/** nova.api.openstack.wsgi_app: files, logging, broker, the service's row; the paste file comes last. */
+async function openService(process: Process, name: string): Promise<ApiContext> {
+  const { env } = process;
+  const directory = (env['OS_NOVA_CONFIG_DIR'] ?? '/etc/nova').trim();
+  const named = (env['OS_NOVA_CONFIG_FILES'] ?? '').split(';').filter((file) => file !== '');
+  const files = (named.length > 0 ? named : ['api-paste.ini', 'nova.conf']).map((file) => `${directory}/${file}`);
+  const config = loadConfig(process, { project: 'nova', programs: ['uwsgi'], files });
+  const context = apiContext(process, config, `nova-${name}`);
+  await pause(process, 4500);
+  // The transport is opened on first use; a URL that cannot be parsed ends the import.
+  void new Messaging(context);
+  const objects = localObjects({ ...context, database: new Database(context) });
+  await checkComputeVersions(context, objects);
+  const identity = { host: hostOf(context), binary: `nova-${name}`, topic: null };
+  const found = await objects.run<Row | undefined>('service_get', identity);
+  await registerService(context, objects, identity, found);
+  await pause(process, 1500);
+  config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
+  return context;
+}
+
+function version(id: string): Row {
+  return {
+    id,
+    status: id === 'v2.1' ? 'CURRENT' : 'SUPPORTED',
+    version: id === 'v2.1' ? '2.100' : '',
+    min_version: '',
+  };
+}
+
+async function route(context: ApiContext, request: HttpMessage, path: string, identity: Identity): Promise<HttpReply> {
+  const [, prefix = '', kind = '', id] = path.split('/');
+  if (prefix !== 'v2.1' && prefix !== 'v2') return notFoundReply();
+  const isAdmin = identity.roles.includes('admin');
+  switch (kind) {
+    case 'os-services':
+      return isAdmin ? services(context, request, id) : forbiddenReply('os_compute_api:os-services:list');
+    case 'os-hypervisors':
+      return isAdmin ? hypervisors(context) : forbiddenReply('os_compute_api:os-hypervisors:list');
+    case 'servers':
+      return request.method === 'GET' && (id === undefined || id === 'detail')
+        ? json(200, { servers: await inCells(context, (schema) => [...tableOf(schema, 'instances').values()]) })
+        : notFoundReply();
+    case 'flavors':
+      return withApiDatabase(context, (schema) => json(200, { flavors: [...tableOf(schema, 'flavors').values()] }));
+    case 'os-aggregates':
+      return withApiDatabase(context, (schema) =>
+        json(200, { aggregates: [...tableOf(schema, 'aggregates').values()] }),
+      );
+    default:
+      return notFoundReply();
+  }
+}
+
+async function withApiDatabase<T>(context: NovaContext, run: (schema: Schema) => T): Promise<T> {
+  const database = new Database({ ...context, group: 'api_database' });
+  try {
+    return await database.transaction('SELECT', run);
+  } finally {
+    database.close();
+  }
+}
+
+/** Rows of all cells; a cell that does not answer is left out, with words in the log. */
+async function inCells(context: NovaContext, read: (schema: Schema) => Row[]): Promise<Row[]> {
+  const { config, log } = context;
+  const found: Row[] = [];
+  for (const row of await withApiDatabase(context, cellRows)) {
+    const cell = cellMapping(row, config, log);
+    const database = new Database({ ...context, url: cell.databaseConnection });
+    try {
+      found.push(...(await database.transaction('SELECT', read)).map((entry) => ({ ...entry, cell: cell.uuid })));
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.error('nova.context', `Error gathering result from cell ${cell.uuid}: ${error.lastLine}`);
+    } finally {
+      database.close();
+    }
+  }
+  return found;
+}
+
+async function services(context: ApiContext, request: HttpMessage, id: string | undefined): Promise<HttpReply> {
+  const { process, config } = context;
+  const down = config.integer('DEFAULT', 'service_down_time', 60) * 1000;
+  const { query } = locationOf(request);
+  const rows = await inCells(context, (schema) => [...tableOf(schema, 'services').values()]);
+  const shown = rows
+    // The API's own services have no topic and are not listed.
+    .filter((row) => row['topic'] !== null)
+    .filter((row) => ['host', 'binary'].every((name) => !query.has(name) || query.get(name) === row[name]))
+    .map((row) => ({
+      id: row['uuid'],
+      binary: row['binary'],
+      host: row['host'],
+      zone: row['binary'] === 'nova-compute' ? 'nova' : 'internal',
+      status: row['disabled'] === true ? 'disabled' : 'enabled',
+      disabled_reason: row['disabled_reason'] ?? null,
+      state:
+        process.clock.now() - parseTimestamp(String(row['last_seen_up'] ?? row['created_at'])) <= down ? 'up' : 'down',
+      updated_at: row['last_seen_up'] ?? null,
+    }));
+  if (request.method !== 'PUT') return json(200, { services: shown });
+  const service = shown.find((one) => one.id === id);
+  if (service === undefined) return notFoundReply();
+  const { status, disabled_reason: reason = null } = JSON.parse(request.body || '{}') as Row;
+  const cell = rows.find((row) => row['uuid'] === id)?.['cell'];
+  const mapping = (await withApiDatabase(context, cellRows)).find((row) => row['uuid'] === cell);
+  if (mapping === undefined) return notFoundReply();
+  const database = new Database({ ...context, url: cellMapping(mapping, config, context.log).databaseConnection });
+  await database.transaction('UPDATE', (schema) => {
+    const row = [...tableOf(schema, 'services').values()].find((one) => one['uuid'] === id);
+    Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
+  });
+  database.close();
+  return json(200, { service: { ...service, status, disabled_reason: reason } });
+}
+
+/** Compute nodes of hosts that are mapped to a cell. */
+async function hypervisors(context: ApiContext): Promise<HttpReply> {
+  const mapped = await withApiDatabase(context, (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
+  const nodes = await inCells(context, (schema) => [...tableOf(schema, 'compute_nodes').values()]);
+  const shown = nodes
+    .filter((row) => row['cell'] !== cell0 && mapped.has(String(row['host'])))
+    .map((row) => ({
+      id: row['uuid'],
+      hypervisor_hostname: row['hypervisor_hostname'],
+      state: 'up',
+      status: 'enabled',
+    }));
+  return json(200, { hypervisors: shown });
+}
+
+function metadata({ config, log }: ApiContext, request: HttpMessage): HttpReply {
+  const { path } = locationOf(request);
+  if (path === '/' || path === '') return plain(200, ['1.0', '2009-04-04', 'latest'].join('\n'));
+  if (!config.boolean('neutron', 'service_metadata_proxy', false)) return plain(404, 'Not Found');
+  const names = ['X-Instance-ID', 'X-Instance-ID-Signature', 'X-Tenant-ID'];
+  const missing = names.find((name) => headerOf(request, name) === undefined);
+  if (missing !== undefined) return plain(400, `${missing} header is missing from request.`);
+  const instance = headerOf(request, 'X-Instance-ID') ?? '';
+  const signature = headerOf(request, 'X-Instance-ID-Signature') ?? '';
+  const expected = createHmac('sha256', config.text('neutron', 'metadata_proxy_shared_secret', ''))
+    .update(instance)
+    .digest('hex');
+  if (signature !== expected) {
+    log.warning(
+      'nova.api.metadata.handler',
+      `X-Instance-ID-Signature: ${signature} does not match the expected value: ${expected} for id: ${instance}. Request From: ${headerOf(request, 'X-Forwarded-For') ?? 'None'}`,
+    );
+    return plain(403, 'Invalid proxy request signature.');
+  }
+  return plain(404, 'Not Found');
+}

@@ -1,0 +1,251 @@
+import { type LibvirtConnection, LibvirtError, openLibvirt } from '../infrastructure/libvirt-protocol.ts';
+import type { Row } from '../infrastructure/mysql-protocol.ts';
+import { Messaging } from '../oslo/messaging.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { osloProgram, type ServiceContext } from '../oslo/service.ts';
+import { pause } from '../program-support.ts';
+import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
+import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.ts';
+import { hostOf, runService, waitForConductor } from './nova-service.ts';
+import { PlacementClient } from './placement-client.ts';
+
+/**
+ * `nova-compute`: has no database; waits for the conductor of its cell, connects to libvirt, keeps its identity in
+ * `compute_id`, reports its inventory to Placement as its own user.
+ */
+export const novaCompute = osloProgram({
+  project: 'nova',
+  run: async (context) => {
+    await pause(context.process, 2500);
+    const compute = new Compute(context);
+    return compute.run();
+  },
+});
+
+/** What a hypervisor offers. */
+interface Hypervisor {
+  readonly hostname: string;
+  readonly vcpus: number;
+  readonly memoryMb: number;
+  readonly guests: number;
+}
+
+class Compute {
+  readonly #context: ServiceContext;
+  readonly #messaging: Messaging;
+  readonly #objects: NovaObjects;
+  readonly #host: string;
+  #libvirt: LibvirtConnection | undefined;
+  #placement: PlacementClient | undefined;
+
+  constructor(context: ServiceContext) {
+    this.#context = context;
+    this.#host = hostOf(context);
+    this.#messaging = new Messaging(context);
+    this.#objects = remoteObjects(this.#messaging);
+  }
+
+  get #files(): readonly string[] {
+    const given = this.#context.line.values('config-file');
+    return given.length > 0 ? given : ['/etc/nova/nova.conf'];
+  }
+
+  async run(): Promise<number> {
+    const { process, log } = this.#context;
+    await waitForConductor(this.#context, this.#objects);
+    if (process.signal.aborted) return 0;
+    await this.#loadManager();
+    this.#warnOfApiDatabase();
+    return runService(this.#context, {
+      binary: 'nova-compute',
+      topic: 'compute',
+      objects: this.#objects,
+      messaging: this.#messaging,
+      handler: (method) =>
+        Promise.reject(
+          new PythonError(
+            'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
+            `Endpoint does not support RPC method ${method}`,
+          ),
+        ),
+      checksVersions: false,
+      initHost: (row) => this.#initHost(row),
+      preStart: (row) => this.#updateResources(row, true),
+      periodic: {
+        spacing: 60,
+        run: async () => {
+          const row = await this.#objects.run<Row | undefined>('service_get', {
+            host: this.#host,
+            binary: 'nova-compute',
+          });
+          if (row !== undefined) await this.#updateResources(row, false);
+          log.debug('nova.compute.manager', 'update_available_resource');
+        },
+      },
+    });
+  }
+
+  /** The manager's clients: Placement's is opened at once, and ends the service when Keystone refuses. */
+  async #loadManager(): Promise<void> {
+    const { config, log } = this.#context;
+    this.#placement = new PlacementClient(this.#context);
+    try {
+      await this.#placement.open();
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      // A catalogue without Placement is only found out by the first request.
+      if (!error.type.endsWith('EndpointNotFound')) throw error;
+    }
+    demandNoVersionPin(this.#context);
+    const driver = config.text('DEFAULT', 'compute_driver');
+    const logger = 'nova.virt.driver';
+    if (!driver) {
+      log.error(logger, 'Compute driver option required, but not specified');
+      throw new SystemExit(1);
+    }
+    log.info(logger, `Loading compute driver '${driver}'`);
+    if (!['libvirt.LibvirtDriver', 'fake.FakeDriver', 'ironic.IronicDriver'].includes(driver)) {
+      log.exception(
+        logger,
+        'Unable to load the virtualization driver',
+        new PythonError('ImportError', `Class ${driver.split('.').at(-1)} cannot be found`),
+      );
+      throw new SystemExit(1);
+    }
+    if (driver.startsWith('libvirt')) config.choice('libvirt', 'virt_type', ['kvm', 'lxc', 'qemu', 'parallels'], 'kvm');
+  }
+
+  #warnOfApiDatabase(): void {
+    if (!this.#context.config.text('api_database', 'connection')) return;
+    this.#context.log.warning(
+      'nova.utils',
+      'This service is configured for access to the API database but is not allowed to directly access the database. You should run this service without the [api_database]/connection config option. The service version check will only query the local cell.',
+    );
+  }
+
+  async #initHost(row: Row | undefined): Promise<void> {
+    const { log } = this.#context;
+    const { guests, hostname } = await this.#hypervisor();
+    if (row !== undefined) {
+      if (readNodeIdentity(this.#context, this.#files) === undefined) {
+        throw new PythonError(
+          'nova.exception.InvalidConfiguration',
+          Number(row['version']) >= serviceVersion
+            ? 'No local node identity found, but this is not our first startup on this host. Refusing to start after potentially having lost that state!'
+            : `Upgrading from service version ${String(row['version'])} but found no nodes in the database for host ${this.#host} to persist locally; Possible rename detected, refusing to start!`,
+        );
+      }
+    } else if (guests > 0) {
+      throw new PythonError(
+        'nova.exception.InvalidConfiguration',
+        'My hypervisor has existing instances, but I appear to be a new service in this database. Possible database configuration error, refusing to start!',
+      );
+    }
+    const uuid = localNodeIdentity(this.#context, this.#files);
+    const node = await this.#objects.run<Row | undefined>('compute_node_get', { uuid });
+    if (node === undefined) {
+      log.warning(
+        'nova.compute.manager',
+        `Compute nodes ['${uuid}'] for host ${this.#host} were not found in the database. If this is the first time this service is starting on this host, then you can ignore this warning.`,
+      );
+      return;
+    }
+    if (node['hypervisor_hostname'] !== hostname) {
+      throw new PythonError(
+        'nova.exception.InvalidConfiguration',
+        `My compute node ${uuid} has hypervisor_hostname ${String(node['hypervisor_hostname'])} but virt driver reports it should be ${hostname}. Possible rename detected, refusing to start!`,
+      );
+    }
+    if (node['host'] !== this.#host) {
+      throw new PythonError(
+        'nova.exception.InvalidConfiguration',
+        `My node ${uuid} has host '${String(node['host'])}' but my host is '${this.#host}'; Possible rename detected, refusing to start!`,
+      );
+    }
+  }
+
+  /** The compute node's record, then its provider in Placement. What fails at the start ends the service. */
+  async #updateResources(service: Row, startup: boolean): Promise<void> {
+    const { log } = this.#context;
+    try {
+      const hypervisor = await this.#hypervisor();
+      const uuid = localNodeIdentity(this.#context, this.#files);
+      const known = await this.#objects.run<Row | undefined>('compute_node_get', { uuid });
+      await this.#objects.run('compute_node_save', {
+        uuid,
+        host: this.#host,
+        hypervisor_hostname: hypervisor.hostname,
+        hypervisor_type: 'QEMU',
+        service_id: service['id'],
+        vcpus: hypervisor.vcpus,
+        memory_mb: hypervisor.memoryMb,
+        running_vms: hypervisor.guests,
+        mapped: known?.['mapped'] ?? 0,
+      });
+      if (known === undefined) {
+        log.info(
+          'nova.compute.resource_tracker',
+          `Compute node record created for ${this.#host}:${hypervisor.hostname} with uuid: ${uuid}`,
+        );
+      }
+      await this.#placement?.update({ uuid, name: hypervisor.hostname }, inventoryOf(this.#context, hypervisor));
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      if (startup && error.type !== 'nova.exception.ResourceProviderCreationFailed') throw error;
+      log.exception('nova.compute.manager', `Error updating resources for node ${this.#host}.`, error);
+      if (startup) throw error;
+    }
+  }
+
+  async #hypervisor(): Promise<Hypervisor> {
+    const { process, config, log } = this.#context;
+    const driver = config.text('DEFAULT', 'compute_driver', '');
+    if (!driver.startsWith('libvirt')) return { hostname: this.#host, vcpus: 1000, memoryMb: 800_000, guests: 0 };
+    try {
+      if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
+        const type = config.text('libvirt', 'virt_type', 'kvm');
+        this.#libvirt = await openLibvirt(
+          process,
+          config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
+        );
+      }
+      const { hostname, vcpus, memoryMb } = await this.#libvirt.capabilities();
+      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length };
+    } catch (error) {
+      if (!(error instanceof LibvirtError)) throw error;
+      this.#libvirt = undefined;
+      log.exception(
+        'nova.virt.libvirt.host',
+        `Connection to libvirt failed: ${error.message}`,
+        new PythonError('libvirt.libvirtError', error.message),
+      );
+      throw new PythonError('nova.exception.HypervisorUnavailable', 'Connection to the hypervisor is broken on host');
+    }
+  }
+}
+
+/** `[upgrade_levels] compute = auto` looks into all cells when there is an API database, which a compute may not. */
+function demandNoVersionPin({ config, log }: ServiceContext): void {
+  if (config.text('upgrade_levels', 'compute') !== 'auto' || !config.text('api_database', 'connection')) return;
+  log.error(
+    'nova.compute.rpcapi',
+    'This service is configured for access to the API database but is not allowed to directly access the database. You should run this service without the [api_database]/connection config option.',
+  );
+  throw new PythonError('nova.exception.DBNotAllowed', 'nova-compute');
+}
+
+function inventoryOf({ config }: ServiceContext, { vcpus, memoryMb }: Hypervisor): Row {
+  const one = (total: number, reserved: number): Row => ({
+    total,
+    reserved,
+    min_unit: 1,
+    max_unit: total,
+    step_size: 1,
+    allocation_ratio: 1,
+  });
+  return {
+    VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus', 0)),
+    MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb', 512)),
+    DISK_GB: one(100, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
+  };
+}

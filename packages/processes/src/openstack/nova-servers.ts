@@ -1,0 +1,121 @@
+import type { Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { Database } from '../oslo/database.ts';
+import { Messaging } from '../oslo/messaging.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { osloProgram, type ServiceContext } from '../oslo/service.ts';
+import { pause, reasonOf, terminated } from '../program-support.ts';
+import { serveHttp } from './eventlet-server.ts';
+import { plain } from './http.ts';
+import { discoverHosts } from './nova-hosts.ts';
+import { localObjects, type NovaObjects } from './nova-objects.ts';
+import { objectHandler, runService } from './nova-service.ts';
+import { complaintOf, PlacementClient } from './placement-client.ts';
+
+function objectsOf(context: ServiceContext): NovaObjects {
+  return localObjects({ ...context, database: new Database(context) });
+}
+
+/** `nova-conductor`: does the database's work for the computes of its cell, over the broker. */
+export const novaConductor: Program = osloProgram({
+  project: 'nova',
+  run: async (context) => {
+    await pause(context.process, 2500);
+    const objects = objectsOf(context);
+    return runService(context, {
+      binary: 'nova-conductor',
+      topic: 'conductor',
+      objects,
+      messaging: new Messaging(context),
+      handler: objectHandler(objects),
+    });
+  },
+});
+
+/** `nova-scheduler`: tries Placement when it starts; maps new hosts now and then when it is told to. */
+export const novaScheduler: Program = osloProgram({
+  project: 'nova',
+  run: async (context) => {
+    const { process, config, log } = context;
+    await pause(process, 2500);
+    const messaging = new Messaging(context);
+    const logger = 'nova.scheduler.manager';
+    try {
+      await new PlacementClient(context).open();
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.error('nova.scheduler.client.report', complaintOf(error));
+      if (/MissingAuthPlugin$|Unauthorized$/.test(error.type)) {
+        log.error(
+          logger,
+          `Fatal error initializing placement client; config is incorrect or incomplete: ${error.message}`,
+        );
+        throw error;
+      }
+      if (!/EndpointNotFound$|DiscoveryFailure$|Timeout$|ConnectFailure$/.test(error.type)) {
+        log.error(logger, `Fatal error initializing placement client: ${error.message}`);
+        throw error;
+      }
+      log.warning(
+        logger,
+        `Unable to initialize placement client (${error.message}); Continuing with startup, but scheduling will not be possible.`,
+      );
+    }
+    const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval', -1);
+    return runService(context, {
+      binary: 'nova-scheduler',
+      topic: 'scheduler',
+      objects: objectsOf(context),
+      messaging,
+      handler: () => Promise.reject(new PythonError('nova.exception.NoValidHost', 'No valid host was found. ')),
+      ...(spacing > 0 && {
+        periodic: {
+          spacing,
+          run: async () => {
+            const found = await discoverHosts(context, () => undefined);
+            if (found.length > 0) log.info(logger, `Discovered ${found.length} new hosts: ${found.join(',')}`);
+          },
+        },
+      }),
+    });
+  },
+});
+
+/** `nova-novncproxy`: serves the console's files and websockets; asks the cell's database on a connection. */
+export const novaNovncproxy: Program = osloProgram({
+  project: 'nova',
+  names: {
+    flags: ['daemon', 'ssl_only', 'source_is_ipv6', 'record'],
+    values: ['web', 'cert', 'key', 'novncproxy_host', 'novncproxy_port', 'vnc-novncproxy_host', 'vnc-novncproxy_port'],
+  },
+  run: async (context) => {
+    const { process, config, log, line } = context;
+    await pause(process, 2000);
+    const web = line.value('web') ?? config.text('DEFAULT', 'web', '/usr/share/novnc');
+    const cert = config.text('DEFAULT', 'cert', 'self.pem');
+    if (config.boolean('DEFAULT', 'ssl_only', false) && !process.files.exists(cert))
+      throw new SystemExit(255, `SSL only and ${cert} not found`);
+    if (web !== '' && !process.files.exists(web)) throw new SystemExit(255, `Can not find html/js files at ${web}.`);
+    const host = config.text('vnc', 'novncproxy_host', '0.0.0.0');
+    const port = config.integer('vnc', 'novncproxy_port', 6080);
+    try {
+      serveHttp(process, { host, port }, (request) => {
+        const [path = ''] = request.path.split('?');
+        const file = `${web}${path}`;
+        return Promise.resolve(
+          process.files.exists(file) && !process.files.isDirectory(file)
+            ? { status: 200, headers: { 'content-type': 'text/html' }, body: process.files.read(file) }
+            : plain(404, 'File not found'),
+        );
+      });
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new PythonError('OSError', `[Errno ${error.code === 'EADDRINUSE' ? 98 : 99}] ${reasonOf(error)}`);
+    }
+    log.info('nova.console.websocketproxy', 'WebSocket server settings:');
+    log.info('nova.console.websocketproxy', `  - Listen on ${host}:${port}`);
+    log.info('nova.console.websocketproxy', `  - Web server (no directory listings). Web root: ${web}`);
+    await terminated(process);
+    return 0;
+  },
+});

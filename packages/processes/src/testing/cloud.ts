@@ -1,0 +1,168 @@
+import { libvirtPrograms } from '../infrastructure/libvirt.ts';
+import { mariadbClients } from '../infrastructure/mariadb-client.ts';
+import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
+import { mariadbd } from '../infrastructure/mariadb-server.ts';
+import { ovnCtl } from '../infrastructure/ovn-ctl.ts';
+import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
+import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
+import { glanceApi } from '../openstack/glance-api.ts';
+import { keystoneApi } from '../openstack/keystone-api.ts';
+import { keystoneManage } from '../openstack/keystone-manage.ts';
+import { glanceManage, neutronDbManage, placementManage } from '../openstack/manage-commands.ts';
+import { neutronApi, neutronServers } from '../openstack/neutron.ts';
+import { novaMetadata, novaOsapi } from '../openstack/nova-api.ts';
+import { novaCompute } from '../openstack/nova-compute.ts';
+import { novaManage } from '../openstack/nova-manage.ts';
+import { novaConductor, novaNovncproxy, novaScheduler } from '../openstack/nova-servers.ts';
+import { placementApi } from '../openstack/placement-api.ts';
+import { uwsgi } from '../openstack/uwsgi.ts';
+import { baseCommands } from '../shell/system-commands.ts';
+import { request, World } from './world.ts';
+
+export const cloudPrograms = {
+  ...baseCommands,
+  ...mariadbClients,
+  ...ovsControlCommands,
+  ...neutronServers,
+  mariadbd,
+  'mariadb-install-db': mariadbInstallDb,
+  'rabbitmq-server': rabbitmqServer,
+  '/ovn-ctl': ovnCtl,
+  'keystone-manage': keystoneManage,
+  'glance-manage': glanceManage,
+  'glance-api': glanceApi,
+  'placement-manage': placementManage,
+  'neutron-db-manage': neutronDbManage,
+  'nova-manage': novaManage,
+  'nova-conductor': novaConductor,
+  'nova-scheduler': novaScheduler,
+  'nova-compute': novaCompute,
+  'nova-novncproxy': novaNovncproxy,
+  ...libvirtPrograms,
+  uwsgi: uwsgi({
+    'keystone.wsgi.api:application': keystoneApi,
+    'placement.wsgi.api:application': placementApi,
+    'neutron.wsgi.api:application': neutronApi,
+    'nova.wsgi.osapi_compute:application': novaOsapi,
+    'nova.wsgi.metadata:application': novaMetadata,
+  }),
+};
+const databases = ['keystone', 'glance', 'placement', 'neutron', 'nova', 'nova_api', 'nova_cell0'];
+const sql = databases
+  .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
+  .join('');
+const key = Buffer.from('RHFuYk40d05BM21zZWs5QnhmNFpVVW9ub2stLVpjY3dEZGxmd0hCcTF6UT0=', 'base64').toString();
+/** URL of a database. */
+export const database = (name: string, user = name): string =>
+  `mysql+pymysql://${user}:pw@mariadb/${name}?charset=utf8`;
+const authtoken = (user: string): string => `[keystone_authtoken]
+auth_url = http://keystone:5000/v3
+auth_type = password
+username = ${user}
+password = pw
+project_name = service
+user_domain_name = Default
+project_domain_name = Default
+region_name = RegionOne
+www_authenticate_uri = http://keystone:5000/v3
+`;
+const novaConf = `[DEFAULT]\nuse_stderr = true\nstate_path = /var/lib/nova\ncompute_driver = libvirt.LibvirtDriver\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n${authtoken('nova').replace('keystone_authtoken', 'placement')}[neutron]\nservice_metadata_proxy = true\nmetadata_proxy_shared_secret = metasecret\n`;
+const ini = (module: string, port: number): string =>
+  `[uwsgi]\nhttp-socket = 0.0.0.0:${port}\nmodule = ${module}\nmaster = true\nlazy-apps = true\nneed-app = true\ndie-on-term = true\nstart-time = %t\n`;
+
+const files = {
+  '/etc/keystone/keystone.conf': `[database]\nconnection = ${database('keystone')}\n`,
+  '/etc/keystone/fernet-keys/0': key,
+  '/etc/keystone/credential-keys/0': key,
+  '/etc/glance/glance-api.conf': `[DEFAULT]\nuse_stderr = true\nenabled_backends = local:file\n[glance_store]\ndefault_backend = local\n[local]\nfilesystem_store_datadir = /var/lib/glance/images\n[os_glance_staging_store]\nfilesystem_store_datadir = /var/lib/glance/staging\n[os_glance_tasks_store]\nfilesystem_store_datadir = /var/lib/glance/tasks\n[paste_deploy]\nflavor = keystone\n[database]\nconnection = ${database('glance')}\n${authtoken('glance')}`,
+  '/etc/glance/glance-api-paste.ini': '[composite:glance-api-keystone]\n',
+  '/etc/placement/placement.conf': `[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = ${database('placement')}\n${authtoken('placement')}`,
+  '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}`,
+  '/etc/neutron/plugins/ml2/ml2_conf.ini':
+    '[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
+  '/etc/neutron/api-paste.ini': '[composite:neutron]\n',
+  '/etc/nova/nova.conf': `${novaConf}[database]\nconnection = ${database('nova')}\n[api_database]\nconnection = ${database('nova_api', 'nova')}\n${authtoken('nova')}`,
+  '/etc/nova/compute.conf': `${novaConf}[libvirt]\nvirt_type = qemu\n`,
+  '/etc/nova/api-paste.ini': '[composite:osapi_compute]\n',
+  '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
+  '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
+  '/placement.ini': ini('placement.wsgi.api:application', 8778),
+  '/nova.ini': ini('nova.wsgi.osapi_compute:application', 8774),
+  '/metadata.ini': ini('nova.wsgi.metadata:application', 8775),
+  '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
+};
+/** A file of the cloud's configuration. */
+export type CloudFile = keyof typeof files;
+
+/** Changes of files: what a test breaks. */
+export type Changes = Partial<Record<CloudFile, (text: string) => string>>;
+
+/** Everything below the service: databases, broker, OVN, Keystone with the service's user. */
+export async function ground(change: Changes = {}) {
+  const world = new World();
+  const mariadb = world.container({
+    host: 'mariadb',
+    programs: cloudPrograms,
+    uid: 42_434,
+    directories: ['var/lib/mysql', 'run/mysqld'],
+  });
+  mariadb.start(['sh', '-ec', 'mariadb-install-db --auth-root-authentication-method=normal; exec mariadbd']);
+  world
+    .container({
+      host: 'rabbitmq',
+      programs: cloudPrograms,
+      uid: 42_439,
+      directories: ['var/lib/rabbitmq'],
+      env: { RABBITMQ_DEFAULT_USER: 'openstack', RABBITMQ_DEFAULT_PASS: 'pw' },
+    })
+    .start(['rabbitmq-server']);
+  for (const side of ['nb', 'sb'])
+    world
+      .container({ host: `ovn-${side}`, programs: cloudPrograms })
+      .start(['/ovn-ctl', `--db-${side}-create-insecure-remote=yes`, `run_${side}_ovsdb`]);
+  await world.clock.advance(8000);
+  await mariadb.run(['mariadb', '-uroot', '-e', sql]);
+  const all = Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name, change[name as CloudFile]?.(text) ?? text]),
+  );
+  const keystone = world.container({ host: 'keystone', programs: cloudPrograms, files: all });
+  await keystone.run([
+    'sh',
+    '-ec',
+    'keystone-manage db_sync; keystone-manage bootstrap --bootstrap-password adminpw --bootstrap-region-id RegionOne --bootstrap-public-url http://keystone:5000/v3 --bootstrap-internal-url http://keystone:5000/v3',
+  ]);
+  keystone.start(['uwsgi', '--ini', '/keystone.ini']);
+  await world.clock.advance(4000);
+  const login = (user: string, password: string, project: string) =>
+    request(world, 'keystone', 5000, '/v3/auth/tokens', {
+      method: 'POST',
+      body: {
+        auth: {
+          identity: { methods: ['password'], password: { user: { name: user, domain: { id: 'default' }, password } } },
+          scope: { project: { name: project, domain: { id: 'default' } } },
+        },
+      },
+    });
+  const token = (await login('admin', 'adminpw', 'admin')).headers?.['x-subject-token'] ?? '';
+  const send = async (method: string, path: string, body?: unknown) => {
+    const reply = await request(world, 'keystone', 5000, `/v3/${path}`, {
+      method,
+      headers: { 'x-auth-token': token },
+      ...(body !== undefined && { body }),
+    });
+    return reply.body ? (JSON.parse(reply.body) as Record<string, { id: string } & { id: string }[]>) : {};
+  };
+  const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
+  const roles = (await send('GET', 'roles?name=admin'))['roles'];
+  for (const user of ['glance', 'placement', 'neutron', 'nova']) {
+    const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
+    await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
+  }
+  const service = (await send('POST', 'services', { service: { name: 'placement', type: 'placement' } }))['service'];
+  await send('POST', 'endpoints', {
+    endpoint: { service_id: service?.id, interface: 'internal', region: 'RegionOne', url: 'http://placement:8778' },
+  });
+  const container = (host: string) =>
+    world.container({ host, programs: cloudPrograms, files: all, directories: ['var/lib/glance', 'var/lib/nova'] });
+  return { world, token, container };
+}
