@@ -1,4 +1,11 @@
-import { createRehearsal, minimalControlPlane, type Rehearsal, type RunningOperator } from '@openstack-operator/cli';
+import {
+  createRehearsal,
+  minimalControlPlane,
+  type OperatorLife,
+  type Rehearsal,
+  type RehearsalOptions,
+  type RunningOperator,
+} from '@openstack-operator/cli';
 import {
   createLog,
   type KubeObject,
@@ -21,18 +28,15 @@ export interface Cloud {
   get(kind: string, name: string, namespace?: string): StoredObject | undefined;
   /** All objects of a kind. */
   list(kind: string): StoredObject[];
-  startOperator(): Promise<RunningOperator>;
+  startOperator(life?: OperatorLife): Promise<RunningOperator>;
   isReady(kind: string, name: string): boolean;
 }
 
 /** A sandbox with our CRDs, in virtual time, repeatable by its seed. */
 export async function createCloud({
   seed = 1,
-  nodes = ['node-1'],
-}: {
-  seed?: number;
-  nodes?: string[];
-} = {}): Promise<Cloud> {
+  ...options
+}: Pick<RehearsalOptions, 'nodes' | 'images' | 'wire' | 'server'> & { seed?: number } = {}): Promise<Cloud> {
   const clock = virtualClock();
   const settle = async <T>(promise: Promise<T>): Promise<T> => {
     let settled = false;
@@ -45,7 +49,7 @@ export async function createCloud({
   };
   const errors: string[] = [];
   const log = createLog({ clock, write: (line) => errors.push(line.slice(0, 2000)), level: 'error' });
-  const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log, nodes }));
+  const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log, ...options }));
   const list = (kind: string) => rehearsal.objects().filter((object) => object.kind === kind);
   const get = (kind: string, name: string, namespace = 'openstack') =>
     list(kind).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? namespace) === namespace);
@@ -60,7 +64,7 @@ export async function createCloud({
     get,
     list,
     isReady,
-    startOperator: () => settle(rehearsal.startOperator()),
+    startOperator: (life) => settle(rehearsal.startOperator(life)),
     async until(holds, minutes = 30) {
       try {
         await clock.run(holds, { limit: minutes * 60_000 });
@@ -101,7 +105,9 @@ export function controlPlane(spec: Record<string, unknown> = {}, name = 'my-clou
 }
 
 /** Brings a cloud to Ready. */
-export async function readyCloud(options: { seed?: number; nodes?: string[]; spec?: Record<string, unknown> } = {}) {
+export async function readyCloud(
+  options: Parameters<typeof createCloud>[0] & { spec?: Record<string, unknown> } = {},
+) {
   const cloud = await createCloud(options);
   const operator = await cloud.startOperator();
   await cloud.settle(cloud.rehearsal.create(controlPlane(options.spec)));

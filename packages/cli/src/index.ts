@@ -1,4 +1,13 @@
 export { minimalControlPlane } from './minimal-control-plane.ts';
-export { createRehearsal, operatorNamespace, type Rehearsal, type RunningOperator, resourcesIn } from './rehearsal.ts';
+export { overNetwork } from './operator-image.ts';
+export {
+  createRehearsal,
+  type OperatorLife,
+  operatorNamespace,
+  type Rehearsal,
+  type RehearsalOptions,
+  type RunningOperator,
+  resourcesIn,
+} from './rehearsal.ts';
 export { objectsOf, type Rendered, renderAll } from './render.ts';
 export { type Mistake, validateResource } from './validate.ts';

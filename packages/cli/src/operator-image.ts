@@ -1,4 +1,4 @@
-import { type HttpCall, runRecords } from '@openstack-operator/operator';
+import { type HttpAnswer, type HttpCall, runRecords } from '@openstack-operator/operator';
 import type { HttpReply, Image, Process } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
@@ -23,7 +23,8 @@ export const operatorImage: Image = {
   },
 };
 
-async function overNetwork({ network }: Process, { method, url, headers, body = '' }: HttpCall) {
+/** One HTTP request of a process over the sandbox's network. */
+export async function overNetwork({ network }: Process, { method, url, headers, body = '' }: HttpCall): Promise<HttpAnswer> {
   const { hostname, port, pathname, search } = new URL(url);
   const connection = await network.connect(hostname, Number(port || 80), 'http');
   try {

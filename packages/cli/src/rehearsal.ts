@@ -16,7 +16,7 @@ import {
 import { crd, kindOf, kinds } from '@openstack-operator/openstack';
 import { runOperator } from '@openstack-operator/operator';
 import { openstackImages } from '@openstack-operator/processes';
-import { createSandbox, type Sandbox } from '@openstack-operator/sandbox';
+import { createSandbox, type Image, type Sandbox, type SandboxOptions, type User } from '@openstack-operator/sandbox';
 import { operatorImage } from './operator-image.ts';
 
 /** Namespace of the operator, on the sandbox as in `config/default`. */
@@ -29,6 +29,22 @@ export interface RehearsalOptions {
   readonly log: Log;
   /** Names of the sandbox's nodes; default one. */
   readonly nodes?: readonly string[];
+  /** What its nodes can run beside OpenStack's images and the operator's. */
+  readonly images?: readonly Image[];
+  /** Put between operator and API server: a test that counts, delays or falsifies. */
+  readonly wire?: (transport: Transport) => Transport;
+  /** What the API server asks before it serves, and what goes wrong with it (see `createSandbox`). */
+  readonly server?: Pick<SandboxOptions, 'authorization' | 'faults'>;
+}
+
+/** How one operator of a rehearsal differs from the usual one. */
+export interface OperatorLife {
+  /** Name in the leader election; without it there is none. */
+  readonly identity?: string;
+  /** Follows these namespaces only. */
+  readonly namespaces?: readonly string[];
+  /** Whom it logs in as (default: an administrator). */
+  readonly user?: User;
 }
 
 /** A sandbox with our CRDs in it, and an operator that can be started and stopped. */
@@ -37,7 +53,7 @@ export interface Rehearsal {
   /** Every object that the API server has. */
   objects(): StoredObject[];
   /** Starts an operator; resolves when its controllers work. */
-  startOperator(): Promise<RunningOperator>;
+  startOperator(life?: OperatorLife): Promise<RunningOperator>;
   /** Creates an object, and its namespace where that is missing. */
   create(object: KubeObject): Promise<StoredObject>;
   stop(): void;
@@ -62,11 +78,15 @@ export async function createRehearsal({
   random,
   log,
   nodes = ['node-1'],
+  images = [],
+  wire: between = (transport) => transport,
+  server = {},
 }: RehearsalOptions): Promise<Rehearsal> {
   const sandbox = createSandbox({
     clock,
     random,
-    images: [...openstackImages(), operatorImage],
+    images: [...openstackImages(), operatorImage, ...images],
+    ...server,
     nodes: nodes.map((name) => ({ name })),
   });
   const client = sandbox.client();
@@ -87,9 +107,9 @@ export async function createRehearsal({
       const { registry, store } = sandbox.api;
       return [...new Set(registry.all().map(({ id }) => id))].flatMap((id) => store.list(id));
     },
-    async startOperator() {
+    async startOperator({ user, ...life } = {}) {
       const stop = new AbortController();
-      const wire = mortal(sandbox.transport());
+      const wire = mortal(between(sandbox.transport(user)));
       const started = Promise.withResolvers<Runtime>();
       const ended = runOperator({
         client: createClient({ transport: wire.transport, clock, userAgent: 'openstack-operator' }),
@@ -98,6 +118,7 @@ export async function createRehearsal({
         log,
         signal: stop.signal,
         namespace: operatorNamespace,
+        ...life,
         started: started.resolve,
       });
       ended.catch(started.reject);
