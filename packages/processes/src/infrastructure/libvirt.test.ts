@@ -73,6 +73,22 @@ describe('libvirtd', () => {
     expect(daemon.status()).toBeDefined();
   });
 
+  it('gives its socket to the group that the configuration names', async () => {
+    const conf = 'unix_sock_group = "nova"\nunix_sock_rw_perms = "0770"\n';
+    const { container, world, run } = await host({
+      files: { '/etc/libvirt/libvirtd.conf': conf, '/etc/group': 'nova:x:42436:\n' },
+    });
+    expect(container.files.stat('/run/libvirt/libvirt-sock')).toMatchObject({
+      type: 'socket',
+      mode: 0o770,
+      gid: 42_436,
+    });
+    const as = (uid: number) =>
+      world.container({ host: 'node1', programs, uid, volumes: { '/run/libvirt': run } }).run(['virsh', 'version']);
+    expect((await as(42_436)).status).toBe(0);
+    expect((await as(42_435)).output).toContain('Permission denied');
+  });
+
   it('is missed by virsh in the real words', async () => {
     const container = new World().container({ host: 'c', programs });
     const { status, output } = await container.run(['virsh', 'version']);

@@ -11,6 +11,7 @@ import {
   reasonOf,
   terminated,
 } from '../program-support.ts';
+import { idOf } from '../shell/file-commands.ts';
 import {
   type LibvirtDomain,
   LibvirtError,
@@ -50,6 +51,7 @@ const libvirtd: Program = command(async (process) => {
   }
   if (!(await pause(process, 800))) return 0;
   const host = hostOf(process, settings);
+  const group = groupOf(process, settings.get('unix_sock_group'));
   const domains = process.files.attach<Map<string, LibvirtDomain>>('/run/libvirt/qemu-domains', () => new Map());
   const listeners: Listener[] = [];
   try {
@@ -59,8 +61,14 @@ const libvirtd: Program = command(async (process) => {
     const accept = (): Session => session(process, { host, domains, stdio: qemu.get('stdio_handler') ?? 'logd' });
     const directory = settings.get('unix_sock_dir') ?? '/run/libvirt';
     const mode = Number.parseInt(settings.get('unix_sock_rw_perms') ?? '0770', 8);
-    listeners.push(process.network.listen(`unix:${directory}/libvirt-sock`, 'libvirt', accept, { mode }));
-    listeners.push(process.network.listen(`unix:${directory}/libvirt-sock-ro`, 'libvirt', accept, { mode: 0o777 }));
+    for (const [name, permissions] of [
+      ['libvirt-sock', mode],
+      ['libvirt-sock-ro', 0o777],
+    ] as const) {
+      listeners.push(process.network.listen(`unix:${directory}/${name}`, 'libvirt', accept, { mode: permissions }));
+      process.files.chmod(`${directory}/${name}`, permissions);
+      process.files.chown(`${directory}/${name}`, process.uid, group);
+    }
     if ((line.has('listen') || line.has('l')) && settings.get('listen_tcp') === '1') {
       const address = settings.get('listen_addr') ?? '0.0.0.0';
       listeners.push(
@@ -99,6 +107,16 @@ function readSettings(process: Process, file: string, known?: readonly string[])
     settings.set(key, value.replace(/^["'](.*)["']$/, '$1'));
   }
   return settings;
+}
+
+/** Whose the sockets are beside root. @throws CommandError for a group that the image does not know */
+function groupOf(process: Process, name: string | undefined): number {
+  if (name === undefined) return process.gid;
+  try {
+    return idOf(process, '/etc/group', name);
+  } catch {
+    throw new CommandError(`error : virGetGroupID:1166 : invalid argument: Failed to parse group '${name}'`, 6);
+  }
 }
 
 function hostOf(process: Process, settings: ReadonlyMap<string, string>): LibvirtHost {

@@ -114,6 +114,11 @@ function unary(process: Process, directory: string, operator: string, operand: s
       return facts.type === 'directory';
     case '-S':
       return facts.type === 'socket';
+    case '-c':
+      return facts.type === 'file' && path.startsWith('/dev/');
+    case '-b':
+    case '-p':
+      return false;
     case '-s':
       return facts.size > 0 || facts.type === 'directory';
     case '-r':

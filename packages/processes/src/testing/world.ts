@@ -76,6 +76,12 @@ export class World {
     return new Container(this, options);
   }
 
+  /** To connect to a socket one must be able to write to it. */
+  async #allowed(files: ContainerFileSystem, path: string): Promise<void> {
+    await Promise.resolve();
+    files.socketAt(path);
+  }
+
   network(host: string, files: ContainerFileSystem, owned: Set<AbortController>): Network {
     const self: Peer = { address: this.address(host) };
     const connect = (key: string, protocol: Protocol, peer: Peer): Promise<Connection> => {
@@ -131,7 +137,7 @@ export class World {
       },
       connectUnix: (path, protocol) =>
         files.exists(path)
-          ? connect(`unix:${path}`, protocol, { address: '' })
+          ? this.#allowed(files, path).then(() => connect(`unix:${path}`, protocol, { address: '' }))
           : Promise.reject(new SystemError('ENOENT', `${path}: No such file or directory`)),
       lookup: (name) => (name === 'localhost' ? ['127.0.0.1'] : [this.address(name)]),
     };
