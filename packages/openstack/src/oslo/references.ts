@@ -8,7 +8,7 @@ export type Filter =
   | 'oslo'
   /** Quoted for SQL: backslash and quote escaped; the reference stands between single quotes. */
   | 'sql'
-  /** Quoted for a MySQL option file or a curl config: the reference stands between double quotes. */
+  /** Quoted for JSON and MySQL option files, which read the same escapes: the reference stands between double quotes. */
   | 'quoted'
   /** `%` doubled, as in Python's configparser (alembic). */
   | 'percent';
@@ -49,7 +49,12 @@ function encode(text: string, filter: Filter): string {
     case 'sql':
       return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
     case 'quoted':
-      return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+      return text
+        .replaceAll('\\', '\\\\')
+        .replaceAll('"', '\\"')
+        .replaceAll('\n', '\\n')
+        .replaceAll('\r', '\\r')
+        .replaceAll('\t', '\\t');
     case 'percent':
       return text.replaceAll('%', '%%');
     default:

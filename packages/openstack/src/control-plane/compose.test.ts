@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { emptySurroundings } from '../engine/surroundings.ts';
+import { resource } from '../testing/compositions.ts';
+import { composeControlPlane, phaseOf } from './compose.ts';
+
+const minimal = resource(
+  readFileSync(new URL('../../../../config/samples/controlplane_minimal.yaml', import.meta.url), 'utf8'),
+);
+const compose = (spec: object = {}) => composeControlPlane({ ...minimal, spec: spec }, emptySurroundings);
+
+/** Spec of the child of that kind; undefined when there is none. */
+function child(kind: string, spec: object = {}): Record<string, unknown> | undefined {
+  const objects = compose(spec).steps.flatMap(({ objects }) => objects);
+  const found = objects.find((desired) => 'object' in desired && desired.object.kind === kind);
+  return found !== undefined && 'object' in found ? (found.object['spec'] as Record<string, unknown>) : undefined;
+}
+const claims = (spec: object = {}) =>
+  compose(spec).steps.flatMap(({ objects }) => objects.filter(({ verb }) => verb === 'claim'));
+
+test('what does not depend on each other comes up side by side', () => {
+  const needs = Object.fromEntries(compose().steps.map(({ condition, needs }) => [condition, needs]));
+  expect(needs['KeystoneReady']).toEqual(['MariaDBReady', 'MemcachedReady']);
+  expect(needs['GlanceReady']).toEqual(['KeystoneReady']);
+  expect(needs['NovaReady']).toContain('NeutronReady');
+});
+
+test('children refer to each other by name', () => {
+  expect(child('Nova')).toMatchObject({
+    databaseRef: { name: 'my-cloud-mariadb' },
+    neutronRef: { name: 'my-cloud-neutron' },
+  });
+  expect(child('Neutron')).toMatchObject({ ovnRef: { name: 'my-cloud-ovn' }, novaRef: { name: 'my-cloud-nova' } });
+});
+
+test('host names follow the domain, unless they are said', () => {
+  expect(child('Nova', { publicDomain: 'example.org' })).toMatchObject({
+    publicHostname: 'nova.example.org',
+    consolePublicHostname: 'console.example.org',
+  });
+  expect(child('Keystone', { keystone: { publicHostname: 'id.example.org' } })).toMatchObject({
+    publicHostname: 'id.example.org',
+  });
+  expect(child('MariaDB', { publicDomain: 'example.org' })).not.toHaveProperty('publicHostname');
+});
+
+describe('a service that is switched off', () => {
+  test('is skipped, and so is what needs it, with words', () => {
+    const steps = new Map(compose({ neutron: { enabled: false } }).steps.map((step) => [step.condition, step]));
+    expect(steps.get('NeutronReady')?.skipped?.reason).toBe('Disabled');
+    expect(steps.get('NovaReady')?.skipped).toEqual({
+      reason: 'DependencyDisabled',
+      message: 'Nova needs spec.neutron, which is disabled; enable it, or disable spec.nova as well',
+    });
+  });
+
+  test('is not referred to', () => {
+    expect(child('Neutron', { nova: { enabled: false } })).not.toHaveProperty('novaRef');
+  });
+});
+
+describe('nodes', () => {
+  const labels = (group: string, compute: boolean) => ({
+    'openstack.k8s.io/cloud': 'openstack.my-cloud',
+    'openstack.k8s.io/node-group': group,
+    ...(compute ? { 'openstack.k8s.io/compute': 'true' } : {}),
+  });
+
+  test('one group of all nodes by default, of as many as asked for', () => {
+    expect(claims()).toEqual([{ verb: 'claim', labels: labels('default', true), selector: {} }]);
+    expect(claims({ nova: { computeReplicas: 2 } })).toMatchObject([{ count: 2 }]);
+    expect(claims({ nova: { enabled: false } })).toEqual([]);
+  });
+
+  test("Nova's groups, and chassis without guests; OVN is told of both", () => {
+    const spec = {
+      nova: { nodeGroups: [{ name: 'big', nodeSelector: { size: 'big' }, gateway: false, virtType: 'kvm' }] },
+      ovnNetwork: { nodeGroups: [{ name: 'edge', nodeSelector: { role: 'edge' } }] },
+    };
+    expect(claims(spec)).toEqual([
+      { verb: 'claim', labels: labels('big', true), selector: { size: 'big' } },
+      { verb: 'claim', labels: labels('edge', false), selector: { role: 'edge' } },
+    ]);
+    expect(child('OVNNetwork', spec)?.['nodeGroups']).toEqual([
+      { name: 'big', nodeSelector: { size: 'big' }, gateway: false },
+      { name: 'edge', nodeSelector: { role: 'edge' } },
+    ]);
+  });
+
+  test('a group of both is a mistake', () => {
+    const groups = { nodeGroups: [{ name: 'a' }] };
+    expect(compose({ nova: groups, ovnNetwork: groups }).steps[0]?.problem?.message).toBe(
+      'spec.ovnNetwork.nodeGroups[name=a]: Nova has a group of this name, whose nodes are chassis anyway',
+    );
+  });
+
+  test("bridges are Neutron's, unless OVN is told others", () => {
+    const own = [{ physicalNetwork: 'x', bridge: 'br-x' }];
+    expect(child('OVNNetwork')?.['bridgeMappings']).toEqual([{ physicalNetwork: 'physnet1', bridge: 'br-ex' }]);
+    expect(child('OVNNetwork', { neutron: { externalBridge: 'br-two' } })?.['bridgeMappings']).toEqual([
+      { physicalNetwork: 'physnet1', bridge: 'br-two' },
+    ]);
+    expect(child('OVNNetwork', { neutron: { bridgeMappings: own } })?.['bridgeMappings']).toEqual(own);
+    expect(child('OVNNetwork', { ovnNetwork: { bridgeMappings: own } })?.['bridgeMappings']).toEqual(own);
+  });
+});
+
+test.each([
+  [{}, 'Ready'],
+  [{ MariaDBReady: 'False', NovaReady: 'False' }, 'Infrastructure'],
+  [{ KeystoneReady: 'False', NovaReady: 'False' }, 'Identity'],
+  [{ GlanceReady: 'False', NovaReady: 'False' }, 'CoreServices'],
+  [{ NovaReady: 'False' }, 'Compute'],
+] as const)('phase of %j is %s', (open, phase) => {
+  const progress = compose().steps.map(({ condition }) => ({
+    condition,
+    status: condition in open ? ('False' as const) : ('True' as const),
+    reason: '',
+    message: '',
+  }));
+  expect(phaseOf(progress)).toBe(phase);
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { exposureOf } from './exposure.ts';
+import { emptySurroundings, type ServiceSpec, type Surroundings } from './surroundings.ts';
+
+const gateways: Surroundings['gateways'] = {
+  'ns/openstack-gateway': {
+    listeners: [
+      { name: 'http', protocol: 'HTTP', port: 80 },
+      { name: 'https', protocol: 'HTTPS', port: 8443 },
+    ],
+  },
+  'edge/plain': { listeners: [{ name: 'web', protocol: 'HTTP', port: 80 }] },
+  'edge/tcp': { listeners: [{ name: 'raw', protocol: 'TCP', port: 9000 }] },
+};
+const served = new Set(['gateway.networking.k8s.io/HTTPRoute']);
+const host = 'api.example.org';
+
+function outcome(spec: ServiceSpec, world: Partial<Surroundings> = { served, gateways }): string {
+  const exposure = exposureOf({ namespace: 'ns', spec }, { ...emptySurroundings, ...world });
+  return exposure.type === 'route' ? exposure.url : exposure.type === 'problem' ? exposure.problem.reason : 'none';
+}
+
+describe('an API is reached from outside', () => {
+  test.each<[string, ServiceSpec, string]>([
+    ['by the default Gateway, over TLS where it can', { publicHostname: host }, `https://${host}:8443`],
+    [
+      'by another Gateway of another namespace',
+      { publicHostname: host, gatewayRef: { name: 'plain', namespace: 'edge' } },
+      `http://${host}`,
+    ],
+    [
+      'by a listener that is named',
+      { publicHostname: host, gatewayRef: { name: 'openstack-gateway', listenerName: 'http' } },
+      `http://${host}`,
+    ],
+    ['never when that is not wanted', { publicHostname: host, exposure: 'None' }, 'none'],
+    ['not without a host name', {}, 'none'],
+    ['a host name is missed when a Gateway is asked for', { exposure: 'Gateway' }, 'HostnameMissing'],
+    ['a Gateway that does not exist', { publicHostname: host, gatewayRef: { name: 'x' } }, 'GatewayMissing'],
+    [
+      'a listener that does not exist',
+      { publicHostname: host, gatewayRef: { name: 'openstack-gateway', listenerName: 'x' } },
+      'ListenerMissing',
+    ],
+    [
+      'a Gateway without a listener for HTTP',
+      { publicHostname: host, gatewayRef: { name: 'tcp', namespace: 'edge' } },
+      'ListenerMissing',
+    ],
+  ])('%s', (_title, spec, expected) => {
+    expect(outcome(spec)).toBe(expected);
+  });
+
+  test('a cluster without Gateway API: nothing, unless it is asked for', () => {
+    expect(outcome({ publicHostname: host }, {})).toBe('none');
+    expect(outcome({ publicHostname: host, exposure: 'Gateway' }, {})).toBe('GatewayApiMissing');
+    expect(outcome({ publicHostname: host, gatewayRef: { name: 'x' } }, {})).toBe('GatewayApiMissing');
+  });
+
+  test('a cluster with Gateway API and no Gateway: nothing', () => {
+    expect(outcome({ publicHostname: host }, { served })).toBe('none');
+  });
+});

@@ -1,0 +1,208 @@
+import { keyOf, type StoredObject } from '@openstack-operator/kube';
+import { describe, expect, test } from 'vitest';
+import { Keystone } from '../api/keystone.ts';
+import { judge, judgeAll } from './judge.ts';
+import { annotations, cloudLabel, nodeGroupLabel } from './names.ts';
+import type { Desired, Step } from './step.ts';
+
+const stored = (kind: string, name: string, more: object = {}): StoredObject => ({
+  apiVersion: kind === 'Job' ? 'batch/v1' : kind === 'Secret' ? 'v1' : 'apps/v1',
+  kind,
+  ...more,
+  metadata: {
+    name,
+    namespace: 'ns',
+    uid: name,
+    resourceVersion: '1',
+    generation: 2,
+    ...(more as { metadata?: object }).metadata,
+  },
+});
+
+const step = (object: StoredObject, more: Partial<Step> = {}): Step => ({
+  condition: 'DeploymentReady',
+  needs: [],
+  awaits: [],
+  objects: [{ verb: 'apply', object: object }],
+  ...more,
+});
+
+function verdict(
+  desired: StoredObject,
+  live: StoredObject | undefined,
+  world: Partial<Parameters<typeof judge>[1]> = {},
+) {
+  const { status, reason, message } = judge(step(desired), {
+    observe: (kind, { name }) => (live?.kind === kind.kind && live.metadata.name === name ? live : undefined),
+    pods: () => [],
+    nodes: [],
+    finishedJobs: {},
+    ...world,
+  });
+  return [status, reason, message];
+}
+
+const template = { metadata: { labels: { app: 'x' } } };
+
+describe('workloads', () => {
+  const done = { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  test.each<[string, object | undefined, string, string]>([
+    ['not there', undefined, 'Missing', 'Deployment api is to be created'],
+    ['not seen yet', { observedGeneration: 1 }, 'RollingOut', 'Deployment api: rollout has not begun'],
+    ['half new', { ...done, updatedReplicas: 1 }, 'RollingOut', 'Deployment api: 1 of 2 pods are new'],
+    ['old pods left', { ...done, replicas: 3 }, 'RollingOut', 'Deployment api: 1 old pods are going'],
+    ['not available', { ...done, availableReplicas: 1 }, 'NotAvailable', 'Deployment api: 1 of 2 pods are ready'],
+    ['done', done, 'Done', ''],
+  ])('a Deployment that is %s', (_title, status, reason, message) => {
+    const spec = { replicas: 2, template };
+    const live = status === undefined ? undefined : stored('Deployment', 'api', { spec, status });
+    expect(verdict(stored('Deployment', 'api', { spec }), live)).toEqual([
+      reason === 'Done' ? 'True' : 'False',
+      reason,
+      message,
+    ]);
+  });
+
+  test('the message ends with the last words of the pod that keeps it waiting', () => {
+    const spec = { replicas: 1, template };
+    const live = stored('Deployment', 'api', {
+      spec,
+      status: { ...done, replicas: 1, updatedReplicas: 1, availableReplicas: 0 },
+    });
+    const terminated = { exitCode: 1, message: 'first\nAccess denied for user\n' };
+    const pod = stored('Pod', 'api-0', {
+      status: { containerStatuses: [{ name: 'api', ready: false, lastState: { terminated } }] },
+    });
+    expect(verdict(live, live, { pods: () => [pod] })[2]).toBe(
+      'Deployment api: 0 of 1 pods are ready; pod api-0: container api ended with 1: Access denied for user',
+    );
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'not ready',
+      { observedGeneration: 2, readyReplicas: 0, updatedReplicas: 1 },
+      'StatefulSet db: 0 of 1 pods are ready',
+    ],
+    ['not new', { observedGeneration: 2, readyReplicas: 1, updatedReplicas: 0 }, 'StatefulSet db: 0 of 1 pods are new'],
+    ['done', { observedGeneration: 2, readyReplicas: 1, updatedReplicas: 1 }, ''],
+  ])('a StatefulSet that is %s', (_title, status, message) => {
+    const live = stored('StatefulSet', 'db', { spec: { replicas: 1, template }, status });
+    expect(verdict(live, live)[2]).toBe(message);
+  });
+});
+
+describe('node agents are judged by the nodes that they are for', () => {
+  const nodeSelector = { [cloudLabel]: 'c' };
+  const matchExpressions = [{ key: nodeGroupLabel, operator: 'In', values: ['a'] }];
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
+  };
+  const daemonSet = (desiredNumberScheduled: number, numberReady: number) =>
+    stored('DaemonSet', 'agent', {
+      spec: { template: { ...template, spec: { nodeSelector, affinity } } },
+      status: { observedGeneration: 2, desiredNumberScheduled, numberReady },
+    });
+  const node = (name: string, group: string) =>
+    stored('Node', name, { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: group } } });
+  test.each<[string, number, number, string[], string]>([
+    ['no node, none wanted', 0, 0, [], ''],
+    ['only nodes of another group', 0, 0, ['b'], ''],
+    ['a node without its pod yet', 0, 0, ['a'], 'DaemonSet agent: 0 of 1 nodes have a pod'],
+    ['one of two is ready', 2, 1, ['a', 'a'], 'DaemonSet agent: ready on 1 of 2 nodes'],
+    ['all are ready', 2, 2, ['a', 'a', 'b'], ''],
+  ])('%s', (_title, wanted, ready, groups, message) => {
+    const live = daemonSet(wanted, ready);
+    const nodes = groups.map((group, index) => node(`node-${index}`, group));
+    expect(verdict(live, live, { nodes })[2]).toBe(message);
+  });
+});
+
+describe('Jobs', () => {
+  const job = (inputs: string, conditions: object[] = []) =>
+    stored('Job', 'sync', {
+      metadata: { annotations: { [annotations.inputs]: inputs } },
+      spec: { template },
+      status: { conditions },
+    });
+  test.each<[string, StoredObject | undefined, Record<string, string>, string, string]>([
+    ['not there', undefined, {}, 'Missing', 'Job sync is to be run'],
+    ['finished once, and gone', undefined, { sync: 'new' }, 'Done', ''],
+    ['finished with other inputs, and gone', undefined, { sync: 'old' }, 'Missing', 'Job sync is to be run'],
+    [
+      'there with other inputs',
+      job('old', [{ type: 'Complete', status: 'True' }]),
+      {},
+      'Updating',
+      'Job sync is to be run again',
+    ],
+    ['running', job('new'), {}, 'JobRunning', 'Job sync is running'],
+    ['complete', job('new', [{ type: 'Complete', status: 'True' }]), {}, 'Done', ''],
+    [
+      'failed',
+      job('new', [{ type: 'Failed', status: 'True', message: 'Job has reached the specified backoff limit' }]),
+      {},
+      'JobFailed',
+      'Job sync failed: Job has reached the specified backoff limit',
+    ],
+  ])('a Job that is %s', (_title, live, finishedJobs, reason, message) => {
+    expect(verdict(job('new'), live, { finishedJobs })).toEqual([
+      reason === 'Done' ? 'True' : 'False',
+      reason,
+      message,
+    ]);
+  });
+});
+
+describe('steps', () => {
+  const world = { observe: () => undefined, pods: () => [], nodes: [], finishedJobs: {} };
+  const config = stored('Secret', 'config');
+
+  test('a step waits for what it needs, and says for what that one waits', () => {
+    const steps = [step(config, { condition: 'ConfigReady' }), step(config, { needs: ['ConfigReady'] })];
+    expect(judgeAll(steps, world).map(({ condition, reason, message }) => [condition, reason, message])).toEqual([
+      ['ConfigReady', 'Missing', 'Secret config is to be created'],
+      ['DeploymentReady', 'Waiting', expect.stringContaining('ConfigReady')],
+    ]);
+  });
+
+  test('a step that may not begin says which resource it waits for', () => {
+    const awaits = [{ kind: Keystone, namespace: 'ns', name: 'keystone' }];
+    expect(judge(step(config, { awaits }), world).message).toBe('waiting for Keystone keystone, which does not exist');
+    const live = stored('Keystone', 'keystone', {
+      status: { conditions: [{ type: 'Ready', status: 'False', message: 'Job x is running' }] },
+    });
+    const observe: typeof world.observe = ((kind: { kind: string }) =>
+      kind.kind === 'Keystone' ? live : undefined) as never;
+    expect(judge(step(config, { awaits }), { ...world, observe }).message).toBe(
+      'waiting for Keystone keystone: Job x is running',
+    );
+  });
+
+  test('a problem is said, a skipped step is done', () => {
+    const problem = { reason: 'Wrong', message: 'spec.x: wrong' };
+    expect(judge(step(config, { problem }), world)).toMatchObject({ status: 'False', ...problem });
+    expect(judge(step(config, { skipped: problem }), world)).toMatchObject({ status: 'True', ...problem });
+  });
+
+  test('a generated Secret is whole when every key is there', () => {
+    const desired: Desired = {
+      verb: 'generate',
+      object: config,
+      values: { a: { type: 'password', length: 8 }, b: { type: 'password', length: 8 } },
+      secretClass: 'credential',
+    };
+    const live = stored('Secret', 'config', { data: { a: '' } });
+    const one = { ...step(config), objects: [desired] };
+    expect(judge(one, { ...world, observe: () => live }).message).toBe('Secret config: key b is to be generated');
+    expect(keyOf(live)).toBe('ns/config');
+  });
+
+  test('a claim counts the nodes that carry its labels', () => {
+    const claim: Desired = { verb: 'claim', labels: { [cloudLabel]: 'c' }, selector: {}, count: 2 };
+    const one = { ...step(config), objects: [claim] };
+    const node = stored('Node', 'node-1', { metadata: { labels: { [cloudLabel]: 'c' } } });
+    expect(judge(one, { ...world, nodes: [node] }).message).toContain('1 of 2 nodes are claimed');
+    expect(judge({ ...one, objects: [{ ...claim, count: 0 }] }, world).status).toBe('True');
+  });
+});

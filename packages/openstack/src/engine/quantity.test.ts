@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { bytesOf } from './quantity.ts';
+
+test.each([
+  ['512Mi', 536870912],
+  ['1.5Gi', 1610612736],
+  ['2G', 2000000000],
+  ['100k', 100000],
+  [1024, 1024],
+  ['1e9', undefined],
+  ['lots', undefined],
+])('%s is %s bytes', (quantity, bytes) => {
+  expect(bytesOf(quantity)).toBe(bytes);
+});

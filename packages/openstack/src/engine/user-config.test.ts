@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { userConfig } from './user-config.ts';
+
+const check = (config: unknown) =>
+  userConfig(config as never, {
+    path: 'spec.config',
+    names: ['nova.conf', 'scheduler'],
+    owned: { libvirt: { virt_type: 'spec.virtType' } },
+  });
+
+test('files and components are taken by name; numbers, texts, switches and null as they are', () => {
+  const config = { 'nova.conf': { DEFAULT: { a: 1.5, b: true, c: null } }, scheduler: { scheduler: { workers: 4 } } };
+  expect(check(config)).toEqual({ layers: config, problems: [] });
+});
+
+test('a list is one line, or one line for each entry where an option may be given many times', () => {
+  const { layers } = check({ 'nova.conf': { pci: { device_spec: ['a', 'b'] }, DEFAULT: { enabled: ['x', 'y'] } } });
+  expect(layers['nova.conf']).toEqual({ pci: { device_spec: ['a', 'b'] }, DEFAULT: { enabled: 'x,y' } });
+});
+
+describe('what cannot be taken is left out, and the message names path and way out', () => {
+  test.each([
+    ['libvirt', 'virt_type', 'qemu', 'set spec.virtType instead'],
+    ['DEFAULT', 'transport_url', 'rabbit://x', 'set spec.messageQueueRef or spec.messageQueue instead'],
+    ['database', 'connection', 'mysql://x', 'set spec.databaseRef or spec.database instead'],
+    ['placement', 'username', 'me', 'set spec.identity.userName instead'],
+    ['DEFAULT', 'a', 'two\nlines', 'may not hold a line break'],
+    ['DEFAULT', 'a', '{{other-secret/password}}', 'secrets come from Secrets that fields of the spec name'],
+    ['DEFAULT', 'a b', '1', 'not the name of an option'],
+  ])('[%s] %s = %j: %s', (section, option, value, message) => {
+    const { layers, problems } = check({ 'nova.conf': { [section]: { [option]: value, kept: 1 } } });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toContain(`spec.config["nova.conf"].${section}.${option}: `);
+    expect(problems[0]?.message).toContain(message);
+    expect(layers['nova.conf']).toEqual({ [section]: { kept: 1 } });
+  });
+
+  test('an unknown file or component', () => {
+    expect(check({ 'nova.cnf': {} }).problems[0]?.message).toBe(
+      'spec.config["nova.cnf"]: there is no such file or component; known are nova.conf, scheduler',
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { resolveReferences, secretReference, splitSecrets } from './references.ts';
+
+const resolve = (filter: Parameters<typeof secretReference>[2], value: string) =>
+  resolveReferences(secretReference('s', 'k', ...(filter === undefined ? [] : [filter])), () => value);
+
+describe('filters encode a value for the place where it is put', () => {
+  const password = fc.string({ unit: 'grapheme', maxLength: 30 });
+
+  test('url: what a URL parser decodes is the value', () => {
+    fc.assert(
+      fc.property(password, (value) => {
+        const url = new URL(`rabbit://user:${resolve('url', value)}@host:5672/vhost`);
+        expect(decodeURIComponent(url.password)).toBe(value);
+      }),
+    );
+  });
+
+  test('oslo: substitution of $ gives the value back', () => {
+    fc.assert(
+      fc.property(password, (value) => {
+        expect(resolve('oslo', value).replaceAll('$$', '$')).toBe(value);
+      }),
+    );
+  });
+
+  test('quoted: a JSON text between quotes stays one, line breaks and tabs included', () => {
+    const typed = fc.stringMatching(/^[ -~äöü\n\r\t]{0,30}$/);
+    fc.assert(
+      fc.property(typed, (value) => {
+        expect(JSON.parse(`"${resolve('quoted', value)}"`)).toBe(value);
+      }),
+    );
+  });
+
+  test('sql: no value ends the literal', () => {
+    fc.assert(
+      fc.property(password, (value) => {
+        const literal = resolve('sql', value);
+        expect(/^(?:[^'\\]|\\[\s\S])*$/.test(literal)).toBe(true);
+        expect(literal.replaceAll(/\\([\s\S])/g, '$1')).toBe(value);
+      }),
+    );
+  });
+
+  test('filters follow each other', () => {
+    expect(resolveReferences(secretReference('s', 'k', 'url', 'percent'), () => 'a@b')).toBe('a%%40b');
+  });
+});
+
+test('a value that is not there is named', () => {
+  expect(() => resolveReferences('x {{secret/key}}', () => undefined)).toThrow('Secret secret has no key key');
+});
+
+describe('secrets leave the file for the environment', () => {
+  test('under the names that oslo.config reads', () => {
+    const connection = `mysql://u:${secretReference('s', 'password', 'url')}@h/d`;
+    expect(splitSecrets({ database: { connection, max_retries: -1 } })).toEqual({
+      plain: { database: { max_retries: -1 } },
+      environment: { OS_DATABASE__CONNECTION: connection },
+    });
+  });
+
+  test.each([
+    ['storage:sqlalchemy', 'connection', '{{s/k}}'],
+    ['DEFAULT', 'device_spec', ['{{s/k}}']],
+  ])('[%s] %s cannot be carried there', (section, option, value) => {
+    expect(() => splitSecrets({ [section]: { [option]: value } })).toThrow('the environment cannot carry');
+  });
+});

@@ -1,0 +1,79 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { parse } from 'yaml';
+import { composeControlPlane } from '../control-plane/compose.ts';
+import { type Composition, compose } from '../engine/compose.ts';
+import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
+import type { DesiredObject } from '../engine/step.ts';
+import {
+  emptySurroundings,
+  type ReferenceField,
+  type ServiceResource,
+  type Surroundings,
+} from '../engine/surroundings.ts';
+import { services } from '../services/index.ts';
+
+/** Reads a sample: `config/samples/<name>.yaml`. */
+export type ReadSample = (name: string) => string;
+
+/** Every sample that is a resource of ours. */
+export const samples = [
+  'mariadb',
+  'rabbitmq',
+  'memcached',
+  'ovn-network',
+  'keystone',
+  'glance',
+  'placement',
+  'neutron',
+  'nova',
+  'controlplane_minimal',
+  'controlplane_production',
+] as const;
+
+/** The samples that the others refer to. */
+const referred: Readonly<Record<ReferenceField, string>> = {
+  databaseRef: 'mariadb',
+  messageQueueRef: 'rabbitmq',
+  cacheRef: 'memcached',
+  keystoneRef: 'keystone',
+  ovnRef: 'ovn-network',
+  placementRef: 'placement',
+  glanceRef: 'glance',
+  neutronRef: 'neutron',
+  novaRef: 'nova',
+};
+
+/** A sample as the API server would hand it out. */
+export function resource(text: string): ServiceResource & StoredObject {
+  const parsed = parse(text) as KubeObject;
+  const metadata = { ...parsed.metadata, uid: `uid-of-${parsed.metadata.name}`, generation: 1, resourceVersion: '1' };
+  return { spec: {}, ...parsed, metadata } as unknown as ServiceResource & StoredObject;
+}
+
+/** A cluster with a Gateway, two claimed nodes, and all the other samples. */
+export function surroundings(read: ReadSample, more: Partial<Surroundings> = {}): Surroundings {
+  const references = Object.entries(referred).map(([field, name]) => [field, { found: resource(read(name)) }]);
+  const labels = { [cloudLabel]: 'openstack.standalone', [nodeGroupLabel]: 'compute', [computeLabel]: 'true' };
+  return {
+    ...emptySurroundings,
+    references: Object.fromEntries(references) as Surroundings['references'],
+    served: new Set(['gateway.networking.k8s.io/HTTPRoute']),
+    gateways: {
+      'openstack/openstack-gateway': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
+      'edge-system/edge': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
+    },
+    nodes: ['node-1', 'node-2'].map((name, index) => ({ name, internalIp: `10.0.0.${index + 1}`, labels })),
+    ...more,
+  };
+}
+
+/** What a resource is composed to. */
+export function composed(resource: ServiceResource, world: Surroundings): Composition {
+  const service = services.find(({ kind }) => kind.kind === resource.kind);
+  return service === undefined ? composeControlPlane(resource, world) : compose(service, resource, world);
+}
+
+/** All objects of a composition, claims left out. */
+export function objectsOf({ steps }: Composition): DesiredObject[] {
+  return steps.flatMap(({ objects }) => objects.filter((desired) => desired.verb !== 'claim'));
+}
