@@ -39,7 +39,10 @@ export function cellMapping(row: Row, config: Config, log: Log): CellMapping {
   };
 }
 
-/** `{scheme}://{username}:{password}@{hostname}:{port}/{path}?{query}` from a URL; a missing port becomes `None`. */
+/**
+ * `{scheme}://{username}:{password}@{hostname}:{port}/{path}?{query}` from a URL; a missing port becomes `None`. A
+ * template with another name stays as it is.
+ */
 export function fillTemplate(template: string, url: string): string {
   const match =
     /^([\w+]+):\/\/(?:([^:@/]*)(?::([^@]*))?@)?([^:/?]*)(?::(\d+))?\/?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(url);
@@ -54,5 +57,6 @@ export function fillTemplate(template: string, url: string): string {
     query: query ?? '',
     fragment: fragment ?? '',
   };
+  if ([...template.matchAll(/\{(\w*)\}/g)].some(([, name = '']) => !(name in values))) return template;
   return template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? 'None');
 }

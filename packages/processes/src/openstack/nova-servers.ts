@@ -72,7 +72,7 @@ export const novaScheduler: Program = osloProgram({
         periodic: {
           spacing,
           run: async () => {
-            const found = await discoverHosts(context, () => undefined);
+            const found = await discoverHosts(context);
             if (found.length > 0) log.info(logger, `Discovered ${found.length} new hosts: ${found.join(',')}`);
           },
         },

@@ -6,8 +6,9 @@ import { glanceManage, neutronDbManage, placementManage, placementStatus } from 
 import { neutronApi, neutronServers } from './neutron.ts';
 import { novaMetadata, novaOsapi } from './nova-api.ts';
 import { novaCompute } from './nova-compute.ts';
-import { novaManage, novaStatus } from './nova-manage.ts';
+import { novaManage } from './nova-manage.ts';
 import { novaConductor, novaNovncproxy, novaScheduler } from './nova-servers.ts';
+import { novaStatus } from './nova-status.ts';
 import { placementApi } from './placement-api.ts';
 import { uwsgi } from './uwsgi.ts';
 
