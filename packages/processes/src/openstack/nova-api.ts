@@ -9,7 +9,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { headerOf, json, locationOf, plain } from './http.ts';
-import { cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
 import { localObjects } from './nova-objects.ts';
 import { checkComputeVersions, hostOf, type NovaContext, registerService } from './nova-service.ts';
 import type { WsgiModule } from './uwsgi.ts';
@@ -88,7 +88,7 @@ async function route(context: ApiContext, request: HttpMessage, path: string, id
 }
 
 async function withApiDatabase<T>(context: NovaContext, run: (schema: Schema) => T): Promise<T> {
-  const database = new Database({ ...context, group: 'api_database' });
+  const database = apiDatabase(context);
   try {
     return await database.transaction('SELECT', run);
   } finally {

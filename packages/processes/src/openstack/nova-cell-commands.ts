@@ -4,8 +4,7 @@ import { PythonError } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service.ts';
 import { decode, parseDatabaseUrl, parseTransportUrl } from '../oslo/urls.ts';
 import { pause } from '../program-support.ts';
-import { type CellMapping, cell0, cellMapping, cellRows, fillTemplate } from './nova-cells.ts';
-import { apiDatabase } from './nova-manage.ts';
+import { apiDatabase, type CellMapping, cell0, cellMapping, cellRows, fillTemplate } from './nova-cells.ts';
 
 /** `cell_v2 map_cell0`: an existing mapping is left as it is. */
 export async function mapCell0(context: ServiceContext): Promise<number> {
@@ -202,7 +201,7 @@ export async function listHosts(context: ServiceContext): Promise<number> {
     [...tableOf(schema, 'host_mappings').values()]
       .filter((row) => id === undefined || row['cell'] === id)
       .map((row) => [
-        String(cells.find((cell) => cell.uuid === row['cell'])?.name ?? 'None'),
+        cells.find((cell) => cell.uuid === row['cell'])?.name ?? 'None',
         String(row['cell']),
         String(row['host']),
       ]),

@@ -1,6 +1,8 @@
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import type { Config } from '../oslo/config.ts';
+import { Database } from '../oslo/database.ts';
 import type { Log } from '../oslo/log.ts';
+import type { ServiceContext } from '../oslo/service.ts';
 
 /** cell0's fixed uuid. */
 export const cell0 = '00000000-0000-0000-0000-000000000000';
@@ -12,6 +14,11 @@ export interface CellMapping {
   readonly transportUrl: string;
   readonly databaseConnection: string;
   readonly disabled: boolean;
+}
+
+/** `[api_database]`. */
+export function apiDatabase(context: Pick<ServiceContext, 'process' | 'config' | 'log'>): Database {
+  return new Database({ ...context, group: 'api_database' });
 }
 
 /** All cells as stored. */

@@ -1,7 +1,7 @@
 import { type Row, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { Database } from '../oslo/database.ts';
 import { PythonError } from '../oslo/python-error.ts';
-import { cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
 import type { NovaContext } from './nova-service.ts';
 
 /** How hosts are looked for. */
@@ -20,7 +20,7 @@ export interface DiscoveryOptions {
 export async function discoverHosts(context: NovaContext, options: DiscoveryOptions = {}): Promise<string[]> {
   const { config, log } = context;
   const { say = () => undefined, byService = false, cell: wanted } = options;
-  const api = new Database({ ...context, group: 'api_database' });
+  const api = apiDatabase(context);
   const all = await api.transaction('SELECT', cellRows);
   const rows = wanted === undefined ? all : all.filter((row) => row['uuid'] === wanted);
   if (wanted === undefined) say(`Found ${rows.length} cell mappings.`);

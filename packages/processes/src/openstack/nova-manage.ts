@@ -14,7 +14,7 @@ import {
   mapCell0,
   updateCell,
 } from './nova-cell-commands.ts';
-import { cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
 import { discoverHosts } from './nova-hosts.ts';
 import { novaApiMigrations, novaMigrations } from './service-schemas.ts';
 
@@ -124,11 +124,6 @@ export const novaManage: Program = osloProgram({
     }
   },
 });
-
-/** `[api_database]`. */
-export function apiDatabase(context: ServiceContext): Database {
-  return new Database({ ...context, group: 'api_database' });
-}
 
 function mainDatabase(context: ServiceContext): Database {
   return new Database(context);

@@ -4,7 +4,7 @@ import type { Messaging, RpcHandler } from '../oslo/messaging.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service.ts';
 import { pause, terminated } from '../program-support.ts';
-import { cellMapping, cellRows } from './nova-cells.ts';
+import { apiDatabase, cellMapping, cellRows } from './nova-cells.ts';
 import { type NovaAction, type NovaObjects, serviceVersion } from './nova-objects.ts';
 
 /** What a service of Nova works with. */
@@ -44,7 +44,7 @@ export async function checkComputeVersions(context: NovaContext, objects: NovaOb
     await objects.run('service_minimum_version', { binary: 'nova-compute' });
     return;
   }
-  const api = new Database({ process, config, log, group: 'api_database' });
+  const api = apiDatabase(context);
   const rows = await api.transaction('SELECT', cellRows);
   api.close();
   for (const row of rows) {

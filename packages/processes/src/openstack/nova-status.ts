@@ -5,8 +5,7 @@ import { endpointFilter, KeystoneSession } from '../oslo/keystone-session.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause } from '../program-support.ts';
-import { cell0, cellRows } from './nova-cells.ts';
-import { apiDatabase } from './nova-manage.ts';
+import { apiDatabase, cell0, cellRows } from './nova-cells.ts';
 
 /** What is wrong; undefined when the check passes. */
 type Check = (context: ServiceContext) => Promise<string | undefined>;

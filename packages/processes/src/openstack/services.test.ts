@@ -246,4 +246,36 @@ describe('nova-manage', () => {
     expect(output).toContain('rabbit://openstack:pw@rabbitmq:5672/');
     expect(output).toContain('mysql+pymysql://nova:pw@mariadb:None/nova');
   });
+
+  it('makes a second cell when it is told templates twice: it compares them with what they become', async () => {
+    const { container } = await ground();
+    const host = container('nova');
+    const create = `nova-manage cell_v2 create_cell --name c --transport-url '{scheme}://{username}:{password}@rabbitmq:5672/c' --database_connection '{scheme}://{username}:{password}@mariadb:3306/nova'`;
+    expect((await host.run(['sh', '-ec', `nova-manage api_db sync; ${create}; ${create}`])).status).toBe(0);
+    const { output } = await host.run(['nova-manage', 'cell_v2', 'list_cells']);
+    expect(output.match(/ c /g)).toHaveLength(2);
+  });
+
+  it.each<[string, number, string]>([
+    ['cell_v2 update_cell --name x', 2, 'the following arguments are required: --cell_uuid'],
+    ['cell_v2 create_cell --database-connection x', 2, 'unrecognized arguments: --database-connection'],
+    ['cell_v2 list_cells --name x', 2, 'unrecognized arguments: --name'],
+    ['cell_v2 nosuch', 2, "invalid choice: 'nosuch'"],
+    ['cell_v2 update_cell --cell_uuid x', 1, 'Cell with uuid x was not found.'],
+    ['cell_v2 create_cell --transport-url nonsense', 1, 'Invalid transport URL: No scheme specified'],
+    ['cell_v2 discover_hosts --cell_uuid x', 255, 'nova.exception.CellMappingNotFound: Cell x has no mapping.'],
+    ['cell_v2 discover_hosts --strict', 1, ''],
+    [
+      'db online_data_migrations',
+      255,
+      'An error has occurred:\nTraceback (most recent call last):\noslo_db.exception.DBNonExistentTable',
+    ],
+  ])('%s ends with %i', async (command, status, words) => {
+    const { container } = await ground();
+    const host = container('nova');
+    await host.run(['nova-manage', 'api_db', 'sync']);
+    const result = await host.run(['nova-manage', ...command.split(' ')]);
+    expect(result.output).toContain(words);
+    expect(result.status).toBe(status);
+  });
 });
