@@ -1,6 +1,8 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
+import { digest } from './digest.ts';
 import { annotations, cloudLabel } from './names.ts';
+import { isReason, type Reason } from './reasons.ts';
 import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
 
 /** What a judgement needs beside the step. */
@@ -8,17 +10,17 @@ export interface Judgement {
   readonly observe: Observe;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
-  /** The cluster's nodes: for claims, and for agents that run on claimed nodes. */
-  readonly nodes: readonly StoredObject[];
+  /** The cluster's nodes: for claims, and for agents that run on claimed nodes. Absent: they may not be read. */
+  readonly nodes?: readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
 }
 
 /** Whether one thing is as wanted; otherwise what is awaited. */
-type Verdict = { readonly done: true } | { readonly done: false; readonly reason: string; readonly message: string };
+type Verdict = { readonly done: true } | { readonly done: false; readonly reason: Reason; readonly message: string };
 
 const done: Verdict = { done: true };
-const wait = (reason: string, message: string): Verdict => ({ done: false, reason, message });
+const wait = (reason: Reason, message: string): Verdict => ({ done: false, reason, message });
 
 /**
  * Judges every step of a composition, in order. A step whose needs are not done says which one it waits for.
@@ -87,13 +89,22 @@ function verdictOf(desired: Desired, judgement: Judgement): Verdict {
   }
   if (desired.verb === 'generate') {
     const data = (live['data'] ?? {}) as Record<string, string>;
-    const absent = Object.keys(desired.values).find((key) => !(key in data));
+    // A rotation drops the numbers that it began with.
+    const complete = desired.rotation !== undefined && Object.keys(data).length > 0;
+    const absent = complete ? undefined : Object.keys(desired.values).find((key) => !(key in data));
     return absent === undefined ? done : wait('Missing', `${title}: key ${absent} is to be generated`);
   }
+  const applied = live.metadata.annotations?.[annotations.applied];
+  // What is live may be well, but it is not yet what this generation states.
+  if (applied !== undefined && applied !== digest(object)) return wait('Updating', `${title} is being changed`);
   return workloadVerdict(kind, live, judgement);
 }
 
 function claimVerdict({ labels, count = 1 }: NodeClaim, { nodes }: Judgement): Verdict {
+  if (nodes === undefined) {
+    const role = 'the operator may not read and label nodes; bind it the ClusterRole openstack-operator-cluster';
+    return wait('NodesHidden', `${role} (config/rbac-namespaced) and restart it`);
+  }
   const claimed = nodes.filter((node) =>
     Object.entries(labels).every(([key, value]) => node.metadata.labels?.[key] === value),
   );
@@ -136,7 +147,7 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       const wanted = status['desiredNumberScheduled'] ?? 0;
       const ready = status['numberReady'] ?? 0;
       // Where no node is to run it (`computeReplicas: 0`), there is nothing to wait for.
-      const matching = judgement.nodes.filter((node) => isSelected(node, live)).length;
+      const matching = (judgement.nodes ?? []).filter((node) => isSelected(node, live)).length;
       if (wanted < matching) return wait('RollingOut', `${title}: ${wanted} of ${matching} nodes have a pod`);
       return ready < wanted ? wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`) : done;
     }
@@ -145,7 +156,8 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       if (kind.group !== 'openstack.k8s.io') return done;
       const ready = conditionOf(live, 'Ready');
       if (ready?.status === 'True' && !isStale(ready, live)) return done;
-      return wait(ready?.reason ?? 'Progressing', ready?.message || `${title} has not reported yet`);
+      const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
+      return wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
     }
   }
 }
@@ -181,11 +193,12 @@ interface AgentPod {
 function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgement: Judgement): Verdict {
   const name = object.metadata.name ?? '';
   const inputs = object.metadata.annotations?.[annotations.inputs];
-  if (inputs !== undefined && judgement.finishedJobs[name] === inputs) return done;
-  if (live === undefined) return wait('Missing', `Job ${name} is to be run`);
+  const finished = inputs !== undefined && judgement.finishedJobs[name] === inputs;
+  if (live === undefined) return finished ? done : wait('Missing', `Job ${name} is to be run`);
+  // Even what has finished before has to be run again after another run: back and forth is two changes.
   if (live.metadata.annotations?.[annotations.inputs] !== inputs)
     return wait('Updating', `Job ${name} is to be run again`);
-  if (conditionOf(live, 'Complete')?.status === 'True') return done;
+  if (finished || conditionOf(live, 'Complete')?.status === 'True') return done;
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True')
     return wait('JobFailed', `Job ${name} failed: ${failed.message}${lastWords(live, judgement)}`);
@@ -217,6 +230,22 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
 }
 
+/** What oslo.log and MariaDB begin a line with: with it, every restart would say something new. */
+const timestamps = /^\d{4}-\d\d-\d\d[ T]\d?\d:\d\d:\d\d(?:[.,]\d+)?Z? (?:\d+ )?/;
+
+/**
+ * The line of a log's end that says what went wrong: the last one with an error in it, else the last one (uwsgi says
+ * goodbye after the cause).
+ */
+function lastWordsOf(log: string): string {
+  const lines = log.trim().split('\n');
+  return (
+    lines.findLast((line) => /error|exception|denied|refused|failed|fatal|cannot|unable/i.test(line)) ??
+    lines.at(-1) ??
+    ''
+  );
+}
+
 /** What keeps a pod from being ready: not scheduled, an image, a container's last words. */
 function podWords(pod: StoredObject): string | undefined {
   const status = (pod['status'] ?? {}) as {
@@ -226,7 +255,7 @@ function podWords(pod: StoredObject): string | undefined {
   for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) {
     const terminated = container.state?.terminated ?? container.lastState?.terminated;
     if (terminated !== undefined && terminated.exitCode !== 0 && container.ready !== true) {
-      const said = terminated.message?.trim().split('\n').at(-1);
+      const said = lastWordsOf(terminated.message ?? '').replace(timestamps, '');
       return `container ${container.name} ended with ${terminated.exitCode}${said ? `: ${said}` : ''}`;
     }
     const waiting = container.state?.waiting;

@@ -64,7 +64,14 @@ export function databaseRecords(service: Service, context: Context): Records {
         {
           name: 'db-create',
           // The password is in the option file: on a command line every process of the node could read it.
-          command: ['mariadb', `--defaults-extra-file=${folder}/client.cnf`, '-e', `source ${folder}/records.sql`],
+          command: [
+            'mariadb',
+            `--defaults-extra-file=${folder}/client.cnf`,
+            // Without it the client goes on after a statement that failed, and exits with 0.
+            '--abort-source-on-error',
+            '-e',
+            `source ${folder}/records.sql`,
+          ],
         },
       ],
     },
