@@ -56,9 +56,11 @@ const nodeGroups = array(
     replicas: int('How many of these nodes are claimed. Absent: all.', { minimum: 0, maximum: 5000 }),
     virtType: choice('What runs the guests of the group.', virtTypes, { otherwise: 'spec.virtType' }),
     cell: partName('Cell of its hosts. Absent: the only cell.'),
-    availabilityZone: string('Availability zone of its hosts. It cannot change while guests run there. Absent: nova.', {
+    availabilityZone: string('Availability zone of its hosts. Not offered yet: make host aggregates through the API.', {
       maxLength: 255,
-      pattern: '^[^:]+$',
+      rules: [
+        rule('false', 'availabilityZone is not offered by this version of the operator: make host aggregates instead'),
+      ],
     }),
     bridgeMappings: bridgeMappings("Physical networks that its nodes reach. Absent: Neutron's."),
     gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
 import { builtinResourceTypes, pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox';
@@ -64,6 +65,13 @@ describe.each(samples)('%s', (name) => {
       ),
     );
     expect(literals).toEqual([]);
+  });
+
+  test('start scripts are texts that bash understands', () => {
+    const scripts = objects.flatMap(({ object }) =>
+      Object.entries((object['data'] ?? {}) as Record<string, string>).filter(([name]) => name.endsWith('.sh')),
+    );
+    for (const [, script] of scripts) execFileSync('bash', ['-n'], { input: script });
   });
 
   test('the same input gives the same bytes', () => {

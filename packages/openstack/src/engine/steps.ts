@@ -31,8 +31,8 @@ export function steps(
     done.add(condition);
     const draft = drafts[condition];
     if (draft === undefined) return;
-    const [first, ...rest] = draft.problems;
-    const message = [first, ...rest].map((problem) => problem?.message).join('; ');
+    const [first] = draft.problems;
+    const message = [...new Set(draft.problems.map((problem) => problem.message))].join('; ');
     ordered.push({
       condition,
       needs: needsOf(condition),
