@@ -34,6 +34,8 @@ test.each([
   ['plain lists as a whole', ['a', 'b'], ['b', 'a'], false],
   ['a shorter plain list', ['a'], ['a', 'b'], false],
   ['an empty list is none', [], [1], false],
+  ['an empty list that the server omits', { ingress: [] }, {}, true],
+  ['a list that is gone', { a: [1] }, {}, false],
   ['what the server omits when it is zero', { paused: false, suffix: '' }, {}, true],
   ['an emptyDir of nothing', { emptyDir: {} }, {}, true],
   ['a text that looks like a number is a text', { value: 'abc' }, { value: 'abd' }, false],

@@ -5,7 +5,8 @@
  */
 export function sameFields(stated: unknown, live: unknown): boolean {
   if (stated === null || stated === undefined) return live === undefined || live === null;
-  if (Array.isArray(stated)) return Array.isArray(live) && sameLists(stated, live);
+  // An empty list is omitted where the server's type says so.
+  if (Array.isArray(stated)) return sameLists(stated, Array.isArray(live) ? live : []);
   if (typeof stated === 'object') {
     if (typeof live !== 'object' || live === null || Array.isArray(live)) return isEmpty(stated) && live === undefined;
     const fields = live as Record<string, unknown>;
