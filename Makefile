@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build generate check format test test-kubernetes test-clients demo bench kubernetes clean help
+.PHONY: install build generate check format test test-kubernetes test-clients test-wiring demo bench kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -42,6 +42,9 @@ test-kubernetes: install kubernetes ## the conformance suite on the sandbox and 
 
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
+
+test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/wiring/report.md)
+	node test/wiring/main.ts
 
 demo: build ## the minimal cloud on the embedded Kubernetes (its OpenStack processes are simulated)
 	@bin/kubectl-openstack demo

@@ -105,9 +105,7 @@ export function controlPlane(spec: Record<string, unknown> = {}, name = 'my-clou
 }
 
 /** Brings a cloud to Ready. */
-export async function readyCloud(
-  options: Parameters<typeof createCloud>[0] & { spec?: Record<string, unknown> } = {},
-) {
+export async function readyCloud(options: Parameters<typeof createCloud>[0] & { spec?: Record<string, unknown> } = {}) {
   const cloud = await createCloud(options);
   const operator = await cloud.startOperator();
   await cloud.settle(cloud.rehearsal.create(controlPlane(options.spec)));

@@ -24,7 +24,10 @@ export const operatorImage: Image = {
 };
 
 /** One HTTP request of a process over the sandbox's network. */
-export async function overNetwork({ network }: Process, { method, url, headers, body = '' }: HttpCall): Promise<HttpAnswer> {
+export async function overNetwork(
+  { network }: Process,
+  { method, url, headers, body = '' }: HttpCall,
+): Promise<HttpAnswer> {
   const { hostname, port, pathname, search } = new URL(url);
   const connection = await network.connect(hostname, Number(port || 80), 'http');
   try {

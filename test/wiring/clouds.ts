@@ -1,0 +1,18 @@
+import { identityOnly } from '../rollout/cloud.ts';
+
+/** The parts of a control plane that can be left out. */
+const optional = ['rabbitmq', 'ovnNetwork', 'glance', 'placement', 'neutron', 'nova'];
+
+/** A cloud of these parts, beside database, cache and Keystone. */
+const withParts = (...parts: string[]): Record<string, unknown> => ({
+  ...identityOnly,
+  ...Object.fromEntries(parts.map((part) => [part, part === 'nova' ? { virtType: 'qemu' } : { enabled: true }])),
+});
+
+/** Clouds by name, smallest first: a mistake is tried on the first one that has its object. */
+export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
+  identity: withParts(),
+  image: withParts('glance'),
+  placement: withParts('placement'),
+  full: withParts(...optional),
+};

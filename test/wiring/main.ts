@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { realClock, seededRandom } from '@openstack-operator/kube';
+import { clouds } from './clouds.ts';
+import { explained, reportOf } from './report.ts';
+import { plan, type Result, tryAll } from './run.ts';
+import { readExplanations } from './survivors.ts';
+import type { Question } from './worker.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    cloud: { type: 'string', multiple: true },
+    seed: { type: 'string', default: '1' },
+    sample: { type: 'string' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const begun = realClock.now();
+const seconds = () => Math.round((realClock.now() - begun) / 1000);
+const names = values.cloud ?? Object.keys(clouds);
+const all = (await plan(names)).filter(({ id }) => id.includes(values.only ?? ''));
+const chosen = values.sample === undefined ? all : sampleOf(all, Number(values.sample), Number(values.seed));
+if (values.list) {
+  for (const { cloud, id } of chosen) console.log(`${cloud}: ${id}`);
+} else {
+  process.exitCode = await main();
+}
+
+async function main(): Promise<number> {
+  const explanations = readExplanations(new URL('./survivors.yaml', import.meta.url).pathname);
+  const results: Result[] = [];
+  const onResult = (result: Result) => {
+    results.push(result);
+    const { verdict, id, words, milliseconds } = result;
+    const why = verdict === 'survived' ? (explained(id, explanations) ?? 'UNEXPLAINED') : words;
+    console.log(`${results.length}/${chosen.length} ${verdict} ${id} (${milliseconds} ms) => ${why}`);
+  };
+  await tryAll(chosen, { workers: Number(values.workers), onResult });
+  const whole = values.only === undefined && values.cloud === undefined && values.sample === undefined;
+  const report = reportOf(results, explanations, {
+    command: commandLine(),
+    seed: values.seed,
+    seconds: seconds(),
+    whole,
+  });
+  console.log(`\n${report.summary}`);
+  if (whole) writeFileSync(new URL('./report.md', import.meta.url), report.text);
+  return report.failures.length === 0 ? 0 : 1;
+}
+
+function commandLine(): string {
+  return ['node test/wiring/main.ts', ...process.argv.slice(2)].join(' ');
+}
+
+function sampleOf(questions: readonly Question[], size: number, seed: number): Question[] {
+  const random = seededRandom(seed);
+  const left = [...questions];
+  return Array.from({ length: Math.min(size, left.length) }, () =>
+    left.splice(Math.floor(random.next() * left.length), 1),
+  ).flat();
+}

@@ -1,0 +1,64 @@
+import { Worker } from 'node:worker_threads';
+import { realClock } from '@openstack-operator/kube';
+import { clouds } from './clouds.ts';
+import { mutantsOf } from './mutants.ts';
+import { goodRollout } from './trial.ts';
+import type { Answer, Question } from './worker.ts';
+
+/** A mutant and what became of it. */
+export interface Result extends Question, Answer {}
+
+/** Which mutants there are, and on which cloud each is tried: the smallest one that has its object. */
+export async function plan(names: readonly string[] = Object.keys(clouds)): Promise<Question[]> {
+  const planned = new Map<string, Question>();
+  for (const cloud of names) {
+    const { written, outcome } = await goodRollout(clouds[cloud] ?? {});
+    if (outcome.verdict !== 'survived') {
+      throw new Error(`cloud ${cloud} does not even come up without a mistake: ${outcome.words}`);
+    }
+    for (const { id } of mutantsOf(written)) if (!planned.has(id)) planned.set(id, { cloud, id });
+  }
+  return [...planned.values()];
+}
+
+/** Real milliseconds after which a trial counts as hung. */
+const patience = 120_000;
+
+/** Tries mutants in worker threads; one that hangs is ended with its worker. Results come as they are found. */
+export async function tryAll(
+  questions: readonly Question[],
+  { workers, onResult }: { workers: number; onResult: (result: Result) => void },
+): Promise<void> {
+  const queue = [...questions];
+  const lane = async () => {
+    let worker = start();
+    for (let question = queue.shift(); question !== undefined; question = queue.shift()) {
+      const answer = await ask(worker, question);
+      onResult({ ...question, ...answer });
+      if (answer.verdict !== 'broken') continue;
+      await worker.terminate();
+      worker = start();
+    }
+    await worker.terminate();
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, questions.length) }, lane));
+}
+
+function start(): Worker {
+  return new Worker(new URL('./worker.ts', import.meta.url));
+}
+
+function ask(worker: Worker, question: Question): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const broken = (words: string) => resolve({ verdict: 'broken', words, seconds: 0, milliseconds: patience });
+  const timer = realClock.after(patience, () => broken(`hung for ${patience / 1000} s`));
+  const onError = (error: Error) => broken(`the worker died: ${error.stack ?? error.message}`);
+  worker.once('message', resolve);
+  worker.once('error', onError);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  worker.postMessage(question);
+  return promise.finally(() => {
+    timer.cancel();
+    worker.off('error', onError);
+  });
+}
