@@ -6,10 +6,10 @@ import { composed, resource, samples, surroundings } from '../testing/compositio
 const read = (name: string) =>
   readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 
-/** Everything that a sample leads to, to be read in reviews. `vitest run -u packages/openstack/src/golden` writes it anew. */
+/** Everything that a sample leads to, to be read in reviews. `vitest run packages/openstack/src/golden -u` writes it anew. */
 test.each(samples)('%s', async (name) => {
   const { steps, status } = composed(resource(read(name)), surroundings(read));
-  const header = `# What config/samples/${name}.yaml leads to; written by: vitest run -u packages/openstack/src/golden\n`;
+  const header = `# What config/samples/${name}.yaml leads to; written by: vitest run packages/openstack/src/golden -u\n`;
   const plain = steps.map((step) => ({ ...step, awaits: step.awaits.map(({ kind, name }) => `${kind.kind} ${name}`) }));
   const text = stringify({ steps: plain, status }, { lineWidth: 0, aliasDuplicateObjects: false });
   await expect(header + text).toMatchFileSnapshot(`${name}.golden.yaml`);
