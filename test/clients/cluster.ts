@@ -1,12 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineKind, realClock, realRandom } from '@openstack-operator/kube';
 import { createSandbox, type Sandbox, type User } from '@openstack-operator/sandbox';
 import { test as base } from 'vitest';
+import { parseDocument } from 'yaml';
 import { type Ran, type RunOptions, run, words } from './command.ts';
 import { app } from './programs.ts';
+
+/** How a kubectl differs from the administrator's. */
+export interface KubectlOptions extends Partial<RunOptions> {
+  readonly user?: User;
+}
 
 /** A command line of kubectl, without the word `kubectl`: gives what it prints. @throws Error when it ends badly */
 export interface Kubectl {
@@ -18,7 +24,7 @@ export interface Kubectl {
   /** Whatever comes of it. */
   run(line: TemplateStringsArray, ...values: unknown[]): Promise<Ran>;
   /** The same with standard input, another user, or an early end. */
-  with(options: Partial<RunOptions> & { kubeconfig?: string }): Kubectl;
+  with(options: KubectlOptions): Kubectl;
 }
 
 /** A sandbox behind a socket, and the official clients pointed at it. */
@@ -28,8 +34,6 @@ export interface TestCluster {
   readonly kubeconfig: string;
   /** What clients run with: nothing of the user's own configuration. */
   readonly environment: Readonly<Record<string, string>>;
-  /** A kubeconfig file of another user. */
-  kubeconfigOf(user: User): Promise<string>;
   /** kubectl in a namespace of its own. */
   kubectl(namespace?: string): Promise<Kubectl>;
   stop(): Promise<void>;
@@ -59,13 +63,19 @@ export async function startCluster(
   const kubectl = join(programs(), 'kubectl');
   const listening = await sandbox.listen();
   const home = mkdtempSync(join(tmpdir(), 'clients-'));
-  let files = 0;
-  const kubeconfigOf = async (user?: User) => {
-    const path = join(home, `kubeconfig-${files++}`);
-    writeFileSync(path, await listening.kubeconfig(user), { mode: 0o600 });
+  const texts = new Map<string | undefined, Promise<string>>();
+  /** The path of a user's kubeconfig for a namespace. */
+  const kubeconfigFor = async (namespace: string, user?: User) => {
+    const path = join(home, `kubeconfig-${namespace}-${user?.name ?? 'administrator'}`);
+    if (existsSync(path)) return path;
+    const text = texts.get(user?.name) ?? listening.kubeconfig(user);
+    texts.set(user?.name, text);
+    const document = parseDocument(await text);
+    document.setIn(['contexts', 0, 'context', 'namespace'], namespace);
+    writeFileSync(path, document.toString(), { mode: 0o600 });
     return path;
   };
-  const kubeconfig = await kubeconfigOf();
+  const kubeconfig = await kubeconfigFor('default');
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
@@ -74,14 +84,14 @@ export async function startCluster(
     KUBECONFIG: kubeconfig,
   };
 
-  function inNamespace(namespace: string, options: Partial<RunOptions> & { kubeconfig?: string }): Kubectl {
-    const start = (line: TemplateStringsArray, values: readonly unknown[]) =>
-      run(kubectl, [`--namespace=${namespace}`, ...words(line, values)], {
+  function inNamespace(namespace: string, options: KubectlOptions): Kubectl {
+    const start = async (line: TemplateStringsArray, values: readonly unknown[]) =>
+      run(kubectl, words(line, values), {
         ...options,
         environment: {
           ...environment,
           ...options.environment,
-          ...(options.kubeconfig && { KUBECONFIG: options.kubeconfig }),
+          KUBECONFIG: await kubeconfigFor(namespace, options.user),
         },
       });
     const say = (line: TemplateStringsArray, values: readonly unknown[], { stdout, stderr, code }: Ran) =>
@@ -100,7 +110,7 @@ export async function startCluster(
           if (ran.code === 0 || ran.code === 137) throw new Error(`no refusal: ${say(line, values, ran)}`);
           return ran.stderr.trim();
         },
-        with: (more: Partial<RunOptions> & { kubeconfig?: string }) => inNamespace(namespace, { ...options, ...more }),
+        with: (more: KubectlOptions) => inNamespace(namespace, { ...options, ...more }),
       },
     );
   }
@@ -110,7 +120,6 @@ export async function startCluster(
     sandbox,
     kubeconfig,
     environment,
-    kubeconfigOf,
     async kubectl(namespace) {
       if (namespace !== undefined) return inNamespace(namespace, {});
       const name = `test-${namespaces++}`;
