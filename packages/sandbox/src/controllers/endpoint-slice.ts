@@ -45,6 +45,11 @@ export function endpointSliceController(slices: OwnerIndex<EndpointSlice>): Cont
       writeSlices(service, groups, slices.owned(service), context);
       writeEndpoints(service, key, groups, context);
     },
+    // Endpoints have no owner reference: their controller removes them (endpoints_controller.go).
+    forget(key, { cluster }) {
+      const endpoints = cluster.get(Endpoints, key);
+      if (endpoints) cluster.delete(Endpoints, endpoints);
+    },
   };
 }
 
