@@ -31,7 +31,8 @@ format: install ## formats everything
 	biome check --write .
 
 test: check build ## checks, unit, property and sandbox tests (no Go needed)
-	vitest run
+	vitest run --exclude 'test/command-line/**'
+	vitest run test/command-line
 
 kubernetes: ## builds a real Kubernetes API server, cached outside the tree
 	tools/kubernetes/build
