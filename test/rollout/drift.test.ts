@@ -38,8 +38,11 @@ describe('what is changed by hand', () => {
     };
     await cloud.settle(client().patch(Deployment, api, 'strategic', patch));
     const image = () =>
-      (cloud.get('Deployment', api.name)?.['spec'] as { template: { spec: { containers: { image: string }[] } } })
-        .template.spec.containers[0]?.image;
+      (
+        (cloud.get('Deployment', api.name) as StoredObject)['spec'] as {
+          template: { spec: { containers: { image: string }[] } };
+        }
+      ).template.spec.containers[0]?.image;
     await cloud.until(() => image() !== 'evil:1');
     await ready();
     expect(image()).toMatch(/^quay\.io\/openstack\.kolla\/keystone:/);
@@ -132,7 +135,9 @@ test('a foreign object of the same name is left alone, and the condition names i
   await other.settle(other.rehearsal.create(controlPlane(identityOnly)));
   await other.until(() => readyCondition(Keystone, 'my-cloud-keystone')?.reason === 'ForeignObject');
   expect(readyCondition(Keystone, 'my-cloud-keystone')?.message).toContain('Service openstack/my-cloud-keystone-api');
-  expect((other.get('Service', 'my-cloud-keystone-api')?.['spec'] as { selector: unknown }).selector).toEqual({
+  expect(
+    ((other.get('Service', 'my-cloud-keystone-api') as StoredObject)['spec'] as { selector: unknown }).selector,
+  ).toEqual({
     app: 'mine',
   });
   await other.settle(client().delete(Service, { namespace, name: 'my-cloud-keystone-api' }));

@@ -152,13 +152,18 @@ async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): 
   const close = await serveSandbox(sandbox, { kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig') });
   const ended = new AbortController();
   const end = interrupted().then(() => ended.abort());
-  for (let before = realClock.now(); virtual !== undefined; ) {
-    if (ended.signal.aborted) break;
+  if (virtual !== undefined) await follow(virtual, ended.signal);
+  await end;
+  await close();
+}
+
+/** Moves virtual time as fast as real time goes. */
+async function follow(virtual: VirtualClock, signal: AbortSignal): Promise<void> {
+  let before = realClock.now();
+  while (!signal.aborted) {
     await sleep(realClock, 100);
     const now = realClock.now();
     await virtual.advance(now - before);
     before = now;
   }
-  await end;
-  await close();
 }

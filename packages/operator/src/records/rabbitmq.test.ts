@@ -19,7 +19,14 @@ function broker() {
     if (users.get(name) !== password) return answer(401, { error: 'not_authorized', reason: 'Login failed' });
     if (path === '/api/whoami') return answer(200, { name });
     const [, , kind = '', ...rest] = path.split('/');
-    const [shelf, key] = [{ vhosts, users, permissions }[kind as 'vhosts'] as Map<string, unknown>, rest.join('/')];
+    const [shelf, key] = [
+      new Map<string, Map<string, unknown>>([
+        ['vhosts', vhosts],
+        ['users', users],
+        ['permissions', permissions],
+      ]).get(kind) ?? vhosts,
+      rest.join('/'),
+    ];
     if (method === 'GET') return shelf.has(key) ? answer(200, shelf.get(key)) : answer(404, { reason: 'Not Found' });
     const value = JSON.parse(body ?? '{}') as { password?: string };
     shelf.set(key, kind === 'users' ? value.password : value);
