@@ -5,9 +5,16 @@ import { type GeneratedFile, generatedNotice } from './generated-file.ts';
 
 const labels = { 'app.kubernetes.io/name': 'openstack-operator', 'app.kubernetes.io/part-of': 'openstack-operator' };
 
-/** `config/rbac`: what the operator may do, from what its controllers use; and what users may be given. */
+const name = 'openstack-operator';
+/** The namespace of `config/default`. */
+const operatorNamespace = 'openstack-operator-system';
+
+/**
+ * What the operator may do, from what its controllers use: `config/rbac` for an operator that follows the whole cluster,
+ * `config/rbac-namespaced` for `--watch-namespaces`; and what users may be given.
+ */
 export function rbac(): GeneratedFile[] {
-  const { namespaced, cluster } = permissionsOf(
+  const { namespaced, cluster, own } = permissionsOf(
     operatorControllers({ digestKey: new Uint8Array(), operatorImage: '' }),
   );
   const plurals = kinds.map(({ plural }) => plural);
@@ -18,13 +25,16 @@ export function rbac(): GeneratedFile[] {
         { apiGroups: [group], resources: plurals, verbs },
         { apiGroups: [group], resources: plurals.map((plural) => `${plural}/status`), verbs: ['get'] },
       ],
-      {
-        ...Object.fromEntries(aggregate.map((to) => [`rbac.authorization.k8s.io/aggregate-to-${to}`, 'true'])),
-      },
+      Object.fromEntries(aggregate.map((to) => [`rbac.authorization.k8s.io/aggregate-to-${to}`, 'true'])),
     );
   return [
-    file('role.yaml', [clusterRole('openstack-operator', [...namespaced, ...cluster])]),
-    file('user_roles.yaml', [
+    file('rbac/role.yaml', [clusterRole(name, [...namespaced, ...cluster]), role(`${name}-own`, own)]),
+    file('rbac-namespaced/role.yaml', [role(name, namespaced), binding('RoleBinding', name, 'Role', name)]),
+    file('rbac-namespaced/cluster_role.yaml', [
+      clusterRole(`${name}-cluster`, cluster),
+      binding('ClusterRoleBinding', `${name}-cluster`, 'ClusterRole', `${name}-cluster`),
+    ]),
+    file('rbac/user_roles.yaml', [
       user('openstack-operator-view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']),
       user('openstack-operator-edit', ['edit', 'admin'], ['create', 'delete', 'deletecollection', 'patch', 'update']),
     ]),
@@ -40,7 +50,21 @@ function clusterRole(name: string, rules: readonly PolicyRule[], more: Record<st
   };
 }
 
+function role(name: string, rules: readonly PolicyRule[]) {
+  return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name, labels }, rules };
+}
+
+function binding(kind: string, name: string, roleKind: string, roleName: string) {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind,
+    metadata: { name, labels },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: roleKind, name: roleName },
+    subjects: [{ kind: 'ServiceAccount', name: 'openstack-operator', namespace: operatorNamespace }],
+  };
+}
+
 function file(name: string, documents: readonly object[]): GeneratedFile {
   const text = documents.map((document) => stringify(document, { aliasDuplicateObjects: false })).join('---\n');
-  return { path: `config/rbac/${name}`, content: `# ${generatedNotice}\n${text}` };
+  return { path: `config/${name}`, content: `# ${generatedNotice}\n${text}` };
 }

@@ -43,6 +43,7 @@ export {
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';
+export { deeds, type Reason, reasons } from './engine/reasons.ts';
 export { defineService, type Service } from './engine/service.ts';
 export type {
   DataGuard,

@@ -10,6 +10,7 @@ export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
  * one wins. Nodes that are claimed stay, whatever becomes of their labels otherwise: guests may run there.
  */
 export async function claimNodes(pass: Pass, claim: NodeClaim): Promise<void> {
+  if (!pass.cache.has(Node)) return;
   const nodes = pass.cache.list(Node);
   const mine = nodes.filter((node) => hasLabels(node, claim.labels));
   const wanted = claim.count ?? Number.POSITIVE_INFINITY;
@@ -30,6 +31,7 @@ export async function claimNodes(pass: Pass, claim: NodeClaim): Promise<void> {
 
 /** Takes the labels off all nodes of a cloud. */
 export async function releaseNodes(pass: Pass, cloud: string): Promise<void> {
+  if (!pass.cache.has(Node)) return;
   for (const node of pass.cache.list(Node)) {
     const labels = node.metadata.labels ?? {};
     if (labels[cloudLabel] !== cloud) continue;

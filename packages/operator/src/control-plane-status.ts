@@ -11,8 +11,7 @@ export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
     const { endpoints: urls } = (child?.status ?? {}) as { endpoints?: { public?: string } };
     return urls?.public === undefined ? [] : [[field, urls.public] as const];
   });
-  const nodes = pass.cache
-    .list(Node)
+  const nodes = (pass.cache.has(Node) ? pass.cache.list(Node) : [])
     .filter(({ metadata }) => metadata.labels?.[cloudLabel] === cloudOf(pass.object))
     .map(({ metadata }) => ({
       name: metadata.name,

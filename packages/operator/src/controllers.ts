@@ -35,6 +35,7 @@ import {
   OpenStackControlPlane,
   type Progress,
   phaseOf,
+  reasons,
   retainedForLabel,
   type Service,
   services,
@@ -43,6 +44,7 @@ import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
 import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
+import { isPaused } from './report.ts';
 
 /** What all passes of one operator share. */
 export interface OperatorFacts {
@@ -50,6 +52,8 @@ export interface OperatorFacts {
   readonly digestKey: Uint8Array;
   /** Image of the operator itself, for its Jobs. */
   readonly operatorImage: string;
+  /** Cluster-scoped kinds that it may not use (default: none). */
+  readonly hidden?: readonly Kind[];
 }
 
 /** Only what we made is followed: label of every object of ours. */
@@ -78,7 +82,8 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
   const { kind } = service;
   return controller(kind, {
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
-    watches: [
+    watches: seen(facts, [
+      { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
       ...[...service.references, ...(service.mentions ?? [])].map(
         (field): Watched => referenceWatch(kind, referenceKinds[field], field),
       ),
@@ -90,7 +95,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
       { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
       { kind: Node, when: matters, map: (_node, cache) => cache.list(kind).map(refOf) },
-    ],
+    ]),
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
       return reconcile(pass, {
@@ -104,9 +109,9 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
 function controlPlaneController(facts: OperatorFacts): Controller {
   return controller(OpenStackControlPlane as Kind, {
     owns: kinds.filter((kind) => kind !== OpenStackControlPlane),
-    watches: [
+    watches: seen(facts, [
       { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
-    ],
+    ]),
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
       return reconcile(pass, {
@@ -117,6 +122,20 @@ function controlPlaneController(facts: OperatorFacts): Controller {
       });
     },
   });
+}
+
+/** What may be followed of what is to be followed. */
+function seen({ hidden = [] }: OperatorFacts, watches: readonly Watched[]): readonly Watched[] {
+  return watches.filter(({ kind }) => !hidden.includes(kind));
+}
+
+/** Whether a control plane was put to rest, or goes on: then its children do so as well. */
+function turned({ object, old }: Change): boolean {
+  return old !== undefined && isPaused(object) !== isPaused(old);
+}
+
+function ownedBy(kind: Kind): NonNullable<Watched['map']> {
+  return ({ metadata: { uid } }, cache) => cache.byIndex(kind, 'controller', uid).map(refOf);
 }
 
 /** Heartbeats of nodes concern nobody: only their labels, their taints and whether they are Ready do. */
@@ -133,7 +152,7 @@ function matters({ object: node, old }: Change): boolean {
 function servicePhase(progress: readonly Progress[]): string {
   const open = progress.filter(({ status }) => status !== 'True');
   if (open.length === 0) return 'Ready';
-  return open.some(({ reason }) => reason === 'JobFailed') ? 'Failed' : 'Progressing';
+  return open.some(({ reason }) => reasons[reason] === 'stuck') ? 'Failed' : 'Progressing';
 }
 
 /** Wakes who refers to an object by name, and who means "the only one of its namespace". */

@@ -108,6 +108,7 @@ function gatewaysOf(pass: Pass): Record<string, GatewayFacts> {
 
 /** The nodes that the resource's cloud has claimed, by name. */
 function nodesOf(pass: Pass, resource: StoredObject): Surroundings['nodes'] {
+  if (!pass.cache.has(Node)) return [];
   const cloud = cloudOf(resource);
   return pass.cache
     .list(Node)

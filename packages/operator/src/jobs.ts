@@ -30,9 +30,8 @@ export async function keepJob(
   const { name = '', namespace = '' } = stated.metadata;
   const inputs = stated.metadata.annotations?.[annotations.inputs];
   const live = await readLive(pass, Job, { name, namespace });
-  const finished = finishedJobs[name] === inputs;
   if (live === undefined) {
-    if (!finished) await run(pass, stated, 0);
+    if (finishedJobs[name] !== inputs && !isStillRunning(pass, stated)) await run(pass, stated, 0);
     return undefined;
   }
   if (ownershipOf(pass.object, false).ours?.(live) !== true) throw new ForeignObjectError(live, pass.object);
@@ -40,7 +39,7 @@ export async function keepJob(
   const failed = conditionOf(live, 'Failed');
   const ended = failed?.status === 'True' || conditionOf(live, 'Complete')?.status === 'True';
   if (live.metadata.annotations?.[annotations.inputs] !== inputs) {
-    if (!finished && (ended || !hasStarted(pass, live))) await again(pass, live, stated, 0);
+    if (ended || !hasStarted(pass, live)) await again(pass, live, stated, 0);
     return undefined;
   }
   if (failed?.status !== 'True') return undefined;
@@ -66,11 +65,27 @@ async function run(pass: Pass, stated: KubeObject, attempt: number): Promise<voi
 
 /** Whether any container of the Job has ever run; before that it can be replaced without harm. */
 function hasStarted(pass: Pass, job: StoredObject): boolean {
-  return pass.cache.byIndex(Pod, 'controller', job.metadata.uid).some((pod) => {
-    const status = (pod['status'] ?? {}) as { initContainerStatuses?: Container[]; containerStatuses?: Container[] };
-    const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-    return all.some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
-  });
+  return pass.cache
+    .byIndex(Pod, 'controller', job.metadata.uid)
+    .some((pod) =>
+      containersOf(pod).some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated),
+    );
+}
+
+/**
+ * Whether a container of an earlier run, whose Job was deleted by hand, has not ended yet: of a migration there is one
+ * at a time. The end of its pod wakes the resource.
+ */
+function isStillRunning(pass: Pass, { metadata: { namespace = '', labels } }: KubeObject): boolean {
+  const labelSelector = { matchLabels: { ...labels } };
+  return pass.cache
+    .list(Pod, { namespace, labelSelector })
+    .some((pod) => containersOf(pod).some(({ state }) => state?.running !== undefined));
+}
+
+function containersOf(pod: StoredObject): Container[] {
+  const status = (pod['status'] ?? {}) as { initContainerStatuses?: Container[]; containerStatuses?: Container[] };
+  return [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
 }
 
 interface Container {

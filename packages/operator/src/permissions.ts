@@ -1,53 +1,89 @@
-import { type Controller, Event, type Kind, Lease, Node, Pod } from '@openstack-operator/kube';
+import { type Controller, type Kind, Lease, Node, Pod, Secret } from '@openstack-operator/kube';
+import { digestKeySecret } from './digest-key.ts';
 
 /** One rule of a Role or ClusterRole. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
-const read = ['get', 'list', 'watch'];
-const write = ['create', 'patch', 'delete'];
+/** The rights of the operator, by where they are needed. */
+export interface Permissions {
+  /** In every namespace that it follows. */
+  readonly namespaced: readonly PolicyRule[];
+  /** On what no namespace has: no Role can give them, and the operator works without (`cluster-scope.ts`). */
+  readonly cluster: readonly PolicyRule[];
+  /** In its own namespace. */
+  readonly own: readonly PolicyRule[];
+}
 
-/**
- * The rights that the controllers use, and no others: read what they follow, write what they own, state the status of
- * their kinds. `cluster` are those that no Role can give.
- */
-export function permissionsOf(controllers: readonly Controller[]): { namespaced: PolicyRule[]; cluster: PolicyRule[] } {
-  const rights = new Map<string, { kind: Kind; verbs: Set<string>; status: boolean; finalizers: boolean }>();
-  const allow = (kind: Kind, verbs: readonly string[]) => {
+/** Name of the lease of the leader election, in the operator's own namespace. */
+export const leaseName = 'openstack-operator';
+
+const follow = ['list', 'watch'];
+/** Stated by server-side apply, read live before the first time, deleted when no longer wanted. */
+const state = ['get', 'create', 'patch', 'delete'];
+
+/** Owned kinds that are not written as the others are. */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  // Made once for each set of inputs, and never changed.
+  Job: ['get', 'create', 'delete'],
+  // Completed and rotated under their resourceVersion, which is a PUT; never deleted, as the volumes are.
+  Secret: ['get', 'create', 'patch', 'update'],
+  PersistentVolumeClaim: ['get', 'create', 'patch'],
+};
+
+/** The rights that the controllers use, and no others: follow what they watch, write what they own, state the status. */
+export function permissionsOf(controllers: readonly Controller[]): Permissions {
+  const rights = new Map<string, { kind: Kind; verbs: Set<string>; reconciled: boolean }>();
+  const allow = (kind: Kind, verbs: readonly string[], reconciled = false) => {
     const id = `${kind.group}/${kind.plural}`;
-    const entry = rights.get(id) ?? { kind, verbs: new Set<string>(), status: false, finalizers: false };
+    const entry = rights.get(id) ?? { kind, verbs: new Set<string>(), reconciled: false };
     for (const verb of verbs) entry.verbs.add(verb);
-    rights.set(id, entry);
-    return entry;
+    rights.set(id, { ...entry, reconciled: entry.reconciled || reconciled });
   };
   for (const { kind, owns = [], watches = [] } of controllers) {
-    const entry = allow(kind, [...read, 'patch']);
-    entry.status = true;
-    // An owner reference that blocks the owner's deletion needs the right to finalize the owner.
-    entry.finalizers = true;
-    for (const owned of owns) allow('plural' in owned ? owned : owned.kind, [...read, ...write]);
-    for (const watched of watches) allow(watched.kind, read);
+    // Its finalizer is a patch.
+    allow(kind, [...follow, 'patch'], true);
+    for (const owned of owns) {
+      const kind = 'plural' in owned ? owned : owned.kind;
+      allow(kind, [...follow, ...(exceptions[kind.kind] ?? state)]);
+    }
+    for (const watched of watches) allow(watched.kind, follow);
   }
-  // Secrets are completed and rotated under their resourceVersion, which is a PUT.
-  for (const { kind, verbs } of rights.values()) if (kind.kind === 'Secret') verbs.add('update');
   allow(Node, ['patch']);
   // Pods that block their own correction are replaced (stuck-pods.ts).
   allow(Pod, ['delete']);
-  allow(Event, ['create', 'patch']);
-  allow(Lease, ['get', 'create', 'update', 'patch']);
   const rules = [...rights.values()].sort((a, b) =>
     a.kind.group + a.kind.plural < b.kind.group + b.kind.plural ? -1 : 1,
   );
-  const ruleOf = ({ kind, verbs, status, finalizers }: (typeof rules)[number]): PolicyRule[] => [
-    { apiGroups: [kind.group], resources: [kind.plural], verbs: [...verbs].sort() },
-    ...(status ? [{ apiGroups: [kind.group], resources: [`${kind.plural}/status`], verbs: ['get', 'patch'] }] : []),
-    ...(finalizers ? [{ apiGroups: [kind.group], resources: [`${kind.plural}/finalizers`], verbs: ['update'] }] : []),
+  const ruleOf = ({ kind, verbs, reconciled }: (typeof rules)[number]): PolicyRule[] => [
+    rule(kind, kind.plural, [...verbs].sort()),
+    ...(reconciled
+      ? [
+          rule(kind, `${kind.plural}/status`, ['patch']),
+          // An owner reference that blocks the owner's deletion needs the right to finalize the owner.
+          rule(kind, `${kind.plural}/finalizers`, ['update']),
+        ]
+      : []),
   ];
   return {
-    namespaced: rules.filter(({ kind }) => kind.namespaced).flatMap(ruleOf),
+    namespaced: [
+      ...rules.filter(({ kind }) => kind.namespaced).flatMap(ruleOf),
+      { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    ],
     cluster: rules.filter(({ kind }) => !kind.namespaced).flatMap(ruleOf),
+    own: [
+      rule(Lease, Lease.plural, ['create']),
+      { ...rule(Lease, Lease.plural, ['get', 'update']), resourceNames: [leaseName] },
+      rule(Secret, Secret.plural, ['create']),
+      { ...rule(Secret, Secret.plural, ['get']), resourceNames: [digestKeySecret] },
+    ],
   };
+}
+
+function rule({ group }: Kind, resource: string, verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [group], resources: [resource], verbs };
 }

@@ -1,4 +1,12 @@
-import { type After, after, type LabelSelector, Node, Pod, type StoredObject } from '@openstack-operator/kube';
+import {
+  type After,
+  after,
+  controllerOf,
+  type LabelSelector,
+  Node,
+  Pod,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import {
   annotations,
   type Composition,
@@ -13,7 +21,8 @@ import {
 import { claimNodes, nodesFinalizer, releaseNodes } from './claim-nodes.ts';
 import type { Pass } from './pass.ts';
 import { prune } from './prune.ts';
-import { isPaused, report, statusOf } from './report.ts';
+import { redactor } from './redact.ts';
+import { type Findings, isPaused, report, statusOf } from './report.ts';
 import { checkVolumes } from './volumes.ts';
 import { type Again, write } from './write.ts';
 
@@ -38,8 +47,9 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
     await finalize(pass);
     return undefined;
   }
-  if (isPaused(resource)) {
-    await reportPaused(pass);
+  const paused = whoPaused(pass);
+  if (paused !== undefined) {
+    await reportPaused(pass, paused);
     return undefined;
   }
   if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
@@ -53,22 +63,28 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   const judgement = judgementOf(pass, finishedJobs);
   const progress = judgeAll(composition.steps, judgement);
   const { failures, again } = await writeAll(pass, composition, progress, judgement);
-  await prune(pass, composition);
-  await report(
-    pass,
-    statusOf(pass, { composition, progress, failures, phase: recipe.phase(progress), finishedJobs, volumes }),
-  );
-  const [failure] = failures.values();
-  if (failure !== undefined && !settled.has(failure.name)) throw failure;
-  const wish = failure?.name === 'ForeignObjectError' ? sooner(again, foreignAgain) : again;
+  const left = await prune(pass, composition).then(() => undefined, thrown);
+  const phase = recipe.phase(progress);
+  const redact = redactor(pass);
+  await report(pass, statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact }));
+  const all = left === undefined ? [...failures.values()] : [...failures.values(), left];
+  const failure = all.find(({ name }) => !settled.has(name));
+  if (failure !== undefined) throw failure;
+  const wish = all.length > 0 ? sooner(again, settledAgain) : again;
   return wish === undefined ? undefined : after(wish);
 }
 
-/** Objects of others are not followed, so nothing tells when one is gone: it is looked for every minute. */
-const foreignAgain = 60_000;
-
-/** Failures that no repetition mends: what they wait for wakes the resource. */
+/** Failures that no back-off mends: somebody has to take an object away, or to bring a Secret back. */
 const settled = new Set(['ForeignObjectError', 'KeyMaterialMissingError']);
+
+/** Objects of others are not followed, so nothing tells when one is gone or comes: it is looked for every minute. */
+const settledAgain = 60_000;
+
+/** What was thrown, so that it neither hides the others nor the report. */
+function thrown(error: unknown): Error {
+  if (error instanceof Error) return error;
+  throw error;
+}
 
 /** Writes the objects of every step that nothing holds back. A failure of one step stops neither the others nor the report. */
 async function writeAll(
@@ -90,8 +106,8 @@ async function writeAll(
         else again = sooner(again, await write(pass, desired, judgement.finishedJobs));
       }
     } catch (error) {
-      if (!(error instanceof Error) || pass.signal.aborted) throw error;
-      failures.set(step.condition, error);
+      if (pass.signal.aborted) throw error;
+      failures.set(step.condition, thrown(error));
     }
   }
   return { failures, again };
@@ -114,7 +130,7 @@ function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>)
         .list(Pod, { namespace, labelSelector })
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
     },
-    nodes: pass.cache.has(Node) ? pass.cache.list(Node) : [],
+    ...(pass.cache.has(Node) ? { nodes: pass.cache.list(Node) } : {}),
     finishedJobs,
   };
 }
@@ -161,23 +177,32 @@ function hasFinalizer(resource: StoredObject): boolean {
   return resource.metadata.finalizers?.includes(nodesFinalizer) === true;
 }
 
-async function reportPaused(pass: Pass): Promise<void> {
-  const findings = {
-    composition: { steps: [], complete: false, status: {} },
-    progress: [
-      {
-        condition: 'Reconciled',
-        status: 'False' as const,
-        reason: 'Paused',
-        message: `annotation ${annotations.paused} is true: nothing is written until it is removed`,
-      },
-    ],
+/** Which resource's annotation puts this one to rest: its own, or that of the control plane above it. */
+function whoPaused({ object, cache }: Pass): StoredObject | undefined {
+  if (isPaused(object)) return object;
+  const owner = controllerOf(object);
+  const above = owner && cache.has(kindOf(owner)) ? cache.get(kindOf(owner), keyIn(object, owner.name)) : undefined;
+  return above !== undefined && above.metadata.uid === owner?.uid && isPaused(above) ? above : undefined;
+}
+
+function keyIn({ metadata: { namespace } }: StoredObject, name: string) {
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+async function reportPaused(pass: Pass, by: StoredObject): Promise<void> {
+  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
+  const whose = by === pass.object ? '' : ` of ${by.kind} ${by.metadata.name}`;
+  const message = `annotation ${annotations.paused}${whose} is true: nothing is written until it is removed`;
+  const findings: Findings = {
+    composition: { complete: false, status: {} },
+    progress: [{ condition: 'Reconciled', status: 'False', reason: 'Paused', message }],
     failures: new Map(),
     phase: 'Paused',
     volumes: {},
-    finishedJobs: ((pass.object['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {},
+    finishedJobs: jobs,
+    redact: (text) => text,
   };
-  await report(pass, { ...(pass.object['status'] as object | undefined), ...statusOf(pass, findings) });
+  await report(pass, statusOf(pass, findings));
 }
 
 function sooner(a: Again, b: Again): Again {

@@ -1,10 +1,17 @@
-import { type Condition, type StoredObject, timestamp } from '@openstack-operator/kube';
-import { annotations, type Composition, conditionOf, type Progress } from '@openstack-operator/openstack';
+import { type Condition, ConnectionError, isApiError, type StoredObject, timestamp } from '@openstack-operator/kube';
+import {
+  annotations,
+  type Composition,
+  conditionOf,
+  type Progress,
+  type Reason,
+  reasons,
+} from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
 /** What the report is made from. */
 export interface Findings {
-  readonly composition: Composition;
+  readonly composition: Pick<Composition, 'complete' | 'status'>;
   readonly progress: readonly Progress[];
   /** What a write ran into: it stands in the condition of its step. */
   readonly failures: ReadonlyMap<string, Error>;
@@ -12,23 +19,28 @@ export interface Findings {
   readonly finishedJobs: Readonly<Record<string, string>>;
   /** Volume claim name -> uid. */
   readonly volumes: Readonly<Record<string, string>>;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
 }
+
+/** Bounds of the CRD's `status`, in characters. */
+const mostOfSentence = 1024;
+const mostOfMessage = 32_768;
 
 /**
  * The status of a resource: a condition for each step, `Ready` last, one sentence of what is awaited. A condition keeps
- * its transition time while its status stays, so that an unchanged resource has an unchanged status.
+ * its transition time while its status stays, so that an unchanged resource has an unchanged status. What an incomplete
+ * composition does not speak of stays as it was.
  */
 export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Findings): Record<string, unknown> {
-  const { composition, progress, failures, phase, finishedJobs, volumes } = findings;
-  const judged = progress.map((one) => {
-    const failure = failures.get(one.condition);
-    return failure === undefined
-      ? one
-      : { ...one, status: 'False' as const, reason: reasonOf(failure), message: failure.message };
-  });
+  const { composition, progress, failures, phase, finishedJobs, volumes, redact } = findings;
+  const judged = progress.map((one) => withFailure(one, failures.get(one.condition)));
   const open = judged.filter(({ status }) => status !== 'True');
-  // What waits for another step says nothing of its own.
-  const cause = open.find(({ reason }) => reason !== 'Waiting') ?? open[0];
+  // What somebody has to mend comes first; what waits for another step says nothing of its own.
+  const cause =
+    open.find(({ reason }) => reasons[reason] === 'stuck') ??
+    open.find(({ reason }) => reason !== 'Waiting') ??
+    open[0];
   const ready: Progress =
     cause === undefined
       ? { condition: 'Ready', status: 'True', reason: 'Ready', message: '' }
@@ -42,18 +54,36 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
       observedGeneration: generation,
       lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(pass.clock),
       reason,
-      message,
+      message: redact(message).slice(0, mostOfMessage),
     };
   });
+  const old = (composition.complete ? {} : (pass.object['status'] ?? {})) as { conditions?: Condition[] };
+  const spoken = new Set(conditions.map(({ type }) => type));
   return {
+    ...old,
     ...composition.status,
     observedGeneration: generation,
     phase,
-    message: ready.message.slice(0, 1024),
-    conditions,
+    message: (conditions.at(-1)?.message ?? '').slice(0, mostOfSentence),
+    conditions: [...(old.conditions ?? []).filter(({ type }) => !spoken.has(type)), ...conditions],
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
     ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
   };
+}
+
+/**
+ * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next pass
+ * and told to nobody; a server that does not answer changes nothing about a step that is done.
+ */
+function withFailure(judged: Progress, failure: Error | undefined): Progress {
+  if (failure === undefined || isApiError(failure, 409)) return judged;
+  if (isPassing(failure) && judged.status === 'True') return judged;
+  return { ...judged, status: 'False', reason: reasonOf(failure), message: failure.message };
+}
+
+/** Whether a failure says something of the API server's state, and nothing of what was written. */
+function isPassing(error: Error): boolean {
+  return error instanceof ConnectionError || (isApiError(error) && (error.code === 429 || error.code >= 500));
 }
 
 /** Writes the status when it says anything new, and an event for each condition that turned. */
@@ -69,12 +99,9 @@ function announce(pass: Pass, condition: Condition): void {
   const { type, status, reason, message } = condition;
   if (status === 'True')
     pass.event({ type: 'Normal', reason: type, action: 'Reconcile', note: message || `${type}: done` });
-  else if (!quiet.has(reason))
+  else if (reasons[reason as Reason] !== 'progress')
     pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
 }
-
-/** Reasons that belong to every rollout: no event. */
-const quiet = new Set(['Waiting', 'Missing', 'Updating', 'JobRunning', 'RollingOut', 'NotAvailable', 'Progressing']);
 
 /** Whether the user has put the resource to rest. */
 export function isPaused(resource: StoredObject): boolean {
@@ -82,8 +109,8 @@ export function isPaused(resource: StoredObject): boolean {
 }
 
 /** The reason of a failure that is a state of the cluster, from its error's name; anything else is a failed write. */
-function reasonOf(error: Error): string {
-  const known: Readonly<Record<string, string>> = {
+function reasonOf(error: Error): Reason {
+  const known: Readonly<Record<string, Reason>> = {
     ForeignObjectError: 'ForeignObject',
     KeyMaterialMissingError: 'KeyMaterialMissing',
   };

@@ -9,8 +9,10 @@ import {
   run,
 } from '@openstack-operator/kube';
 import { emptySurroundings, fieldManager } from '@openstack-operator/openstack';
+import { hiddenKinds } from './cluster-scope.ts';
 import { operatorControllers } from './controllers.ts';
 import { ensureDigestKey } from './digest-key.ts';
+import { leaseName } from './permissions.ts';
 
 /** How an operator is run: in a pod, or inside a rehearsal. */
 export interface OperatorOptions {
@@ -35,17 +37,20 @@ export interface OperatorOptions {
 /** Runs the operator until `signal` is aborted. @throws LeadershipLostError when another one leads */
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { client, clock, random, log, signal, namespace, identity, namespaces, metrics, health, started } = options;
-  const digestKey = await ensureDigestKey(client, random, namespace);
+  const digestKey = await ensureDigestKey({ client, clock, random, log, namespace, signal });
   const { operatorImage = emptySurroundings.operatorImage } = options;
+  const hidden = namespaces === undefined ? [] : await hiddenKinds(client, signal);
+  for (const { plural } of hidden)
+    log.warn('may not be used, as no ClusterRole allows it (config/rbac-namespaced)', { resource: plural });
   await run({
     name: fieldManager,
-    controllers: operatorControllers({ digestKey, operatorImage }),
+    controllers: operatorControllers({ digestKey, operatorImage, hidden }),
     client,
     clock,
     random,
     log,
     signal,
-    ...(identity === undefined ? {} : { leaderElection: { namespace, name: 'openstack-operator', identity } }),
+    ...(identity === undefined ? {} : { leaderElection: { namespace, name: leaseName, identity } }),
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(metrics === undefined ? {} : { metrics }),
     ...(health === undefined ? {} : { health }),

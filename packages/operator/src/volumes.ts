@@ -22,7 +22,7 @@ export function checkVolumes(pass: Pass, composition: Composition): VolumeCheck 
   const before = ((pass.object['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
   const accepted = pass.object.metadata.annotations?.[acceptLossAnnotation];
   const volumes: Record<string, string> = { ...before };
-  const steps = composition.steps.map((step) => {
+  const steps = composition.steps.map((step): Step => {
     const lost: string[] = [];
     for (const { namespace, name } of step.objects.flatMap((desired) =>
       'object' in desired ? claimsOf(desired.object) : [],

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import {
+  controllerReference,
   ForeignObjectError,
   type KubeObject,
   PersistentVolumeClaim,
@@ -13,9 +14,11 @@ import {
   type DesiredObject,
   digest,
   fieldManager,
+  type KeyRotation,
   kindOf,
   referencesIn,
   resolveReferences,
+  retainedForLabel,
 } from '@openstack-operator/openstack';
 import { mustBeRecreated, recreate } from './immutable-fields.ts';
 import { keepJob } from './jobs.ts';
@@ -52,6 +55,8 @@ export async function write(
 async function applyDifference(pass: Pass, object: KubeObject, retained: boolean): Promise<void> {
   const { name = '', namespace = '' } = object.metadata;
   const live = pass.cache.get(kindOf(object), { name, namespace });
+  // Its end wakes the resource, and the next pass makes it anew.
+  if (live?.metadata.deletionTimestamp !== undefined) return;
   const ownership = ownershipOf(pass.object, retained);
   const controlled = retained || live?.metadata.ownerReferences?.some(({ uid }) => uid === pass.object.metadata.uid);
   const ours = live !== undefined && ownership.ours?.(live) === true;
@@ -79,13 +84,18 @@ async function generateSecret(
     return rotation === undefined ? undefined : rotation.intervalSeconds * 1000;
   }
   if (ownership.ours?.(live) !== true) throw new ForeignObjectError(live, pass.object);
-  await complete(pass, desired, live);
-  if (rotation === undefined) return undefined;
-  const since = live.metadata.annotations?.[annotations.rotatedAt] ?? live.metadata.creationTimestamp ?? '';
-  const due = parseTimestamp(since) + rotation.intervalSeconds * 1000 - pass.clock.now();
-  if (due > 0) return due;
-  const keys = rotated(decodeData(live['data']), rotation.maxActiveKeys, generate({ type: 'fernetKey' }, pass.random));
-  await replace(pass, withAnnotation(live, annotations.rotatedAt, timestamp(pass.clock)), keys);
+  if (live.metadata.deletionTimestamp !== undefined) return undefined;
+  const metadata = keptMetadata(pass, object, live, retained);
+  const data = completed(pass, desired, decodeData(live['data']), finishedJobs);
+  const due = rotation === undefined ? undefined : untilDue(pass, live, rotation);
+  if (rotation === undefined || due === undefined || due > 0) {
+    if (metadata !== live.metadata || data !== undefined)
+      await replace(pass, { ...live, metadata }, data ?? decodeData(live['data']));
+    return due;
+  }
+  const staged = generate({ type: 'fernetKey' }, pass.random);
+  const keys = rotated(data ?? decodeData(live['data']), rotation.maxActiveKeys, staged);
+  await replace(pass, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(pass.clock)), keys);
   pass.event({
     type: 'Normal',
     reason: 'KeysRotated',
@@ -93,6 +103,32 @@ async function generateSecret(
     note: `Secret ${name}: the staged key signs from now on`,
   });
   return rotation.intervalSeconds * 1000;
+}
+
+/** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */
+function untilDue({ clock }: Pass, { metadata }: StoredObject, { intervalSeconds }: KeyRotation): number {
+  const since = parseTimestamp(metadata.annotations?.[annotations.rotatedAt] ?? metadata.creationTimestamp ?? '');
+  return Number.isNaN(since) ? 0 : since + intervalSeconds * 1000 - clock.now();
+}
+
+/**
+ * The metadata that a generated Secret is to have: whether it outlives its resource follows the deletion policy for as
+ * long as both live, and what was adopted is marked as ours. The very same object when nothing differs.
+ */
+function keptMetadata(
+  { object: owner }: Pass,
+  { metadata: { labels: stated } }: KubeObject,
+  live: StoredObject,
+  retained: boolean,
+): StoredObject['metadata'] {
+  const { [retainedForLabel]: _retainedFor, ...others } = live.metadata.labels ?? {};
+  const foreign = (live.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
+  const labels = { ...others, ...stated };
+  const ownerReferences = retained ? foreign : [...foreign, controllerReference(owner)];
+  const same =
+    digest(labels) === digest(live.metadata.labels ?? {}) &&
+    digest(ownerReferences) === digest(live.metadata.ownerReferences ?? []);
+  return same ? live.metadata : { ...live.metadata, labels, ownerReferences };
 }
 
 /** Key material was deleted while data that it protects exist: it is never made anew (production rule 20). */
@@ -104,6 +140,7 @@ function assertNothingLost(
   pass: Pass,
   { object, secretClass, guards }: Generated,
   finishedJobs: Readonly<Record<string, string>>,
+  loss = 'is gone',
 ): void {
   if (secretClass !== 'keyMaterial' || guards === undefined) return;
   const { namespace = '', name = '' } = object.metadata;
@@ -113,19 +150,24 @@ function assertNothingLost(
       : pass.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
   if (!exists) return;
   throw new KeyMaterialMissingError(
-    `Secret ${name} is gone, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them`,
+    `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them`,
   );
 }
 
-/** Generates what somebody took out; keys of a repository come and go by rotation, and are left alone. */
-async function complete(pass: Pass, { values, rotation }: Generated, live: StoredObject<Secret>): Promise<void> {
-  const data = decodeData(live['data']);
-  const missing = Object.entries(values).filter(([key]) => !(key in data));
-  if (missing.length === 0 || (rotation !== undefined && Object.keys(data).length > 0)) return;
-  await replace(pass, live, {
-    ...data,
-    ...Object.fromEntries(missing.map(([key, generator]) => [key, generate(generator, pass.random)])),
-  });
+/**
+ * With what somebody took out generated anew; undefined when nothing is missing. Numbers of a key repository come and
+ * go by rotation, and are left alone as long as there is any.
+ */
+function completed(
+  pass: Pass,
+  desired: Generated,
+  data: Readonly<Record<string, string>>,
+  finishedJobs: Readonly<Record<string, string>>,
+): Record<string, string> | undefined {
+  const missing = Object.entries(desired.values).filter(([key]) => !(key in data));
+  if (missing.length === 0 || (desired.rotation !== undefined && Object.keys(data).length > 0)) return undefined;
+  assertNothingLost(pass, desired, finishedJobs, `has lost ${missing.map(([key]) => `key ${key}`).join(', ')}`);
+  return { ...data, ...Object.fromEntries(missing.map(([key, generator]) => [key, generate(generator, pass.random)])) };
 }
 
 /** PUT under the resourceVersion: two operators cannot rotate at once. */
@@ -149,7 +191,8 @@ async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
   const sources = new Map<string, Record<string, string>>();
   for (const name of names) {
     const source = await readLive(pass, Secret, { namespace, name });
-    if (source === undefined) throw new Error(`Secret ${name} does not exist`);
+    if (source === undefined)
+      throw new Error(`Secret ${namespace}/${name} does not exist, which Secret ${object.metadata.name} is made from`);
     sources.set(name, decodeData(source['data']));
   }
   const values = mapValues(templates, (text) => resolveReferences(text, (secret, key) => sources.get(secret)?.[key]));
@@ -158,12 +201,20 @@ async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
   await applyDifference(pass, noted(resolved, keyedDigest(pass.digestKey, resolved)), false);
 }
 
-/** Digest of a Secret's or ConfigMap's content that tells nothing about it. */
+/** Digests of objects that were digested before: cached objects are frozen, and most stay the same from pass to pass. */
+const known = new WeakMap<object, string>();
+
+/** Digest of a Secret's or ConfigMap's content that tells nothing about it; `key` is one for the whole process. */
 export function keyedDigest(key: Uint8Array, object: KubeObject): string {
-  return createHmac('sha256', key)
-    .update(digest(object['data'] ?? {}))
-    .digest('hex')
-    .slice(0, 16);
+  let result = known.get(object);
+  if (result === undefined) {
+    result = createHmac('sha256', key)
+      .update(digest(object['data'] ?? {}))
+      .digest('hex')
+      .slice(0, 16);
+    known.set(object, result);
+  }
+  return result;
 }
 
 /** Remembers what was stated last: a field that is no longer stated makes a difference as well. */

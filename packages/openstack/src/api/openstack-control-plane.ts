@@ -122,6 +122,7 @@ export const OpenStackControlPlane = defineApi({
       'Dashboards',
       'Ready',
       'Failed',
+      'Paused',
     ]),
     endpoints: serviceEndpoints,
     nodes,

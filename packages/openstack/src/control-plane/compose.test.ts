@@ -54,6 +54,24 @@ describe('a service that is switched off', () => {
     });
   });
 
+  test('takes along what needs it at second hand, but nothing that has its own elsewhere', () => {
+    const skipped = (spec: object) =>
+      compose({ mariadb: { enabled: false }, ...spec }).steps.flatMap(({ condition, skipped }) =>
+        skipped === undefined ? [] : [condition],
+      );
+    expect(skipped({})).toEqual([
+      'MariaDBReady',
+      'KeystoneReady',
+      'GlanceReady',
+      'PlacementReady',
+      'NeutronReady',
+      'NovaReady',
+    ]);
+    const databaseRef = { external: { host: 'db.example.org', secretName: 'db-admin' } };
+    expect(skipped({ keystone: { databaseRef }, glance: { databaseRef } })).toEqual(['MariaDBReady', 'NovaReady']);
+    expect(claims({ mariadb: { enabled: false } })).toEqual([]);
+  });
+
   test('is not referred to', () => {
     expect(child('Neutron', { nova: { enabled: false } })).not.toHaveProperty('novaRef');
   });
@@ -115,8 +133,21 @@ test.each([
   const progress = compose().steps.map(({ condition }) => ({
     condition,
     status: condition in open ? ('False' as const) : ('True' as const),
-    reason: '',
+    reason: 'Progressing' as const,
     message: '',
   }));
   expect(phaseOf(progress)).toBe(phase);
+});
+
+test('what only somebody can mend is a failure; running Jobs again is asked of the children', () => {
+  const [first, ...rest] = compose().steps.map(({ condition }) => ({
+    condition,
+    status: 'True' as const,
+    reason: 'Done' as const,
+    message: '',
+  }));
+  expect(phaseOf([{ ...first!, status: 'False', reason: 'VolumeLost' }, ...rest])).toBe('Failed');
+  const metadata = { ...minimal.metadata, annotations: { 'openstack.k8s.io/reconcile-at': 'now' } };
+  const [step] = composeControlPlane({ ...minimal, metadata }, emptySurroundings).steps.slice(1);
+  expect(step?.objects).toMatchObject([{ object: { metadata: { annotations: metadata.annotations } } }]);
 });

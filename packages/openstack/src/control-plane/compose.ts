@@ -3,9 +3,10 @@ import type { Neutron } from '../api/neutron.ts';
 import type { Nova } from '../api/nova.ts';
 import type { OVNNetwork } from '../api/ovn-network.ts';
 import type { Composition } from '../engine/compose.ts';
-import { labelsOf } from '../engine/names.ts';
+import { annotations, labelsOf } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
 import { defined } from '../engine/pod.ts';
+import { reasons } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
 import { bridgesOf } from '../services/neutron/configuration.ts';
@@ -26,9 +27,9 @@ const defaultDomain = 'openstack.local';
 /** From a control plane to its children: one step each, held back until what the child needs is Ready. */
 export function composeControlPlane(resource: ServiceResource, _surroundings: Surroundings): Composition {
   const spec = (resource.spec ?? {}) as ControlPlaneSpec;
-  const enabled = children.filter(({ field }) => isEnabled(spec, field));
+  const enabled = enabledChildren(spec);
   const steps = children.map((child) => childStep(resource, spec, child, enabled));
-  return { steps: [claimStep(resource, spec), ...steps], complete: true, status: {} };
+  return { steps: [claimStep(resource, spec, enabled), ...steps], complete: true, status: {} };
 }
 
 /**
@@ -37,7 +38,7 @@ export function composeControlPlane(resource: ServiceResource, _surroundings: Su
 export function phaseOf(progress: readonly Progress[]): string {
   const open = progress.filter(({ status }) => status !== 'True');
   if (open.length === 0) return 'Ready';
-  if (open.some(({ reason }) => reason === 'Failed')) return 'Failed';
+  if (open.some(({ reason }) => reasons[reason] === 'stuck')) return 'Failed';
   const conditions = new Set(open.map(({ condition }) => condition));
   const phase = phases.find((phase) =>
     children.some((child) => child.phase === phase && conditions.has(conditionOf(child))),
@@ -54,10 +55,30 @@ function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
   return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 
+/** The children that are made: switched on, and with all that they need. */
+function enabledChildren(spec: ControlPlaneSpec): readonly Child[] {
+  // In their order each child comes after what it needs.
+  const enabled: Child[] = [];
+  for (const child of children) {
+    if (isEnabled(spec, child.field) && absentNeed(spec, child, enabled) === undefined) enabled.push(child);
+  }
+  return enabled;
+}
+
+/** The first thing that a child needs and that is not made; what its template refers to elsewhere is not missed. */
+function absentNeed(spec: ControlPlaneSpec, child: Child, enabled: readonly Child[]): string | undefined {
+  const template = (spec[child.field] ?? {}) as Record<string, unknown>;
+  const elsewhere = Object.entries(child.references).flatMap(([reference, field]) =>
+    template[reference] === undefined ? [] : [field],
+  );
+  return child.needs.find((need) => !elsewhere.includes(need) && !enabled.some(({ field }) => field === need));
+}
+
 /** One claim for each node group, and what is wrong with the groups. */
-function claimStep(resource: ServiceResource, spec: ControlPlaneSpec): Step {
-  const compute = isEnabled(spec, 'nova') ? claimedGroups(spec.nova ?? {}) : [];
-  const chassis = isEnabled(spec, 'ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
+function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, enabled: readonly Child[]): Step {
+  const isMade = (name: string) => enabled.some(({ field }) => field === name);
+  const compute = isMade('nova') ? claimedGroups(spec.nova ?? {}) : [];
+  const chassis = isMade('ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
   const twice = chassis.filter(({ name }) => compute.some((group) => group.name === name));
   const message = twice.map(
     ({ name }) =>
@@ -95,12 +116,13 @@ function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<stri
 function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child, enabled: readonly Child[]): Step {
   const condition = conditionOf(child);
   const step = { condition, needs: [], awaits: [], objects: [] };
-  if (!enabled.includes(child)) {
+  if (!isEnabled(spec, child.field)) {
     return { ...step, skipped: { reason: 'Disabled', message: `spec.${child.field}.enabled is false` } };
   }
-  const absent = child.needs.find((need) => !enabled.some(({ field }) => field === need));
+  const absent = absentNeed(spec, child, enabled);
   if (absent !== undefined) {
-    const message = `${child.kind} needs spec.${absent}, which is disabled; enable it, or disable spec.${child.field} as well`;
+    const why = isEnabled(spec, absent) ? 'skipped, as something that it needs is disabled' : 'disabled';
+    const message = `${child.kind} needs spec.${absent}, which is ${why}; enable it, or disable spec.${child.field} as well`;
     return { ...step, skipped: { reason: 'DependencyDisabled', message } };
   }
   const needs = enabled.filter(({ field }) => child.needs.includes(field)).map(conditionOf);
@@ -109,6 +131,12 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
     needs: child.onNodes === true ? ['NodesReady', ...needs] : needs,
     objects: [{ verb: 'apply', object: childObject(resource, spec, child, enabled) }],
   };
+}
+
+/** Jobs are run by the children: who asks the control plane to run them again means all of them. */
+function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<string, string> } {
+  const again = metadata.annotations?.[annotations.reconcileAt];
+  return again === undefined ? {} : { annotations: { [annotations.reconcileAt]: again } };
 }
 
 function childObject(
@@ -139,6 +167,7 @@ function childObject(
       name: `${name}-${child.suffix}`,
       namespace: resource.metadata.namespace ?? 'default',
       labels: labelsOf(child.kind.toLowerCase(), name),
+      ...annotationsOf(resource),
     },
     spec: defined({
       imageRegistry: spec.imageRegistry,

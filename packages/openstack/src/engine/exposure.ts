@@ -1,4 +1,5 @@
 import { labelsOf } from './names.ts';
+import type { Reason } from './reasons.ts';
 import type { Desired, Problem } from './step.ts';
 import type { GatewayFacts, ServiceSpec, Surroundings } from './surroundings.ts';
 
@@ -118,6 +119,6 @@ function chooseListener(
   return usable.find(({ protocol }) => protocol === 'HTTPS') ?? usable[0];
 }
 
-function problem(reason: string, message: string): Exposure {
+function problem(reason: Reason, message: string): Exposure {
   return { type: 'problem', problem: { reason, message } };
 }

@@ -180,7 +180,7 @@ describe('steps', () => {
   });
 
   test('a problem is said, a skipped step is done', () => {
-    const problem = { reason: 'Wrong', message: 'spec.x: wrong' };
+    const problem = { reason: 'ConfigRefused' as const, message: 'spec.x: wrong' };
     expect(judge(step(config, { problem }), world)).toMatchObject({ status: 'False', ...problem });
     expect(judge(step(config, { skipped: problem }), world)).toMatchObject({ status: 'True', ...problem });
   });

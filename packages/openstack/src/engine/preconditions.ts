@@ -28,7 +28,7 @@ function secretProblems(
   { secretKeys }: Surroundings,
 ): Problem[] {
   if (secretKeys === undefined || !('object' in desired)) return [];
-  return secretsIn(desired).flatMap(({ secret, key }) => {
+  return secretsIn(desired).flatMap(({ secret, key }): Problem[] => {
     const field = fields.get(secret);
     // Only what the spec itself names is the user's; the rest is made by us, and awaited.
     if (field === undefined) return [];

@@ -1,4 +1,5 @@
 import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { Reason } from './reasons.ts';
 
 /** How one value of a generated Secret is made. Values exist only where the operator writes them. */
 export type Generator =
@@ -78,8 +79,7 @@ export interface Awaited {
 
 /** Why a step cannot be done until somebody changes something. */
 export interface Problem {
-  /** CamelCase, from the enumerated reasons of conditions. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** Names the field or object, the value, what was expected, the way out. */
   readonly message: string;
 }
@@ -103,7 +103,7 @@ export interface Step {
 export interface Progress {
   readonly condition: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

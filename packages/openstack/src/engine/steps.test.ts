@@ -24,8 +24,11 @@ test('a circle is a mistake in a definition', () => {
 
 test('several problems are one, with the reason of the first', () => {
   const problems = [
-    { reason: 'First', message: 'one' },
-    { reason: 'Second', message: 'two' },
+    { reason: 'GatewayMissing' as const, message: 'one' },
+    { reason: 'SecretMissing' as const, message: 'two' },
   ];
-  expect(steps({ A: { ...draft(), problems } }, {})[0]?.problem).toEqual({ reason: 'First', message: 'one; two' });
+  expect(steps({ A: { ...draft(), problems } }, {})[0]?.problem).toEqual({
+    reason: 'GatewayMissing',
+    message: 'one; two',
+  });
 });

@@ -2,6 +2,8 @@ import { controllerReference, keyOf } from '@openstack-operator/kube';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1';
 import { ControllerRevision, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
+import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
+import { claim } from './claim.ts';
 import { cloneJson } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
@@ -10,20 +12,29 @@ import { templateHash } from './template-hash.ts';
 export const REVISION_LABEL = 'controller-revision-hash';
 
 /** A StatefulSet or DaemonSet, as far as its revisions go. */
-export type Revisioned = Stored & { spec: { template: IPodTemplateSpec; revisionHistoryLimit?: number } };
+export type Revisioned = Stored & {
+  spec: { selector: LabelSelector; template: IPodTemplateSpec; revisionHistoryLimit?: number };
+};
 
 /**
  * The ControllerRevision of the present template: made when it is new, raised to the newest when it was there before
- * (a roll back).
+ * (a roll back, or one that an orphaning deletion left behind).
  */
 export function ensureRevision(
   owner: Revisioned,
   index: OwnerIndex<ControllerRevision>,
   hashLabel: string,
-  { cluster }: ControllerContext,
+  context: ControllerContext,
 ): Stored<ControllerRevision> {
+  const { cluster } = context;
   const data = { spec: { template: { ...cloneJson(owner.spec.template), $patch: 'replace' } } };
-  const history = byRevision(index.owned(owner));
+  const history = byRevision([
+    ...claim(ControllerRevision, owner, owner.spec.selector, index, context),
+    // Being deleted, it adopts none, but knows them.
+    ...index
+      .orphans(owner.metadata.namespace ?? '')
+      .filter(({ metadata }) => selectorMatches(owner.spec.selector, metadata.labels ?? {})),
+  ]);
   const newest = history.at(-1);
   const next = (newest?.revision ?? 0) + 1;
   const equal = history.findLast((revision) => deepEqual(revision.data, data));
