@@ -1,9 +1,12 @@
 import type { ImageEntry, Program } from '@openstack-operator/sandbox';
 import type { Recipe } from '../images.ts';
+import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
+import { ovsdbCommands } from '../infrastructure/ovsdb-server.ts';
 import { kollaId } from '../kolla-users.ts';
 import { glanceApi } from './glance-api.ts';
 import { glanceManage, neutronDbManage, placementManage, placementStatus } from './manage-commands.ts';
-import { neutronApi, neutronServers } from './neutron.ts';
+import { neutronApi } from './neutron-api.ts';
+import { neutronServers } from './neutron-servers.ts';
 import { novaMetadata, novaOsapi } from './nova-api.ts';
 import { novaCompute } from './nova-compute.ts';
 import { novaManage } from './nova-manage.ts';
@@ -12,6 +15,7 @@ import { novaStatus } from './nova-status.ts';
 import { placementApi } from './placement-api.ts';
 import { uwsgi } from './uwsgi.ts';
 
+const { 'ovsdb-client': ovsdbClient } = ovsdbCommands;
 const venv = '/var/lib/kolla/venv/bin';
 
 /** What Kolla's images hold of `etc/` upstream. */
@@ -31,13 +35,15 @@ function serviceImage(options: {
   programs: Readonly<Record<string, Program>>;
   files?: Readonly<Record<string, string | ImageEntry>>;
   runsAsUser?: boolean;
+  /** Programs by directory, besides those of the virtual environment. */
+  system?: Recipe['programs'];
 }): Recipe {
-  const { names, user, programs, files = {}, runsAsUser = true } = options;
+  const { names, user, programs, files = {}, runsAsUser = true, system } = options;
   return {
     names,
     user,
     runsAsUser,
-    programs: { [venv]: programs },
+    programs: { [venv]: programs, ...system },
     files: { [`/etc/${user}`]: { mode: 0o755, uid: kollaId(user), gid: kollaId(user) }, ...files },
   };
 }
@@ -85,6 +91,8 @@ export const openstackRecipes: readonly Recipe[] = [
       ...neutronServers,
       uwsgi: uwsgi({ 'neutron.wsgi.api:application': neutronApi }),
     },
+    // The ML2/OVN driver runs ovsdb-client when an API server starts.
+    system: { '/usr/bin': { ...(ovsdbClient && { 'ovsdb-client': ovsdbClient }), ...ovsControlCommands } },
     files: {
       '/etc/neutron/api-paste.ini': pasteFiles.neutron,
       '/etc/neutron/rootwrap.conf': rootwrap.replace('$service', 'neutron'),

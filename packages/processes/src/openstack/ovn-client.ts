@@ -4,36 +4,51 @@ import type { Log } from '../oslo/log.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { CommandError, pause, reasonOf } from '../program-support.ts';
 
+const logger = 'ovsdbapp.backend.ovs_idl.idlutils';
+
 /**
- * Connects python-ovs to a database: tried every second up to ovsdb_connection_timeout.
- * @throws PythonError OvsdbConnectionUnavailable, SystemExit on SIGTERM
+ * Connects python-ovs to a database, as fetching its schema does (ovsdbapp, fetch_schema_json).
+ * @throws PythonError `Could not retrieve schema from ...`
  */
-export async function connectIdl(
+export async function openIdl(
   process: Process,
   log: Log,
   remotes: string,
   database: OvsDatabase['name'],
-  timeout: number,
 ): Promise<Connection> {
-  let reason = 'Could not retrieve schema';
-  for (let waited = 0; waited < timeout; waited += 1) {
-    try {
-      const connection = await connectOvsdb(process, remotes);
-      const { value = [] } = (await connection.call({ type: 'list' })) as OvsdbReply & { ok: true; value?: string[] };
-      if (value.includes(database)) return connection;
-      connection.close();
-      reason = `Could not retrieve schema from ${remotes}: Invalid argument`;
-    } catch (error) {
-      if (error instanceof CommandError) throw new PythonError('ValueError', `bad peer name format: ${remotes}`);
-      if (!(error instanceof SystemError)) throw error;
-      const text = error.code === 'ENOTFOUND' ? 'No address associated with hostname' : reasonOf(error);
-      log.error('ovsdbapp.backend.ovs_idl.vlog', `${remotes}: connection attempt failed (${text})`);
-      reason = `Could not retrieve schema from ${remotes}: ${text}`;
+  try {
+    const connection = await connectOvsdb(process, remotes);
+    const { value = [] } = (await connection.call({ type: 'list' })) as OvsdbReply & { ok: true; value?: string[] };
+    if (value.includes(database)) return connection;
+    connection.close();
+    log.error(logger, `TRXN error, failed to retrieve schema from ${remotes}: {'error': 'unknown database'}`);
+  } catch (error) {
+    if (error instanceof CommandError) {
+      throw new PythonError('ValueError', error.message);
     }
-    if (!(await pause(process, 1000))) throw new SystemExit(0);
+    if (!(error instanceof SystemError)) throw error;
+    const reason = error.code === 'ENOTFOUND' ? 'No address associated with hostname' : reasonOf(error);
+    log.error(logger, `Unable to open stream to ${remotes} to retrieve schema: ${reason}`);
   }
-  throw new PythonError(
-    'neutron.common.ovn.exceptions.OvsdbConnectionUnavailable',
-    `OVS database connection to ${database} failed with error: '${reason}'. Verify that the OVS and OVN services are available and that the 'ovn_nb_connection' and 'ovn_sb_connection' configuration options are correct.`,
-  );
+  throw new PythonError('Exception', `Could not retrieve schema from ${remotes}`);
+}
+
+/**
+ * Tries for ever, with 1, 2, 4, ... seconds in between, 180 at most (neutron's get_ovn_idls).
+ * @throws SystemExit on SIGTERM
+ */
+export async function openIdlForever(
+  process: Process,
+  log: Log,
+  remotes: string,
+  database: OvsDatabase['name'],
+): Promise<Connection> {
+  for (let wait = 1; ; wait = Math.min(180, wait * 2)) {
+    try {
+      return await openIdl(process, log, remotes, database);
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+    }
+    if (!(await pause(process, wait * 1000))) throw new SystemExit(0);
+  }
 }

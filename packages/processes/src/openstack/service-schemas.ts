@@ -12,7 +12,7 @@ export const glanceMigrations: Migrations = {
 
 /** Placement 13. */
 export const placementMigrations: Migrations = {
-  heads: ['422ece571366'],
+  heads: ['a082b8bb98d0'],
   tables: words(
     'allocations consumers consumer_types inventories placement_aggregates projects resource_classes resource_provider_aggregates resource_provider_traits resource_providers traits users',
   ),
@@ -20,7 +20,7 @@ export const placementMigrations: Migrations = {
 
 /** Neutron 26: the expand and contract branches. */
 export const neutronMigrations: Migrations = {
-  heads: ['5bcb7b31ec7d', '4bcd4df1f426'],
+  heads: ['ad80a9f07c5c', '5c85685d616d'],
   tables: words(
     'agents networks ports subnets routers securitygroups standardattributes ml2_port_bindings ml2_geneve_allocations ml2_geneve_endpoints ovn_hash_ring ovn_revision_numbers provisioningblocks quotas',
   ),

@@ -12,22 +12,50 @@ export interface Identity {
   readonly roles: readonly string[];
 }
 
+interface TokenAnswer {
+  readonly token: {
+    readonly user: { readonly id: string };
+    readonly project?: { readonly id: string };
+    readonly roles?: readonly { readonly name: string }[];
+  };
+}
+
+const logger = 'keystonemiddleware.auth_token';
+const group = 'keystone_authtoken';
+const serviceError = 'keystonemiddleware.auth_token._exceptions.ServiceError';
+
 /** keystonemiddleware.auth_token: asks Keystone, with the service's own user, whom a token belongs to. */
 export class AuthToken {
   readonly #process: Process;
   readonly #config: Config;
   readonly #log: Log;
-  #session: KeystoneSession | undefined;
+  readonly #session: KeystoneSession;
   readonly #cache = new Map<string, { identity: Identity; until: number }>();
 
+  /** @throws PythonError for a plugin that keystoneauth does not know, and for a cache that is to be encrypted without a key */
   constructor(process: Process, config: Config, log: Log) {
     this.#process = process;
     this.#config = config;
     this.#log = log;
-    if (!config.boolean('keystone_authtoken', 'service_token_roles_required', false)) {
+    log.info(logger, 'Starting Keystone auth_token middleware');
+    if (!config.boolean(group, 'service_token_roles_required', false)) {
       log.warning(
-        'keystonemiddleware.auth_token',
+        logger,
         'AuthToken middleware is set with keystone_authtoken.service_token_roles_required set to False. This is backwards compatible but deprecated behaviour. Please set this to True.',
+      );
+    }
+    this.#session = new KeystoneSession(process, config, group);
+    if (!config.text(group, 'www_authenticate_uri') && !config.text(group, 'auth_uri')) {
+      log.warning(
+        logger,
+        'Configuring www_authenticate_uri to point to the public identity endpoint is required; clients may not be able to authenticate against an admin endpoint',
+      );
+    }
+    const strategy = config.choice(group, 'memcache_security_strategy', ['None', 'MAC', 'ENCRYPT'], 'None');
+    if (strategy !== 'None' && !config.text(group, 'memcache_secret_key')) {
+      throw new PythonError(
+        'keystonemiddleware.auth_token._exceptions.ConfigurationError',
+        'memcache_secret_key must be defined when a memcache_security_strategy is defined',
       );
     }
   }
@@ -38,56 +66,69 @@ export class AuthToken {
     if (token === undefined || token === '') return this.#unauthorized();
     const known = this.#cache.get(token);
     if (known !== undefined && known.until > this.#process.clock.now()) return known.identity;
-    const logger = 'keystonemiddleware.auth_token';
     try {
-      this.#session ??= new KeystoneSession(this.#process, this.#config, 'keystone_authtoken');
-      const session = this.#session;
-      const base = (
-        await session.endpoint({
-          type: 'identity',
-          interfaces: [this.#config.text('keystone_authtoken', 'interface', 'internal')],
-          region: this.#config.text('keystone_authtoken', 'region_name'),
-        })
-      ).replace(/\/v3$/, '');
-      const reply = await session.request('GET', `${base}/v3/auth/tokens`, undefined, { 'x-subject-token': token });
-      if (reply.status === 404) {
+      const body = await this.#verify(token);
+      if (body === undefined) {
         this.#log.warning(logger, 'Authorization failed for token');
         return this.#unauthorized();
       }
-      if (reply.status !== 200) return this.#unavailable('Failed to fetch token data from identity server');
-      const body = JSON.parse(reply.body ?? '{}') as {
-        token: { user: { id: string }; project?: { id: string }; roles?: { name: string }[] };
-      };
       const identity: Identity = {
         userId: body.token.user.id,
         projectId: body.token.project?.id,
         roles: (body.token.roles ?? []).map(({ name }) => name),
       };
-      this.#cache.set(token, {
-        identity,
-        until: this.#process.clock.now() + 1000 * this.#config.integer('keystone_authtoken', 'token_cache_time', 300),
-      });
+      const life = 1000 * this.#config.integer(group, 'token_cache_time', 300);
+      this.#cache.set(token, { identity, until: this.#process.clock.now() + life });
       return identity;
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
-      if (error.type.endsWith('Unauthorized')) {
-        this.#log.warning(
-          logger,
-          'Identity response: {"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}',
-        );
-        return this.#unavailable('Identity server rejected authorization necessary to fetch token data');
-      }
-      if (/ConnectFailure|DiscoveryFailure|ConnectTimeout/.test(error.type)) return this.#unavailable(error.message);
+      if (/ServiceError$|ConnectFailure$|DiscoveryFailure$|ConnectTimeout$/.test(error.type))
+        return this.#unavailable(error.message);
       this.#log.exception(logger, error.lastLine, error);
       return json(500, { error: { code: 500, title: 'Internal Server Error', message: error.message } });
     }
   }
 
+  /** What Keystone says of a token; undefined when it does not know it. A refusal of the own user is tried twice. */
+  async #verify(token: string): Promise<TokenAnswer | undefined> {
+    const session = this.#session;
+    for (let retry = true; ; retry = false) {
+      try {
+        const base = (
+          await session.endpoint({
+            type: 'identity',
+            interfaces: [this.#config.text(group, 'interface', 'internal')],
+            region: this.#config.text(group, 'region_name'),
+          })
+        ).replace(/\/v3$/, '');
+        const reply = await session.request('GET', `${base}/v3/auth/tokens`, undefined, { 'x-subject-token': token });
+        if (reply.status === 200) return JSON.parse(reply.body ?? '{}') as TokenAnswer;
+        if (reply.status === 404) {
+          this.#log.info(logger, 'Authorization failed for token');
+          this.#log.info(logger, `Identity response: ${reply.body ?? ''}`);
+          return undefined;
+        }
+        if (reply.status !== 401) {
+          this.#log.error(logger, `Bad response code while validating token: ${reply.status} ${reply.body ?? ''}`);
+          throw new PythonError(serviceError, 'Failed to fetch token data from identity server');
+        }
+      } catch (error) {
+        if (!(error instanceof PythonError) || !error.type.endsWith('Unauthorized')) throw error;
+        session.invalidate();
+      }
+      this.#log.info(logger, 'Identity server rejected authorization');
+      this.#log.warning(
+        logger,
+        'Identity response: {"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}',
+      );
+      if (!retry)
+        throw new PythonError(serviceError, 'Identity server rejected authorization necessary to fetch token data');
+      this.#log.info(logger, 'Retrying validation');
+    }
+  }
+
   #unauthorized(): HttpReply {
-    const uri =
-      this.#config.text('keystone_authtoken', 'www_authenticate_uri') ??
-      this.#config.text('keystone_authtoken', 'auth_uri') ??
-      '';
+    const uri = this.#config.text(group, 'www_authenticate_uri') ?? this.#config.text(group, 'auth_uri') ?? '';
     return json(
       401,
       { error: { code: 401, title: 'Unauthorized', message: 'The request you have made requires authentication.' } },

@@ -4,12 +4,14 @@ import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
 import { mariadbd } from '../infrastructure/mariadb-server.ts';
 import { ovnCtl } from '../infrastructure/ovn-ctl.ts';
 import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
+import { ovsdbCommands } from '../infrastructure/ovsdb-server.ts';
 import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
 import { glanceApi } from '../openstack/glance-api.ts';
 import { keystoneApi } from '../openstack/keystone-api.ts';
 import { keystoneManage } from '../openstack/keystone-manage.ts';
 import { glanceManage, neutronDbManage, placementManage } from '../openstack/manage-commands.ts';
-import { neutronApi, neutronServers } from '../openstack/neutron.ts';
+import { neutronApi } from '../openstack/neutron-api.ts';
+import { neutronServers } from '../openstack/neutron-servers.ts';
 import { novaMetadata, novaOsapi } from '../openstack/nova-api.ts';
 import { novaCompute } from '../openstack/nova-compute.ts';
 import { novaManage } from '../openstack/nova-manage.ts';
@@ -23,6 +25,7 @@ export const cloudPrograms = {
   ...baseCommands,
   ...mariadbClients,
   ...ovsControlCommands,
+  ...ovsdbCommands,
   ...neutronServers,
   mariadbd,
   'mariadb-install-db': mariadbInstallDb,
@@ -79,7 +82,7 @@ const files = {
   '/etc/placement/placement.conf': `[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = ${database('placement')}\n${authtoken('placement')}`,
   '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}`,
   '/etc/neutron/plugins/ml2/ml2_conf.ini':
-    '[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
+    '[ml2_type_geneve]\nmax_header_size = 38\n[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
   '/etc/neutron/api-paste.ini': '[composite:neutron]\n',
   '/etc/nova/nova.conf': `${novaConf}[database]\nconnection = ${database('nova')}\n[api_database]\nconnection = ${database('nova_api', 'nova')}\n${authtoken('nova')}`,
   '/etc/nova/compute.conf': `${novaConf}[libvirt]\nvirt_type = qemu\n`,

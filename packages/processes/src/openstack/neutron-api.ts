@@ -1,0 +1,135 @@
+import type { Connection, HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
+import { type Row, tableOf } from '../infrastructure/mysql-protocol.ts';
+import { ovsTable, transact } from '../infrastructure/ovsdb.ts';
+import { loadConfig } from '../oslo/config.ts';
+import { Messaging } from '../oslo/messaging.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { pause } from '../program-support.ts';
+import { json, plain } from './http.ts';
+import { newId } from './keystone-schema.ts';
+import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
+import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
+import { type ApiContext, apiContext, apiHandler, notFoundReply, versions } from './wsgi-service.ts';
+
+/** `neutron.wsgi.api:application`: ready about 10 s after the start. */
+export const neutronApi: WsgiModule = async (process, settings) => {
+  const { env } = process;
+  const directory = env['OS_NEUTRON_CONFIG_DIR'] ?? '/etc/neutron';
+  const named = (env['OS_NEUTRON_CONFIG_FILES'] ?? '').split(';').filter((name) => name !== '');
+  const files = (named.length > 0 ? named : ['neutron.conf', 'plugins/ml2/ml2_conf.ini']).map((name) =>
+    name.startsWith('/') ? name : `${directory}/${name}`,
+  );
+  const config = loadConfig(process, { project: 'neutron', programs: ['uwsgi'], files });
+  const context = apiContext(process, config, 'neutron-api');
+  await pause(process, 6000);
+  // The transport is opened on first use; a URL that cannot be parsed ends the import.
+  void new Messaging(context);
+  try {
+    const plugin = await loadPlugin(context);
+    demandPaste(context);
+    if (plugin.usesOvn) {
+      await createDropGroup(context);
+      checkStartTime(context, settings.extra.get('start-time'));
+    }
+    const ovn = plugin.usesOvn ? await openOvn(context, 'WorkerService') : undefined;
+    await pause(process, 2500);
+    return networkApi(context, plugin, ovn);
+  } catch (error) {
+    if (error instanceof PythonError && error.type === 'RuntimeError')
+      throw new SystemExit(1, `ERROR: ${error.message}`);
+    throw error;
+  }
+};
+
+/** The workers of one start know each other by its time (OVN's hash ring). */
+function checkStartTime({ log }: ApiContext, start: string | undefined): void {
+  const driver = 'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver';
+  if (start === undefined || start === '') {
+    log.warning(
+      driver,
+      'uWSGI must provide a start time using the configuration parameter "start-time %t" in the configuration file',
+    );
+  } else if (!/^\d+$/.test(start)) {
+    throw new PythonError(
+      'neutron_lib.callbacks.exceptions.CallbackFailure',
+      `Callback ${driver}.OVNMechanismDriver.post_fork_initialize-823713 failed with "invalid literal for int() with base 10: '${start}'"`,
+    );
+  }
+}
+
+/** @throws PythonError when the paste file is not there */
+export function demandPaste({ process, config }: ApiContext): void {
+  const name = config.text('DEFAULT', 'api_paste_config', 'api-paste.ini');
+  const path = name.startsWith('/') ? name : `/etc/neutron/${name}`;
+  if (!process.files.exists(path))
+    throw new PythonError('oslo_service.wsgi.ConfigNotFound', `Could not find config at ${name}`);
+}
+
+/** The API on a loaded plugin. */
+export function networkApi(context: ApiContext, plugin: NeutronPlugin, ovn: OvnConnections | undefined): WsgiHandler {
+  return apiHandler(context, {
+    open: (_request, path) => {
+      if (path === '/' || path === '') return versions(200, ['v2.0']);
+      return path === '/healthcheck' ? plain(200, 'OK') : undefined;
+    },
+    routes: (request, path) => route(context.process, { ...plugin, southbound: ovn?.southbound }, request, path),
+  });
+}
+
+async function route(
+  process: Process,
+  { database, southbound }: NeutronPlugin & { southbound: Connection | undefined },
+  request: HttpMessage,
+  path: string,
+): Promise<HttpReply> {
+  const [, version, kind = '', id] = path.split('/');
+  if (version !== 'v2.0') return notFoundReply();
+  const chassis =
+    southbound === undefined
+      ? []
+      : await transact(southbound, 'OVN_Southbound', (tables) => [...ovsTable(tables, 'Chassis').values()]);
+  if (kind === 'agents') {
+    const agents = chassis.map((row) => ({
+      id: row['name'],
+      host: row['hostname'],
+      agent_type: 'OVN Controller agent',
+      binary: 'ovn-controller',
+      alive: true,
+    }));
+    return json(200, { agents });
+  }
+  const table = {
+    networks: 'networks',
+    ports: 'ports',
+    subnets: 'subnets',
+    routers: 'routers',
+    'security-groups': 'securitygroups',
+  }[kind];
+  if (table === undefined) return notFoundReply();
+  const item = kind.replace(/s$/, '').replace('-', '_');
+  return database.transaction('UPDATE', (schema) => {
+    const rows = tableOf(schema, table);
+    if (request.method === 'POST') {
+      const row: Row = {
+        ...(JSON.parse(request.body) as Record<string, Row>)[item],
+        id: newId(process.random),
+        status: 'ACTIVE',
+      };
+      const host = row['binding:host_id'];
+      // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
+      if (typeof host === 'string' && host !== '')
+        row['binding:vif_type'] = chassis.some((one) => one['hostname'] === host) ? 'ovs' : 'binding_failed';
+      rows.set(String(row['id']), row);
+      return json(201, { [item]: row });
+    }
+    if (id === undefined) return json(200, { [kind.replace('-', '_')]: [...rows.values()] });
+    const row = rows.get(id);
+    if (row === undefined)
+      return json(404, {
+        NeutronError: { type: 'NotFound', message: `${item} ${id} could not be found.`, detail: '' },
+      });
+    if (request.method !== 'DELETE') return json(200, { [item]: row });
+    rows.delete(id);
+    return { status: 204 };
+  });
+}

@@ -1,0 +1,66 @@
+import { type Program, SystemError } from '@openstack-operator/sandbox';
+import { mapOf, ovsTable, rootRow, transact } from '../infrastructure/ovsdb.ts';
+import { errno } from '../oslo/database.ts';
+import { PythonError } from '../oslo/python-error.ts';
+import { osloProgram } from '../oslo/service.ts';
+import { makeDirectories, pause, terminated } from '../program-support.ts';
+import { plain } from './http.ts';
+import { openIdl, openIdlForever } from './ovn-client.ts';
+
+/**
+ * `neutron-ovn-metadata-agent`: reads the chassis' name from the local Open vSwitch (which must be there: no retry), waits
+ * for the southbound database, opens the socket for guests' proxies, takes stock of network namespaces (which needs
+ * privileges), registers itself with its chassis (which it waits for).
+ */
+export const metadataAgent: Program = osloProgram({
+  project: 'neutron',
+  run: async (context) => {
+    const { process, config, log } = context;
+    const logger = 'neutron.agent.ovn.metadata.agent';
+    await pause(process, 3000);
+    const local = config.text('ovs', 'ovsdb_connection', 'tcp:127.0.0.1:6640');
+    const ovs = await openIdl(process, log, local, 'Open_vSwitch');
+    const settings = await transact(ovs, 'Open_vSwitch', (tables) => ({
+      ...mapOf(rootRow(tables, 'Open_vSwitch'), 'external_ids'),
+    }));
+    const chassis = settings['system-id'];
+    if (chassis === undefined) throw new PythonError('KeyError', "'system-id'");
+    if (settings['ovn-bridge'] === undefined)
+      log.warning(logger, "Can't read ovn-bridge external-id from OVSDB. Using br-int instead.");
+    const remotes = config.text('ovn', 'ovn_sb_connection', 'tcp:127.0.0.1:6642');
+    const south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
+    const state = config.text('DEFAULT', 'state_path', '/var/lib/neutron');
+    const socket = config.text('DEFAULT', 'metadata_proxy_socket', `${state}/metadata_proxy`);
+    try {
+      const directory = socket.slice(0, socket.lastIndexOf('/'));
+      if (!process.files.exists(directory)) makeDirectories(process, directory, 0o755);
+      process.network.listen(`unix:${socket}`, 'http', () => ({
+        receive: () => Promise.resolve(plain(404, 'Not Found')),
+      }));
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', errno(error));
+    }
+    if (!process.privileged) {
+      log.error('oslo.privsep.daemon', 'privsep helper command exited non-zero (1)');
+      throw new PythonError('oslo_privsep.daemon.FailedToDropPrivileges', 'privsep helper command exited non-zero (1)');
+    }
+    const id = `${chassis}-metadata`;
+    for (let wait = 1; ; wait = Math.min(180, wait * 2)) {
+      const registered = await transact(south, 'OVN_Southbound', (tables) => {
+        const row = ovsTable(tables, 'Chassis_Private').get(chassis);
+        if (row === undefined) return false;
+        row['external_ids'] = { ...mapOf(row, 'external_ids'), 'neutron:ovn-metadata-id': id };
+        return true;
+      });
+      if (registered) break;
+      log.error(
+        'ovsdbapp.backend.ovs_idl.transaction',
+        `RowNotFound: Cannot find Chassis_Private with name=${chassis}`,
+      );
+      if (!(await pause(process, wait * 1000))) return 0;
+    }
+    await terminated(process);
+    return 0;
+  },
+});

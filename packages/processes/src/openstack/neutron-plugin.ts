@@ -1,0 +1,121 @@
+import type { Connection } from '@openstack-operator/sandbox';
+import { Database } from '../oslo/database.ts';
+import { demandTables } from '../oslo/migrations.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { openIdlForever } from './ovn-client.ts';
+import type { ApiContext } from './wsgi-service.ts';
+
+/** What a Neutron server has loaded: `core_plugin` and the drivers of ML2. */
+export interface NeutronPlugin {
+  readonly database: Database;
+  readonly usesOvn: boolean;
+}
+
+/** Connections to OVN's databases. */
+export interface OvnConnections {
+  readonly northbound: Connection;
+  readonly southbound: Connection;
+}
+
+const servicePlugins = new Set(
+  'ovn-router router metering qos segments trunk port_forwarding network_segment_range placement log dns vpnaas flavors auto_allocate revisions network_ip_availability loki ndp_proxy local_ip conntrack_helper tag timestamp bgp taas sfc'.split(
+    ' ',
+  ),
+);
+const mechanismDrivers = new Set(
+  'ovn openvswitch l2population sriovnicswitch baremetal macvtap logger ovn-sync baremetal-l2vni'.split(' '),
+);
+const typeDrivers = new Set(['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve']);
+const extensionDrivers = new Set(
+  'port_security qos dns dns_domain_ports dns_domain_keywords uplink_status_propagation port_numa_affinity_policy data_plane_status port_hints'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Loads the core plugin as every Neutron server does: type drivers sync with the database when they are made.
+ * @throws PythonError, SystemExit with the words of neutron.manager and neutron.plugins.ml2.managers
+ */
+export async function loadPlugin({ process, config, log }: ApiContext): Promise<NeutronPlugin> {
+  const core = config.text('DEFAULT', 'core_plugin');
+  if (core === undefined || core === '') throw new PythonError('Exception', 'Neutron core_plugin not configured!');
+  const missingPlugin = (name: string): never => {
+    log.error('neutron.manager', `Plugin '${name}' not found.`);
+    throw new PythonError('ImportError', `Class not found.`);
+  };
+  if (!['ml2', 'neutron.plugins.ml2.plugin.Ml2Plugin'].includes(core)) missingPlugin(core);
+  const managers = 'neutron.plugins.ml2.managers';
+  const types = config
+    .list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve'])
+    .filter((name) => typeDrivers.has(name));
+  const tenant = config.list('ml2', 'tenant_network_types', ['local']).find((name) => !types.includes(name));
+  if (tenant !== undefined) {
+    log.error(managers, `No type driver for tenant network_type: ${tenant}. Service terminated!`);
+    throw new SystemExit(1);
+  }
+  const mechanisms = config.list('ml2', 'mechanism_drivers');
+  const absent = [...mechanisms, ...config.list('ml2', 'extension_drivers')].find(
+    (name) => !mechanismDrivers.has(name) && !extensionDrivers.has(name),
+  );
+  if (absent !== undefined && mechanisms.includes(absent)) {
+    const text = `The following mechanism drivers were not found: {'${absent}'}`;
+    log.error(managers, text);
+    throw new SystemExit(1, text);
+  }
+  const usesOvn = mechanisms.includes('ovn');
+  const header = config.integer('ml2_type_geneve', 'max_header_size', 30);
+  if (usesOvn && types.includes('geneve') && header < 38) {
+    log.error(
+      'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
+      `Geneve max_header_size set too low for OVN (${header} vs 38)`,
+    );
+    throw new SystemExit(1);
+  }
+  const database = new Database({ process, config, log });
+  await database.transaction('INSERT', (schema) =>
+    demandTables(schema, ['ml2_geneve_allocations', 'networks', 'ports', 'ovn_hash_ring', 'agents']),
+  );
+  const unknown = config.list('DEFAULT', 'service_plugins').find((name) => !servicePlugins.has(name));
+  if (unknown !== undefined) missingPlugin(unknown);
+  return { database, usesOvn };
+}
+
+/** What happens before an API server serves: the drop group is made with `ovsdb-client`. @throws PythonError CallbackFailure */
+export async function createDropGroup({ process, config, log }: ApiContext): Promise<void> {
+  const remotes = config.text('ovn', 'ovn_nb_connection', 'tcp:127.0.0.1:6641');
+  let output = '';
+  let complaint = '';
+  const status = await process.run(['ovsdb-client', 'list-dbs', remotes], {
+    stdout: (text) => (output += text),
+    stderr: (text) => (complaint += text),
+  });
+  const isNorthbound = output.split('\n').includes('OVN_Northbound');
+  if (status === 0 && isNorthbound) return;
+  const reason =
+    status === 127
+      ? "[Errno 2] No such file or directory: 'ovsdb-client'"
+      : `Unexpected error while running command.\nCommand: ovsdb-client transact ${remotes} --timeout 180 ["OVN_Northbound", ...]\nExit code: 1\nStdout: ''\nStderr: '${status === 0 ? 'ovsdb-client: transact returned error: {"details":"get_schema request specifies unknown database OVN_Northbound","error":"unknown database"}' : complaint.trim()}'`;
+  const callback =
+    'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver.OVNMechanismDriver.pre_fork_initialize-823712';
+  log.error(
+    'neutron_lib.callbacks.manager',
+    `Error during notification for ${callback} process, before_spawn: ${reason}`,
+  );
+  throw new PythonError(
+    'neutron_lib.callbacks.exceptions.CallbackFailure',
+    `Callback ${callback} failed with "${reason}"`,
+  );
+}
+
+/** Connections of one worker; tried for ever. `worker` is the class that asks, as the log shows it. */
+export async function openOvn({ process, config, log }: ApiContext, worker: string): Promise<OvnConnections> {
+  const open = (side: 'nb' | 'sb'): Promise<Connection> => {
+    log.info(
+      'neutron.plugins.ml2.drivers.ovn.mech_driver.ovsdb.impl_idl_ovn',
+      `Getting Ovsdb${side === 'nb' ? 'Nb' : 'Sb'}OvnIdl for ${worker} with retry`,
+    );
+    const remotes = config.text('ovn', `ovn_${side}_connection`, `tcp:127.0.0.1:664${side === 'nb' ? 1 : 2}`);
+    return openIdlForever(process, log, remotes, side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound');
+  };
+  return { northbound: await open('nb'), southbound: await open('sb') };
+}

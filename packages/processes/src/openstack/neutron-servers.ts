@@ -1,0 +1,85 @@
+import { type Program, SystemError } from '@openstack-operator/sandbox';
+import { rootRow, transact } from '../infrastructure/ovsdb.ts';
+import { Messaging } from '../oslo/messaging.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
+import { osloProgram } from '../oslo/service.ts';
+import { pause, reasonOf, terminated } from '../program-support.ts';
+import { serveHttp } from './eventlet-server.ts';
+import { demandPaste, networkApi } from './neutron-api.ts';
+import { metadataAgent } from './neutron-metadata-agent.ts';
+import { createDropGroup, loadPlugin, type NeutronPlugin, openOvn } from './neutron-plugin.ts';
+import type { ApiContext } from './wsgi-service.ts';
+
+/** A Neutron server: `ERROR: ...` and status 1 for a RuntimeError (neutron.server.boot_server). */
+function server(run: (context: ApiContext, plugin: NeutronPlugin) => Promise<number>): Program {
+  return osloProgram({
+    project: 'neutron',
+    run: async (context) => {
+      await pause(context.process, 4000);
+      try {
+        return await run(context, await loadPlugin(context));
+      } catch (error) {
+        if (error instanceof PythonError && error.type === 'RuntimeError')
+          throw new SystemExit(1, `ERROR: ${error.message}`);
+        throw error;
+      }
+    },
+  });
+}
+
+async function serveRpc(context: ApiContext): Promise<void> {
+  const messaging = new Messaging(context);
+  for (const topic of ['q-plugin', 'q-reports-plugin', 'q-server-resource-versions'])
+    await messaging.serve(topic, () => Promise.resolve(undefined));
+}
+
+/** The servers of a uwsgi deployment beside the API, and the eventlet server that is all of them in one. */
+export const neutronServers: Readonly<Record<string, Program>> = {
+  'neutron-rpc-server': server(async (context, { usesOvn }) => {
+    const { process, log } = context;
+    log.info('neutron.server.rpc_eventlet', 'Eventlet based AMQP RPC server starting...');
+    if (usesOvn) await openOvn(context, 'RpcWorker');
+    await Promise.race([serveRpc(context), terminated(process)]);
+    await terminated(process);
+    return 0;
+  }),
+  'neutron-periodic-workers': server(async ({ process, log }) => {
+    log.info('neutron.server.periodic_eventlet', 'Eventlet based periodic workers process starting...');
+    await terminated(process);
+    return 0;
+  }),
+  'neutron-ovn-maintenance-worker': server(async (context, { usesOvn }) => {
+    const { process, log } = context;
+    log.info('neutron.server.ovn_maintenance', 'Eventlet OVN maintenance process starting...');
+    if (!usesOvn)
+      throw new PythonError('RuntimeError', 'OVN maintenance worker not loaded, ML2/OVN mechanism driver must be used');
+    const { northbound } = await openOvn(context, 'MaintenanceWorker');
+    await transact(northbound, 'OVN_Northbound', (tables) => rootRow(tables, 'NB_Global'));
+    log.info(
+      'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
+      'MaintenanceWorker process has finished the post initialization',
+    );
+    await terminated(process);
+    return 0;
+  }),
+  'neutron-server': server(async (context, plugin) => {
+    const { process, config } = context;
+    demandPaste(context);
+    if (plugin.usesOvn) await createDropGroup(context);
+    const ovn = plugin.usesOvn ? await openOvn(context, 'WorkerService') : undefined;
+    const address = {
+      host: config.text('DEFAULT', 'bind_host', '0.0.0.0'),
+      port: config.integer('DEFAULT', 'bind_port', 9696),
+    };
+    try {
+      serveHttp(process, address, networkApi(context, plugin, ovn));
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new PythonError('RuntimeError', `Could not bind to ${address.host}:${address.port}: ${reasonOf(error)}`);
+    }
+    void serveRpc(context);
+    await terminated(process);
+    return 0;
+  }),
+  'neutron-ovn-metadata-agent': metadataAgent,
+};
