@@ -78,5 +78,8 @@ test('wrong values are refused with the field and the reason', async ({ kubectl 
   expect(await kubectl.fails`patch gadget one -p ${'{"spec":{"size":4}}'}`).toContain(
     'application/strategic-merge-patch+json is not supported by example.com/v1, Kind=Gadget',
   );
+  expect(await kubectl.fails`get --raw /apis/example.com/v1/nothing`).toBe(
+    'Error from server (NotFound): the server could not find the requested resource',
+  );
   await kubectl`delete crd gadgets.example.com`;
 });

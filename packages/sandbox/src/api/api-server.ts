@@ -29,7 +29,7 @@ import { includeObject } from './representation.ts';
 import { header, type RequestInfo, requestInfo, type User } from './request-info.ts';
 import { handleResource, type Reply } from './resource-handler.ts';
 import { roleEscalation } from './role-escalation.ts';
-import { internalError, methodNotAllowed, notOffered, pathNotFound, StatusError } from './status.ts';
+import { internalError, methodNotAllowed, notFound, notOffered, pathNotFound, StatusError } from './status.ts';
 import { Store } from './store.ts';
 import { handleSubresource } from './subresource-handler.ts';
 import { watch } from './watch.ts';
@@ -98,8 +98,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     if (!info.isResource) return handleNonResource(registry, info);
     const served = registry.find(info.group, info.version, info.resource);
     if (!served) {
-      // A real server has a router for each group, and one for what is beside them.
-      const group = registry.all().some(({ type }) => type.kind.group === info.group);
+      // A real server has a router for each group that is built in, and one for what is beside them.
+      const group = registry.all().some(({ type, custom }) => !custom && type.kind.group === info.group);
       throw group ? pathNotFound() : new PlainNotFound(info.path);
     }
     if (served.custom?.warning) warn(served.custom.warning);
@@ -113,7 +113,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     if (type.refusedSubresources?.includes(subresource)) {
       throw notOffered(`${served.groupResource.resource}/${subresource}`);
     }
-    if (subresource !== '' && !type.subresources.includes(subresource)) throw pathNotFound();
+    if (subresource !== '' && !type.subresources.includes(subresource)) {
+      throw served.custom ? notFound(served.groupResource, info.name) : pathNotFound();
+    }
     if (info.subresource === 'log') return handleLog(core, options.logs, info, signal);
     if (info.subresource !== '' && info.subresource !== 'status') {
       return handleSubresource(core, served, info, body, warn);
