@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build generate check format test test-kubernetes test-clients test-wiring demo bench kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring demo bench kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -17,6 +17,10 @@ node_modules/.package-lock.json: package-lock.json package.json $(wildcard packa
 
 build: install ## installs and builds
 	@tools/build
+
+lock: ## package-lock.json for all platforms, after a dependency was added or changed
+	npm install --package-lock-only --ignore-scripts --no-audit --no-fund --loglevel=error
+	node tools/complete-lockfile.ts
 
 generate: install ## makes the generated files anew (CRDs, RBAC, documentation)
 	@node tools/generate.ts
