@@ -25,7 +25,7 @@ function envelope(apiVersion: string, kind: string, raw: Uint8Array): Uint8Array
 test('what kubectl create namespace sends is the namespace', () => {
   // Recorded from kubectl v1.36.3.
   const sent = Buffer.from(
-    '6b3873000a0f0a02763112094e616d657370616365121a0a120a02743112001a0022002a00320038004200' + '12001a020a001a002200',
+    '6b3873000a0f0a02763112094e616d657370616365121a0a120a02743112001a0022002a0032003800420012001a020a001a002200',
     'hex',
   );
   expect(decodeProtobuf(sent)).toMatchObject({
