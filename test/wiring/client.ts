@@ -1,26 +1,18 @@
 import { overNetwork } from '@openstack-operator/cli';
 import { sleep } from '@openstack-operator/kube';
 import type { HttpAnswer } from '@openstack-operator/operator';
-import type { Image, Process } from '@openstack-operator/sandbox';
-
-/** What answers to a user with a token at each kind of endpoint, and what it asks of the service behind. */
-const asked: Readonly<Record<string, string>> = {
-  identity: '/users',
-  image: '/v2/images',
-  placement: '/resource_providers',
-  network: '/v2.0/networks',
-  compute: '/servers',
-};
+import { type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /**
- * A user's own pod: logs in with the administrator's password, reads the catalogue, and asks every service in it
- * something that only a valid token opens. Exit code 1 with what went wrong.
+ * Programs of the test's own pods: `client` is the administrator who uses the cloud, `stranger` belongs to nobody here,
+ * `late` takes a minute.
  */
 export const clientImage: Image = {
   matches: (reference) => reference === 'client',
   user: 1000,
   programs: {
-    client: use,
+    client: (process) => reporting(process, () => use(process)),
+    stranger: (process) => reporting(process, () => intrude(process)),
     late: async ({ clock, signal }) => {
       await sleep(clock, 60_000, signal);
       return 0;
@@ -28,19 +20,9 @@ export const clientImage: Image = {
   },
 };
 
-async function use(process: Process): Promise<number> {
-  const { IDENTITY_URL = '', PASSWORD = '' } = process.env;
+async function reporting(process: Process, run: () => Promise<void>): Promise<number> {
   try {
-    const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
-    for (const { type, endpoints } of catalog) {
-      for (const { interface: side, url } of endpoints) {
-        const path = side === 'internal' ? (asked[type] ?? '/') : '/';
-        const answer = await get(process, `${url}${path}`, token);
-        if (side === 'internal' ? answer.status !== 200 : answer.status >= 400) {
-          throw new Error(`GET ${url}${path} (${type}, ${side}): ${answer.status} ${answer.body.slice(0, 200)}`);
-        }
-      }
-    }
+    await run();
     return 0;
   } catch (error) {
     process.stderr(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -48,9 +30,67 @@ async function use(process: Process): Promise<number> {
   }
 }
 
+/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any). */
+async function use(process: Process): Promise<void> {
+  const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST } = process.env;
+  const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
+  for (const type of TYPES.split(' ')) {
+    for (const side of ['internal', 'public']) {
+      const endpoints = catalog.flatMap((service) => (service.type === type ? service.endpoints : []));
+      const { url } = endpoints.find((one) => one.interface === side && one.region_id === REGION) ?? {};
+      if (url === undefined) throw new Error(`${side} endpoint for ${type} service in ${REGION} region not found`);
+      await uses[type]?.({
+        get: (path) => call(process, token, 'GET', `${url}${path}`),
+        post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
+        host: HOST,
+      });
+    }
+  }
+}
+
+interface Endpoint {
+  readonly host: string | undefined;
+  get(path: string): Promise<Record<string, Record<string, unknown>[]>>;
+  post(path: string, body: unknown): Promise<Record<string, Record<string, unknown>>>;
+}
+
+/** What a user wants of each service; it needs a valid token, the service's database, and what runs behind its API. */
+const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
+  identity: async ({ get }) => {
+    await get('/users');
+  },
+  image: async ({ get, post }) => {
+    await post('/v2/images', { name: 'cirros', disk_format: 'qcow2', container_format: 'bare' });
+    await get('/v2/images');
+  },
+  placement: async ({ get, host }) => {
+    const { resource_providers: providers = [] } = await get('/resource_providers');
+    if (host !== undefined && !providers.some(({ name }) => name === host)) throw new Error(`${host} offers nothing`);
+  },
+  network: async ({ get, post, host }) => {
+    await get('/v2.0/networks');
+    if (host === undefined) return;
+    const { port } = await post('/v2.0/ports', { port: { network_id: 'any', 'binding:host_id': host } });
+    if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
+  },
+  compute: async ({ get }) => {
+    const { services = [] } = await get('/os-services');
+    for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
+      if (!services.some((service) => service['binary'] === binary && service['state'] === 'up'))
+        throw new Error(`no ${binary} is up`);
+    }
+    const { hypervisors = [] } = await get('/os-hypervisors');
+    if (hypervisors.length === 0) throw new Error('no hypervisor');
+    await get('/servers');
+  },
+};
+
 interface Login {
   readonly token: string;
-  readonly catalog: readonly { type: string; endpoints: readonly { interface: string; url: string }[] }[];
+  readonly catalog: readonly {
+    type: string;
+    endpoints: readonly { interface: string; region_id: string; url: string }[];
+  }[];
 }
 
 async function login(process: Process, url: string, password: string): Promise<Login> {
@@ -66,12 +106,40 @@ async function login(process: Process, url: string, password: string): Promise<L
       },
     }),
   });
-  if (answer.status !== 201) throw new Error(`POST ${url}/auth/tokens: ${answer.status} ${answer.body.slice(0, 200)}`);
+  demand('POST', `${url}/auth/tokens`, answer);
   const { token } = JSON.parse(answer.body) as { token: { catalog: Login['catalog'] } };
   return { token: answer.headers['x-subject-token'] ?? '', catalog: token.catalog };
 }
 
-function get(process: Process, url: string, token: string): Promise<HttpAnswer> {
-  const headers = { 'x-auth-token': token, 'openstack-api-version': 'placement 1.39' };
-  return overNetwork(process, { method: 'GET', url, headers });
+async function call<T>(process: Process, token: string, method: string, url: string, body?: unknown): Promise<T> {
+  const answer = await overNetwork(process, {
+    method,
+    url,
+    headers: { 'x-auth-token': token, 'content-type': 'application/json', 'openstack-api-version': 'placement 1.39' },
+    body: body === undefined ? '' : JSON.stringify(body),
+  });
+  demand(method, url, answer);
+  return JSON.parse(answer.body) as T;
+}
+
+function demand(method: string, url: string, { status, body }: HttpAnswer): void {
+  if (![200, 201].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
+}
+
+/** Environment: TARGETS, `host:port` of what only the cloud itself may reach. */
+async function intrude({ env, network }: Process): Promise<void> {
+  const reached = await Promise.all(
+    (env['TARGETS'] ?? '').split(' ').map(async (target) => {
+      const [host = '', port = ''] = target.split(':');
+      try {
+        (await network.connect(host, Number(port), 'raw')).close();
+        return target;
+      } catch (error) {
+        // Refused, or another protocol: somebody is there.
+        return error instanceof SystemError && error.code === 'EPROTO' ? target : undefined;
+      }
+    }),
+  );
+  const open = reached.filter((target) => target !== undefined);
+  if (open.length > 0) throw new Error(`everybody reaches ${open.join(', ')}`);
 }

@@ -14,5 +14,6 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   identity: withParts(),
   image: withParts('glance'),
   placement: withParts('placement'),
+  network: withParts('rabbitmq', 'ovnNetwork', 'neutron'),
   full: withParts(...optional),
 };

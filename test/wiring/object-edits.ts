@@ -7,7 +7,10 @@ const rules: readonly { at: RegExp; edits: (value: unknown) => readonly Change[]
   { at: /\.(port|targetPort|containerPort|hostPort)$/, edits: other },
   { at: /\.(secretRef|secretKeyRef|configMapKeyRef|configMap|\w+Ref)\.(name|key)$/, edits: other },
   { at: /\.(secretName|claimName|serviceName)$/, edits: other },
-  { at: /\.(containers|initContainers)\[\]\.image$/, edits: other },
+  {
+    at: /\.(containers|initContainers)\[\]\.image$/,
+    edits: (value) => [to(String(value).replace(/(?=:[^/]*$)/, 'x'))],
+  },
   { at: /\.volumeMounts\[\]$/, edits: leftOut },
   { at: /\.volumeMounts\[\]\.(mountPath|subPath)$/, edits: other },
   { at: /\.volumeMounts\[\]\.mountPropagation$/, edits: leftOut },

@@ -5,15 +5,21 @@ export function textEdits(name: string, text: string): Edit[] {
   if (name.endsWith('.json')) return jsonEdits(JSON.parse(text));
   if (name.endsWith('.sql')) return lineEdits(text, sqlEdits);
   if (name.endsWith('.sh')) return lineEdits(text, scriptEdits);
-  if (/\.(conf|ini|cnf)$/.test(name)) return iniEdits(text);
+  if (/\.(conf|ini|cnf)$/.test(name)) return iniEdits(text, strict.has(name));
   if (text.trim().includes('\n')) return lineEdits(text, (line) => [dropped, ...partEdits(line)]);
   return valueEdits(text);
 }
 
+/**
+ * Files in which a misspelt option is another mistake than a missing one: their programs refuse what they do not know.
+ * oslo.config and uwsgi ignore it, so that it is the same; keystone.conf is among these to prove that.
+ */
+const strict = new Set(['my.cnf', 'client.cnf', 'rabbitmq.conf', 'keystone.conf']);
+
 const dropped: Edit = { what: 'left out', apply: () => undefined };
 
 /** `[section]` and `option = value` (`option: value`, `option` alone). */
-function iniEdits(text: string): Edit[] {
+function iniEdits(text: string, misspell: boolean): Edit[] {
   let section = '';
   return lineEdits(text, (line) => {
     const header = /^\[(.+)\]\s*$/.exec(line);
@@ -29,7 +35,7 @@ function iniEdits(text: string): Edit[] {
     };
     return [
       { what: title('left out'), apply: () => undefined },
-      { what: title('misspelt'), apply: (text) => text.replace(option, `${option}x`) },
+      ...(misspell ? [{ what: title('misspelt'), apply: (text: string) => text.replace(option, `${option}x`) }] : []),
       ...(value === '' ? [] : valueEdits(value).map(({ what, apply }) => ({ what: title(what), apply: set(apply) }))),
     ];
   });

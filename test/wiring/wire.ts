@@ -32,12 +32,14 @@ export function lying(transport: Transport, { target, lie }: Mutant, told: { hit
     const { kind, name } = targetOf(object);
     return kind === target.kind && name === target.name;
   };
-  /** Full name -> what the operator meant to be at the path. */
-  const meant = new Map<string, unknown>();
+  /** Full name -> what the operator meant to be at the path, and whether it was left out. */
+  const meant = new Map<string, { value: unknown; leftOut: boolean }>();
   const restore = (object: KubeObject): KubeObject => {
-    if (!isTarget(object)) return object;
+    // What a resource of ours says is read by the operator itself: there the mistake is to take effect.
+    if (!isTarget(object) || object.apiVersion?.startsWith('openstack.k8s.io/')) return object;
     const name = object.metadata.name ?? '';
-    const right = meant.has(name) ? (withValueAt(object, lie.path, meant.get(name)) as KubeObject) : object;
+    const original = meant.get(name);
+    const right = original === undefined ? object : (putBack(object, lie.path, original) as KubeObject);
     return lie.pretend === undefined ? right : lie.pretend(right);
   };
   const falsified = (request: HttpRequest): HttpRequest => {
@@ -45,7 +47,8 @@ export function lying(transport: Transport, { target, lie }: Mutant, told: { hit
     if (object === undefined || !isTarget(object)) return request;
     const changed = changedAt(object, lie.path, lie.change);
     if (JSON.stringify(changed) === JSON.stringify(object)) return request;
-    meant.set(object.metadata.name ?? '', valueAt(object, lie.path));
+    const value = valueAt(object, lie.path);
+    meant.set(object.metadata.name ?? '', { value, leftOut: lie.change(value) === undefined });
     told.hits++;
     return { ...request, body: JSON.stringify(changed) };
   };
@@ -108,16 +111,16 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | undefined)?.[step], value);
 }
 
-/** A copy with that value at the path, whatever stands there, even where only its parent is there. */
-function withValueAt(value: unknown, path: Path, wanted: unknown): unknown {
+/** A copy with that value at the path again; where not even its parent is there, nothing is. */
+function putBack(object: unknown, path: Path, { value, leftOut }: { value: unknown; leftOut: boolean }): unknown {
   const parent = path.slice(0, -1);
   const last = path.at(-1);
-  if (last === undefined) return wanted;
-  const holder = valueAt(value, parent);
-  if (typeof holder !== 'object' || holder === null) return value;
-  return changedAt(value, parent, (found) => {
-    if (Array.isArray(found)) return found.with(Number(last), wanted);
+  if (last === undefined) return value;
+  const holder = valueAt(object, parent);
+  if (typeof holder !== 'object' || holder === null) return object;
+  return changedAt(object, parent, (found) => {
+    if (Array.isArray(found)) return found.toSpliced(Number(last), leftOut ? 0 : 1, value);
     const { [last]: _old, ...others } = found as Record<string, unknown>;
-    return wanted === undefined ? others : { ...others, [last]: wanted };
+    return value === undefined ? others : { ...others, [last]: value };
   });
 }

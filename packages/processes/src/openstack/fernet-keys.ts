@@ -1,4 +1,5 @@
 import { type Process, SystemError } from '@openstack-operator/sandbox';
+import type { Config } from '../oslo/config.ts';
 import type { Log } from '../oslo/log.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { makeDirectories } from '../program-support.ts';
@@ -58,11 +59,17 @@ function validate({ process, log, path, group }: KeyRepository): boolean {
   }
 }
 
-/** What the API does when it is loaded. @throws SystemExit when there are no keys */
-export function demandKeys(process: Process, path: string): void {
-  if (!process.files.exists(path)) throw new SystemExit(1, `${path} does not exist`);
-  if (process.files.list(path).length === 0) {
-    throw new SystemExit(1, `${path} does not contain keys, use keystone-manage fernet_setup to create Fernet keys.`);
+/**
+ * The providers of tokens and receipts are loaded with all other backends: by the API and by bootstrap.
+ * @throws SystemExit when one has no keys
+ */
+export function demandKeys(process: Process, config: Config): void {
+  for (const group of ['fernet_tokens', 'fernet_receipts']) {
+    const path = config.text(group, 'key_repository', '/etc/keystone/fernet-keys/');
+    if (!process.files.exists(path)) throw new SystemExit(1, `${path} does not exist`);
+    if (process.files.list(path).length === 0) {
+      throw new SystemExit(1, `${path} does not contain keys, use keystone-manage fernet_setup to create Fernet keys.`);
+    }
   }
 }
 

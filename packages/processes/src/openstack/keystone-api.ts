@@ -43,7 +43,7 @@ export const keystoneApi: WsgiModule = async (process) => {
     path: config.text('fernet_tokens', 'key_repository', '/etc/keystone/fernet-keys/').replace(/(?<=.)\/+$/, ''),
     maxActiveKeys: config.integer('fernet_tokens', 'max_active_keys', 3),
   };
-  demandKeys(process, repository.path);
+  demandKeys(process, config);
   const api = new KeystoneApi(process, config, log, repository);
   return (request) => api.handle(request);
 };
@@ -97,7 +97,8 @@ class KeystoneApi {
   #route(schema: Schema, request: HttpMessage): HttpReply {
     try {
       const { path } = locationOf(request);
-      const segments = path.split('/').slice(2);
+      const [, version, ...segments] = path.split('/');
+      if (version !== 'v3') throw new KeystoneError(404, 'The requested URL was not found on the server.');
       if (segments[0] === 'auth') return this.#auth(schema, request, segments[1] ?? '');
       const caller = this.#caller(schema, request);
       const granted = grants(schema, request, segments, caller);

@@ -5,7 +5,7 @@ import { SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
-import { initializeKeys, type KeyRepository, loadKeys, rotateKeys } from './fernet-keys.ts';
+import { demandKeys, initializeKeys, type KeyRepository, loadKeys, rotateKeys } from './fernet-keys.ts';
 import { bootstrap } from './keystone-bootstrap.ts';
 import { keystoneBranches, keystoneMigrations } from './keystone-schema.ts';
 
@@ -128,6 +128,7 @@ async function check({ log }: ServiceContext, database: Database): Promise<numbe
 
 async function bootstrapCommand(context: ServiceContext): Promise<number> {
   const { process, line, log, config } = context;
+  demandKeys(process, config);
   // The environment comes before the command line (keystone.cmd.cli, do_bootstrap).
   const asked = (name: string): string | undefined =>
     process.env[`OS_BOOTSTRAP_${name.toUpperCase().replaceAll('-', '_')}`] || line.value(`bootstrap-${name}`);
@@ -136,8 +137,6 @@ async function bootstrapCommand(context: ServiceContext): Promise<number> {
     process.stdout('ERROR: Either --bootstrap-password argument or OS_BOOTSTRAP_PASSWORD must be set.\n');
     return 1;
   }
-  // The providers are loaded first, the token provider among them.
-  loadKeys(repositoryOf(context, 'credential', '/etc/keystone/credential-keys/'));
   const said = await new Database({ process, config, log }).transaction('INSERT', (schema) =>
     bootstrap(
       schema,

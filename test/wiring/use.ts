@@ -1,0 +1,95 @@
+import { Pod } from '@openstack-operator/kube';
+import type { Cloud } from '../rollout/cloud.ts';
+
+const namespace = 'openstack';
+const cloudName = 'my-cloud';
+const minute = 60_000;
+
+/** Which type of service each of our kinds adds to the catalogue. */
+const types: Readonly<Record<string, string>> = {
+  Keystone: 'identity',
+  Glance: 'image',
+  Placement: 'placement',
+  Neutron: 'network',
+  Nova: 'compute',
+};
+
+/**
+ * Ports that anybody may reach: the APIs and the console, which users reach through a gateway; broker, southbound
+ * database and metadata, because node agents come from the nodes' own addresses, which no policy can name.
+ */
+const open = new Set([5000, 9292, 8778, 9696, 8774, 6080, 5672, 6642, 8775]);
+
+/** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
+export async function use(cloud: Cloud): Promise<string | undefined> {
+  const { data } = cloud.get('Secret', `${cloudName}-keystone-admin-password`) ?? { data: {} };
+  const { password = '' } = data as { password?: string };
+  const asUser = await runPod(cloud, {
+    name: 'client',
+    // As a pod of the cloud: what others reach is told by the stranger.
+    labels: { 'app.kubernetes.io/part-of': 'openstack' },
+    env: {
+      IDENTITY_URL: `http://${cloudName}-keystone-api.${namespace}.svc:5000/v3`,
+      PASSWORD: Buffer.from(password, 'base64').toString(),
+      REGION: 'RegionOne',
+      // Without Nova no node is claimed, and the network has no agents.
+      ...(cloud.list('Nova').length > 0 && { HOST: 'node-1' }),
+      TYPES: Object.entries(types)
+        .flatMap(([kind, type]) => (cloud.list(kind).length > 0 ? [type] : []))
+        .join(' '),
+    },
+  });
+  if (asUser !== undefined) return `user: ${asUser}`;
+  const asStranger = await runPod(cloud, { name: 'stranger', labels: {}, env: { TARGETS: innards(cloud).join(' ') } });
+  return asStranger === undefined ? undefined : `stranger: ${asStranger}`;
+}
+
+/** Every listening port behind a network policy, or that a Service offers, but those that are open to all. */
+function innards(cloud: Cloud): string[] {
+  return cloud.list('Pod').flatMap(({ metadata, spec, status }) => {
+    const { containers = [], hostNetwork } = (spec ?? {}) as {
+      containers?: { ports?: { containerPort: number }[] }[];
+      hostNetwork?: boolean;
+    };
+    const { podIP } = (status ?? {}) as { podIP?: string };
+    // Policies do not reach pods on the node's own network.
+    if (metadata.namespace !== namespace || podIP === undefined || hostNetwork === true) return [];
+    return containers
+      .flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
+      .filter((port) => !open.has(port))
+      .map((port) => `${podIP}:${port}`);
+  });
+}
+
+async function runPod(
+  cloud: Cloud,
+  { name, labels, env }: { name: string; labels: Record<string, string>; env: Record<string, string> },
+): Promise<string | undefined> {
+  const { sandbox } = cloud.rehearsal;
+  const container = {
+    name,
+    image: 'client',
+    command: [name],
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  };
+  await cloud.settle(
+    sandbox.client().create(Pod, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace, labels },
+      spec: { restartPolicy: 'Never', containers: [container] },
+    }),
+  );
+  const phase = () => (cloud.get('Pod', name)?.['status'] as { phase?: string } | undefined)?.phase ?? '';
+  await runUntil(cloud, () => ['Succeeded', 'Failed'].includes(phase()), 5 * minute);
+  if (phase() === 'Succeeded') return undefined;
+  return phase() === 'Failed' ? sandbox.pods.logs({ namespace, name }) : `still ${phase()} after 5 minutes`;
+}
+
+/** Runs until then, or until the time is over, which is no failure here. */
+export async function runUntil(cloud: Cloud, until: () => boolean, limit: number): Promise<void> {
+  const last = cloud.clock.now() + limit;
+  const wake = cloud.clock.after(limit, () => {});
+  await cloud.clock.run(() => until() || cloud.clock.now() >= last, { limit: limit + minute });
+  wake.cancel();
+}
