@@ -38,7 +38,9 @@ export function newSchema(name: string, characterSet: string, collation?: string
   const owner = Object.keys(defaultCollations).find(
     (known) => chosen.startsWith(`${known}_`) || chosen.startsWith('uca1400_'),
   );
-  if (owner === undefined) throw new MysqlError(1273, 'HY000', `Unknown collation: '${collation}'`);
+  // Every collation is named after how it compares.
+  if (owner === undefined || !/(_(ci|cs|bin)|^binary)$/.test(chosen))
+    throw new MysqlError(1273, 'HY000', `Unknown collation: '${collation}'`);
   if (owner !== set && !chosen.startsWith('uca1400_')) {
     throw new MysqlError(1253, '42000', `COLLATION '${collation}' is not valid for CHARACTER SET '${set}'`);
   }

@@ -1,6 +1,6 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, pause } from '../program-support.ts';
+import { CommandError, command, pause, reasonOf } from '../program-support.ts';
 import { accountKey, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
 
 /** The live catalog of a data directory: the server and the installer share it. */
@@ -51,6 +51,13 @@ export const mariadbInstallDb: Program = command(async (process) => {
   }
   process.stdout(`Installing MariaDB/MySQL system tables in '${datadir}' ...\n`);
   if (!(await pause(process, 900))) return 143;
+  const unwritable = temporaryFailure(process, line.value('tmpdir'));
+  if (unwritable !== undefined) {
+    for (const text of unwritable) process.stderr(`[ERROR] ${text}\n`);
+    throw new CommandError(
+      `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
+    );
+  }
   try {
     const catalog = catalogOf(process, datadir);
     files.mkdir(`${datadir}/mysql`, { mode: 0o700 });
@@ -86,3 +93,22 @@ export const mariadbInstallDb: Program = command(async (process) => {
   process.stdout('OK\n');
   return 0;
 });
+
+/** What InnoDB says when it cannot make its temporary files, which it does before anything else. */
+export function temporaryFailure(process: Process, given: string | undefined): string[] | undefined {
+  const file = `${given ?? process.env['TMPDIR'] ?? '/tmp'}/ibXXXXXX`;
+  try {
+    process.files.write(file, '');
+    process.files.remove(file);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const number = { ENOENT: 2, EACCES: 13, EROFS: 30 }[error.code as 'ENOENT'] ?? 5;
+    return [
+      `mariadbd: Can't create/write to file '${file}' (Errcode: ${number} "${reasonOf(error)}")`,
+      `InnoDB: Unable to create temporary file; errno: ${number}`,
+      `Plugin 'InnoDB' registration as a STORAGE ENGINE failed.`,
+      'Unknown/unsupported storage engine: InnoDB',
+    ];
+  }
+}

@@ -2,7 +2,7 @@ import type { Listener, Peer, Process, Program, Session } from '@openstack-opera
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
 import { accountFor, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
-import { catalogOf } from './mariadb-install-db.ts';
+import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { mariadbOptions } from './mariadb-options.ts';
 import { MysqlError, type MysqlReply, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
@@ -59,6 +59,8 @@ async function serve(process: Process): Promise<number> {
     const [name, value] = unknown;
     return abortUnknown(process, log, name, value);
   }
+  const unwritable = temporaryFailure(process, settings.values.get('tmpdir'));
+  if (unwritable !== undefined) return abort(...unwritable);
   try {
     files.write(`${datadir}/aria_log_control`, '');
     catalogOf(process, datadir);
@@ -94,7 +96,18 @@ async function listen(
   const port = Number(settings.get('port', '3306'));
   const socket = settings.get('socket', '/run/mysqld/mysqld.sock');
   const host = settings.get('bind-address', '*').replace(/^(\*|::)$/, '0.0.0.0');
-  const characterSet = newSchema('x', settings.get('character-set-server', 'utf8mb4')).characterSet;
+  let characterSet: string;
+  try {
+    const set = settings.get('character-set-server', 'utf8mb4');
+    ({ characterSet } = newSchema('server', set, settings.values.get('collation-server')));
+  } catch (error) {
+    if (!(error instanceof MysqlError)) throw error;
+    return abort(
+      error.code === 1115
+        ? `${process.argv[0]}: Character set '${settings.get('character-set-server', '')}' is not a compiled character set and is not specified in the '/usr/share/mariadb/charsets/Index.xml' file`
+        : error.message,
+    );
+  }
   const resolveNames = settings.values.get('skip-name-resolve') === undefined;
   const accept = (peer: Peer): Session => session(process, { catalog, characterSet, peer, resolveNames, port, log });
   const listeners: Listener[] = [];

@@ -126,6 +126,7 @@ function scriptOf(state: ShellState): string {
   if (first === undefined) return state.descriptors.input?.rest() ?? '';
   const path = resolvePath(state.directory, first);
   if (!state.process.files.exists(path)) throw new ShellError(`${state.name}: 0: cannot open ${first}: No such file`);
+  if (state.process.files.isDirectory(path)) throw new ShellError(`${first}: ${first}: Is a directory`);
   state.name = first;
   state.positional = operands;
   return state.process.files.read(path);
