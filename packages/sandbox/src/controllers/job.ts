@@ -3,6 +3,7 @@ import type { IJobCondition, IJobStatus } from 'kubernetes-models/batch/v1';
 import { Job, Pod, type Stored } from '../kinds.ts';
 import { deepEqual } from '../resources/json.ts';
 import { claim } from './claim.ts';
+import type { Cluster } from './cluster.ts';
 import { conditionOf } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import {
@@ -27,6 +28,7 @@ export function jobController(pods: OwnerIndex<Pod>): ControllerDefinition<Job> 
     wakes: [ownerOf(Pod, Job), orphansOf(Pod, Job)],
     reconcile(job, key, context) {
       const claimed = claim(Pod, job, job.spec.selector, pods, context);
+      untrackOrphans(key, job.metadata.uid, context.cluster);
       if (isFinished(job) || job.metadata.deletionTimestamp) {
         for (const pod of claimed) untrack(pod, context.cluster);
         if (isFinished(job)) expire(job, key, context);
@@ -36,13 +38,18 @@ export function jobController(pods: OwnerIndex<Pod>): ControllerDefinition<Job> 
       if (failure && !isTerminating(failure)) throw failure;
     },
     forget(key, { cluster }) {
-      const [namespace, name] = key.split('/');
-      for (const pod of cluster.list(Pod, namespace)) {
-        const owner = controllerOf(pod);
-        if (owner?.kind === 'Job' && owner.name === name) untrack(pod, cluster);
-      }
+      untrackOrphans(key, undefined, cluster);
     },
   };
+}
+
+/** Lets go of pods whose Job is gone, also when there is another one of its name. */
+function untrackOrphans(key: string, uid: string | undefined, cluster: Cluster): void {
+  const [namespace, name] = key.split('/');
+  for (const pod of cluster.list(Pod, namespace)) {
+    const owner = controllerOf(pod);
+    if (owner?.kind === 'Job' && owner.name === name && owner.uid !== uid) untrack(pod, cluster);
+  }
 }
 
 /** Complete or Failed. */

@@ -138,6 +138,8 @@ export class Kubelet {
     }
     if (pod === undefined || pod.spec.nodeName !== this.name) return this.#worklist?.forget(key);
     if (worker) return worker.update(pod);
+    // All of it has ended here; a finalizer keeps the object.
+    if (pod.metadata.deletionTimestamp && pod.metadata.deletionGracePeriodSeconds === 0) return;
     this.#admit(key, pod);
   }
 
