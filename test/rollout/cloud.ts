@@ -7,7 +7,9 @@ import {
   type RunningOperator,
 } from '@openstack-operator/cli';
 import {
+  type Condition,
   createLog,
+  type Kind,
   type KubeObject,
   type StoredObject,
   seededRandom,
@@ -30,6 +32,14 @@ export interface Cloud {
   list(kind: string): StoredObject[];
   startOperator(life?: OperatorLife): Promise<RunningOperator>;
   isReady(kind: string, name: string): boolean;
+  /** A condition of a resource of ours (default: `Ready`). */
+  condition(kind: Kind, name: string, type?: string): Condition | undefined;
+  /** Changes an object by a merge patch, and lets the change arrive. */
+  change(kind: Kind, name: string, patch: object): Promise<void>;
+  /** Deletes an object, and lets that arrive. */
+  remove(kind: Kind, name: string): Promise<void>;
+  /** Lets virtual time pass until the cloud is Ready at its present generation. */
+  ready(minutes?: number): Promise<void>;
 }
 
 /** A sandbox with our CRDs, in virtual time, repeatable by its seed. */
@@ -57,6 +67,14 @@ export async function createCloud({
     const object = get(kind, name);
     return object !== undefined && conditionOf(object, 'Ready')?.status === 'True';
   };
+  const arrived = 2000;
+  const until = async (holds: () => boolean, minutes = 30) => {
+    try {
+      await clock.run(holds, { limit: minutes * 60_000 });
+    } catch (error) {
+      throw new Error([(error as Error).message, ...awaited(list), ...errors.slice(-2)].join('\n'), { cause: error });
+    }
+  };
   return {
     clock,
     rehearsal,
@@ -65,13 +83,25 @@ export async function createCloud({
     list,
     isReady,
     startOperator: (life) => settle(rehearsal.startOperator(life)),
-    async until(holds, minutes = 30) {
-      try {
-        await clock.run(holds, { limit: minutes * 60_000 });
-      } catch (error) {
-        throw new Error([(error as Error).message, ...awaited(list), ...errors.slice(-2)].join('\n'), { cause: error });
-      }
+    until,
+    condition(kind, name, type = 'Ready') {
+      const object = get(kind.kind, name);
+      return object && conditionOf(object, type);
     },
+    async change(kind, name, patch) {
+      await settle(rehearsal.sandbox.client().patch(kind, { namespace: 'openstack', name }, 'merge', patch));
+      await clock.advance(arrived);
+    },
+    async remove(kind, name) {
+      await settle(rehearsal.sandbox.client().delete(kind, { namespace: 'openstack', name }));
+      await clock.advance(arrived);
+    },
+    ready: (minutes) =>
+      until(() => {
+        const object = get('OpenStackControlPlane', 'my-cloud');
+        const ready = object && conditionOf(object, 'Ready');
+        return ready?.status === 'True' && ready.observedGeneration === object?.metadata.generation;
+      }, minutes),
   };
 }
 

@@ -8,6 +8,8 @@ export class ForeignObjectError extends Error {
   readonly object: string;
   /** Who has it, in words. */
   readonly holder: string;
+  /** Whether it has a controlling owner. */
+  readonly controlled: boolean;
 
   constructor(live: StoredObject, owner: StoredObject) {
     const object = `${live.kind} ${keyOf(live)}`;
@@ -18,6 +20,7 @@ export class ForeignObjectError extends Error {
     );
     this.object = object;
     this.holder = holder;
+    this.controlled = controllerOf(live) !== undefined;
   }
 }
 

@@ -1,4 +1,11 @@
-import { type Condition, ConnectionError, isApiError, type StoredObject, timestamp } from '@openstack-operator/kube';
+import {
+  type Condition,
+  ConnectionError,
+  ForeignObjectError,
+  isApiError,
+  type StoredObject,
+  timestamp,
+} from '@openstack-operator/kube';
 import {
   annotations,
   type Composition,
@@ -6,6 +13,7 @@ import {
   type Progress,
   type Reason,
   reasons,
+  retainedFor,
 } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
@@ -34,7 +42,7 @@ const mostOfMessage = 32_768;
  */
 export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Findings): Record<string, unknown> {
   const { composition, progress, failures, phase, finishedJobs, volumes, redact } = findings;
-  const judged = progress.map((one) => withFailure(one, failures.get(one.condition)));
+  const judged = progress.map((one) => withFailure(one, failures.get(one.condition), pass.object));
   const open = judged.filter(({ status }) => status !== 'True');
   // What somebody has to mend comes first; what waits for another step says nothing of its own.
   const cause =
@@ -75,10 +83,18 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
  * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next pass
  * and told to nobody; a server that does not answer changes nothing about a step that is done.
  */
-function withFailure(judged: Progress, failure: Error | undefined): Progress {
+function withFailure(judged: Progress, failure: Error | undefined, resource: StoredObject): Progress {
   if (failure === undefined || isApiError(failure, 409)) return judged;
   if (isPassing(failure) && judged.status === 'True') return judged;
-  return { ...judged, status: 'False', reason: reasonOf(failure), message: failure.message };
+  return { ...judged, status: 'False', reason: reasonOf(failure), message: wayOut(failure, resource) };
+}
+
+/** An object that nobody controls can be handed over. */
+function wayOut(failure: Error, resource: StoredObject): string {
+  const { message } = failure;
+  return failure instanceof ForeignObjectError && !failure.controlled
+    ? `${message}, or annotate it ${annotations.adopt}=${retainedFor(resource)} to hand it over`
+    : message;
 }
 
 /** Whether a failure says something of the API server's state, and nothing of what was written. */

@@ -193,12 +193,14 @@ interface AgentPod {
 function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgement: Judgement): Verdict {
   const name = object.metadata.name ?? '';
   const inputs = object.metadata.annotations?.[annotations.inputs];
-  const finished = inputs !== undefined && judgement.finishedJobs[name] === inputs;
-  if (live === undefined) return finished ? done : wait('Missing', `Job ${name} is to be run`);
+  if (live === undefined) {
+    const finished = inputs !== undefined && judgement.finishedJobs[name] === inputs;
+    return finished ? done : wait('Missing', `Job ${name} is to be run`);
+  }
   // Even what has finished before has to be run again after another run: back and forth is two changes.
   if (live.metadata.annotations?.[annotations.inputs] !== inputs)
     return wait('Updating', `Job ${name} is to be run again`);
-  if (finished || conditionOf(live, 'Complete')?.status === 'True') return done;
+  if (conditionOf(live, 'Complete')?.status === 'True') return done;
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True')
     return wait('JobFailed', `Job ${name} failed: ${failed.message}${lastWords(live, judgement)}`);
