@@ -71,12 +71,21 @@ const ovnNorthd: Program = command(async (process) => {
             : undefined,
   });
   let nbConfig = 0;
+  let ports: OvsRow[] = [];
   let southbound: Connection | undefined;
   const publish = async (): Promise<void> => {
     if (southbound === undefined || southbound.closed.aborted) return;
     await transact(southbound, 'OVN_Southbound', (database) => {
       rootRow(database, 'SB_Global')['nb_cfg'] = nbConfig;
       rootRow(database, 'SB_Global')['northd'] = 'active';
+      // Every logical port gets a binding, which keeps what its chassis says of it.
+      const bindings = ovsTable(database, 'Port_Binding');
+      const names = new Set(ports.map((port) => String(port['name'])));
+      for (const name of bindings.keys()) if (!names.has(name)) bindings.delete(name);
+      for (const port of ports) {
+        const name = String(port['name']);
+        bindings.set(name, { ...bindings.get(name), logical_port: name, external_ids: mapOf(port, 'external_ids') });
+      }
     });
   };
   await Promise.all([
@@ -86,9 +95,10 @@ const ovnNorthd: Program = command(async (process) => {
       log,
       changed: async (connection) => {
         connections |= 1;
-        nbConfig = await transact(connection, 'OVN_Northbound', (database) =>
+        [nbConfig, ports] = await transact(connection, 'OVN_Northbound', (database) => [
           Number(rootRow(database, 'NB_Global')['nb_cfg'] ?? 0),
-        );
+          [...ovsTable(database, 'Logical_Switch_Port').values()].map((port) => ({ ...port })),
+        ]);
         await publish();
       },
     }),
@@ -122,6 +132,7 @@ const ovnController: Program = command(async (process) => {
       text === 'connection-status' ? status : text === 'version' ? 'ovn-controller 25.03.0' : undefined,
   });
   let session: { remote: string; stop: AbortController } | undefined;
+  const interfaces: Interfaces = { ids: new Set(), claim: () => Promise.resolve() };
   await followDatabase(process, {
     remotes: local,
     database: 'Open_vSwitch',
@@ -130,6 +141,17 @@ const ovnController: Program = command(async (process) => {
       const settings = await transact(connection, 'Open_vSwitch', (database) => ({
         ...mapOf(rootRow(database, 'Open_vSwitch'), 'external_ids'),
       }));
+      interfaces.ids = await transact(
+        connection,
+        'Open_vSwitch',
+        (database) =>
+          new Set(
+            [...ovsTable(database, 'Interface').values()].flatMap(
+              (row) => mapOf(row, 'external_ids')['iface-id'] ?? [],
+            ),
+          ),
+      );
+      await interfaces.claim();
       const chassis = chassisOf(process, settings, log);
       if (chassis === undefined) return;
       await transact(connection, 'Open_vSwitch', (database) => {
@@ -156,6 +178,7 @@ const ovnController: Program = command(async (process) => {
         process,
         remote,
         chassis,
+        interfaces,
         AbortSignal.any([stop.signal, process.signal]),
         log,
         (text) => (status = text),
@@ -165,6 +188,12 @@ const ovnController: Program = command(async (process) => {
   control.close();
   return 0;
 });
+
+/** Interfaces of this host that carry a logical port, and how their ports are claimed. */
+interface Interfaces {
+  ids: ReadonlySet<string>;
+  claim: () => Promise<void>;
+}
 
 interface Chassis extends OvsRow {
   readonly name: string;
@@ -201,6 +230,7 @@ async function southbound(
   process: Process,
   remotes: string,
   chassis: Chassis,
+  interfaces: Interfaces,
   signal: AbortSignal,
   log: (text: string) => void,
   report: (status: string) => void,
@@ -218,9 +248,10 @@ async function southbound(
     remotes,
     database: 'OVN_Southbound',
     log,
-    changed: (connection) => {
+    changed: async (connection) => {
       report('connected');
-      return transact(connection, 'OVN_Southbound', (database) => {
+      interfaces.claim = () => claimPorts(connection, chassis.name, interfaces.ids);
+      await transact(connection, 'OVN_Southbound', (database) => {
         const table = ovsTable(database, 'Chassis');
         const twin = [...table.values()].find(
           (row) => row['name'] !== chassis.name && JSON.stringify(row['encaps']) === JSON.stringify(chassis['encaps']),
@@ -236,9 +267,22 @@ async function southbound(
         ovsTable(database, 'Chassis_Private').set(chassis.name, { name: chassis.name, nb_cfg: 0 });
         log(`chassis|INFO|Claimed chassis ${chassis.name}`);
       });
+      await interfaces.claim();
     },
   });
   report('not connected');
+}
+
+/** Ports whose interface is on this host become this chassis's. */
+async function claimPorts(connection: Connection, chassis: string, ids: ReadonlySet<string>): Promise<void> {
+  if (connection.closed.aborted) return;
+  await transact(connection, 'OVN_Southbound', (database) => {
+    for (const [name, row] of ovsTable(database, 'Port_Binding')) {
+      if (!ids.has(name) || (row['chassis'] === chassis && row['up'] === true)) continue;
+      row['chassis'] = chassis;
+      row['up'] = true;
+    }
+  });
 }
 
 /** `ovs-appctl`, `ovn-appctl`: ask a daemon over its control socket. */

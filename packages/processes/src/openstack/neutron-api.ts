@@ -1,4 +1,5 @@
-import type { Connection, HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
+import { uuid } from '@openstack-operator/kube';
+import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
 import { type Row, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { ovsTable, transact } from '../infrastructure/ovsdb.ts';
 import { loadConfig } from '../oslo/config.ts';
@@ -6,8 +7,8 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { json, plain } from './http.ts';
-import { newId } from './keystone-schema.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
+import { createLogicalPort, followPorts } from './neutron-ports.ts';
 import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
 import { type ApiContext, apiContext, apiHandler, notFoundReply, versions } from './wsgi-service.ts';
 
@@ -33,6 +34,7 @@ export const neutronApi: WsgiModule = async (process, settings) => {
     }
     const ovn = plugin.usesOvn ? await openOvn(context, 'WorkerService') : undefined;
     await pause(process, 2500);
+    if (ovn !== undefined) followPorts(context, plugin.database);
     return networkApi(context, plugin, ovn);
   } catch (error) {
     if (error instanceof PythonError && error.type === 'RuntimeError')
@@ -72,22 +74,22 @@ export function networkApi(context: ApiContext, plugin: NeutronPlugin, ovn: OvnC
       if (path === '/' || path === '') return versions(200, ['v2.0']);
       return path === '/healthcheck' ? plain(200, 'OK') : undefined;
     },
-    routes: (request, path) => route(context.process, { ...plugin, southbound: ovn?.southbound }, request, path),
+    routes: (request, path) => route(context.process, { ...plugin, ovn }, request, path),
   });
 }
 
 async function route(
   process: Process,
-  { database, southbound }: NeutronPlugin & { southbound: Connection | undefined },
+  { database, ovn }: NeutronPlugin & { ovn: OvnConnections | undefined },
   request: HttpMessage,
   path: string,
 ): Promise<HttpReply> {
   const [, version, kind = '', id] = path.split('/');
   if (version !== 'v2.0') return notFoundReply();
   const chassis =
-    southbound === undefined
+    ovn === undefined
       ? []
-      : await transact(southbound, 'OVN_Southbound', (tables) => [...ovsTable(tables, 'Chassis').values()]);
+      : await transact(await ovn.southbound(), 'OVN_Southbound', (tables) => [...ovsTable(tables, 'Chassis').values()]);
   if (kind === 'agents') {
     const agents = chassis.map((row) => ({
       id: row['name'],
@@ -107,21 +109,28 @@ async function route(
   }[kind];
   if (table === undefined) return notFoundReply();
   const item = kind.replace(/s$/, '').replace('-', '_');
+  if (request.method === 'POST') {
+    const given = (JSON.parse(request.body || '{}') as Record<string, Row>)[item] ?? {};
+    const row: Row = { ...given, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
+    const host = row['binding:host_id'];
+    // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
+    if (typeof host === 'string' && host !== '')
+      row['binding:vif_type'] = chassis.some((one) => one['hostname'] === host) ? 'ovs' : 'binding_failed';
+    const missing = await database.transaction('INSERT', (schema) => {
+      const network = kind === 'ports' || kind === 'subnets' ? String(row['network_id']) : undefined;
+      if (network !== undefined && !tableOf(schema, 'networks').has(network)) return network;
+      tableOf(schema, table).set(String(row['id']), row);
+      return undefined;
+    });
+    if (missing !== undefined) {
+      const message = `Network ${missing} could not be found.`;
+      return json(404, { NeutronError: { type: 'NetworkNotFound', message, detail: '' } });
+    }
+    if (kind === 'ports' && ovn !== undefined) await createLogicalPort(await ovn.northbound(), row);
+    return json(201, { [item]: row });
+  }
   return database.transaction('UPDATE', (schema) => {
     const rows = tableOf(schema, table);
-    if (request.method === 'POST') {
-      const row: Row = {
-        ...(JSON.parse(request.body) as Record<string, Row>)[item],
-        id: newId(process.random),
-        status: 'ACTIVE',
-      };
-      const host = row['binding:host_id'];
-      // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
-      if (typeof host === 'string' && host !== '')
-        row['binding:vif_type'] = chassis.some((one) => one['hostname'] === host) ? 'ovs' : 'binding_failed';
-      rows.set(String(row['id']), row);
-      return json(201, { [item]: row });
-    }
     if (id === undefined) return json(200, { [kind.replace('-', '_')]: [...rows.values()] });
     const row = rows.get(id);
     if (row === undefined)

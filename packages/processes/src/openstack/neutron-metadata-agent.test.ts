@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
-import { ovnDaemons } from '../infrastructure/ovn-daemons.ts';
 import { cloudPrograms } from '../testing/cloud.ts';
 import { World } from '../testing/world.ts';
 
-const programs = { ...cloudPrograms, ...ovnDaemons };
+const programs = cloudPrograms;
 const conf = `[DEFAULT]
 use_stderr = true
 state_path = /var/lib/neutron

@@ -11,10 +11,10 @@ export interface NeutronPlugin {
   readonly usesOvn: boolean;
 }
 
-/** Connections to OVN's databases. */
+/** Connections to OVN's databases: opened again when they were lost. */
 export interface OvnConnections {
-  readonly northbound: Connection;
-  readonly southbound: Connection;
+  northbound(): Promise<Connection>;
+  southbound(): Promise<Connection>;
 }
 
 const servicePlugins = new Set(
@@ -109,13 +109,19 @@ export async function createDropGroup({ process, config, log }: ApiContext): Pro
 
 /** Connections of one worker; tried for ever. `worker` is the class that asks, as the log shows it. */
 export async function openOvn({ process, config, log }: ApiContext, worker: string): Promise<OvnConnections> {
-  const open = (side: 'nb' | 'sb'): Promise<Connection> => {
+  const open = async (side: 'nb' | 'sb'): Promise<() => Promise<Connection>> => {
     log.info(
       'neutron.plugins.ml2.drivers.ovn.mech_driver.ovsdb.impl_idl_ovn',
       `Getting Ovsdb${side === 'nb' ? 'Nb' : 'Sb'}OvnIdl for ${worker} with retry`,
     );
     const remotes = config.text('ovn', `ovn_${side}_connection`, `tcp:127.0.0.1:664${side === 'nb' ? 1 : 2}`);
-    return openIdlForever(process, log, remotes, side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound');
+    const connect = (): Promise<Connection> =>
+      openIdlForever(process, log, remotes, side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound');
+    let connection = await connect();
+    return async () => {
+      if (connection.closed.aborted) connection = await connect();
+      return connection;
+    };
   };
   return { northbound: await open('nb'), southbound: await open('sb') };
 }

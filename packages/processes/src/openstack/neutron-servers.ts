@@ -8,6 +8,7 @@ import { serveHttp } from './eventlet-server.ts';
 import { demandPaste, networkApi } from './neutron-api.ts';
 import { metadataAgent } from './neutron-metadata-agent.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, openOvn } from './neutron-plugin.ts';
+import { followPorts } from './neutron-ports.ts';
 import type { ApiContext } from './wsgi-service.ts';
 
 /** A Neutron server: `ERROR: ...` and status 1 for a RuntimeError (neutron.server.boot_server). */
@@ -53,8 +54,8 @@ export const neutronServers: Readonly<Record<string, Program>> = {
     log.info('neutron.server.ovn_maintenance', 'Eventlet OVN maintenance process starting...');
     if (!usesOvn)
       throw new PythonError('RuntimeError', 'OVN maintenance worker not loaded, ML2/OVN mechanism driver must be used');
-    const { northbound } = await openOvn(context, 'MaintenanceWorker');
-    await transact(northbound, 'OVN_Northbound', (tables) => rootRow(tables, 'NB_Global'));
+    const ovn = await openOvn(context, 'MaintenanceWorker');
+    await transact(await ovn.northbound(), 'OVN_Northbound', (tables) => rootRow(tables, 'NB_Global'));
     log.info(
       'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
       'MaintenanceWorker process has finished the post initialization',
@@ -77,6 +78,7 @@ export const neutronServers: Readonly<Record<string, Program>> = {
       if (!(error instanceof SystemError)) throw error;
       throw new PythonError('RuntimeError', `Could not bind to ${address.host}:${address.port}: ${reasonOf(error)}`);
     }
+    if (ovn !== undefined) followPorts(context, plugin.database);
     void serveRpc(context);
     await terminated(process);
     return 0;

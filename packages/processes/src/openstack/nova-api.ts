@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { parseTimestamp } from '@openstack-operator/kube';
 import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import type { Identity } from '../oslo/auth-token.ts';
@@ -10,8 +9,9 @@ import { PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { headerOf, json, locationOf, plain } from './http.ts';
 import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { createServer, externalEvents, findInstance, shownServer } from './nova-instances.ts';
 import { localObjects } from './nova-objects.ts';
-import { checkComputeVersions, hostOf, type NovaContext, registerService } from './nova-service.ts';
+import { checkComputeVersions, hostOf, isUp, type NovaContext, registerService } from './nova-service.ts';
 import type { WsgiModule } from './uwsgi.ts';
 import { type ApiContext, apiContext, apiHandler, forbiddenReply, notFoundReply } from './wsgi-service.ts';
 
@@ -30,11 +30,15 @@ export const novaOsapi: WsgiModule = async (process) => {
 /** `nova.wsgi.metadata:application`: answers agents that sign for their guests with the shared secret. */
 export const novaMetadata: WsgiModule = async (process) => {
   const context = await openService(process, 'metadata');
-  return (request) => Promise.resolve(metadata(context, request));
+  return (request) => metadata(context, request);
 };
 
+interface NovaApiContext extends ApiContext {
+  readonly messaging: Messaging;
+}
+
 /** nova.api.openstack.wsgi_app: files, logging, broker, the service's row; the paste file comes last. */
-async function openService(process: Process, name: string): Promise<ApiContext> {
+async function openService(process: Process, name: string): Promise<NovaApiContext> {
   const { env } = process;
   const directory = (env['OS_NOVA_CONFIG_DIR'] ?? '/etc/nova').trim();
   const named = (env['OS_NOVA_CONFIG_FILES'] ?? '').split(';').filter((file) => file !== '');
@@ -43,7 +47,7 @@ async function openService(process: Process, name: string): Promise<ApiContext> 
   const context = apiContext(process, config, `nova-${name}`);
   await pause(process, 4500);
   // The transport is opened on first use; a URL that cannot be parsed ends the import.
-  void new Messaging(context);
+  const messaging = new Messaging(context);
   const objects = localObjects({ ...context, database: new Database(context) });
   await checkComputeVersions(context, objects);
   const identity = { host: hostOf(context), binary: `nova-${name}`, topic: null };
@@ -51,7 +55,7 @@ async function openService(process: Process, name: string): Promise<ApiContext> 
   await registerService(context, objects, identity, found);
   await pause(process, 1500);
   config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
-  return context;
+  return { ...context, messaging };
 }
 
 function version(id: string): Row {
@@ -63,7 +67,12 @@ function version(id: string): Row {
   };
 }
 
-async function route(context: ApiContext, request: HttpMessage, path: string, identity: Identity): Promise<HttpReply> {
+async function route(
+  context: NovaApiContext,
+  request: HttpMessage,
+  path: string,
+  identity: Identity,
+): Promise<HttpReply> {
   const [, prefix = '', kind = '', id] = path.split('/');
   if (prefix !== 'v2.1' && prefix !== 'v2') return notFoundReply();
   const isAdmin = identity.roles.includes('admin');
@@ -72,12 +81,29 @@ async function route(context: ApiContext, request: HttpMessage, path: string, id
       return isAdmin ? services(context, request, id) : forbiddenReply('os_compute_api:os-services:list');
     case 'os-hypervisors':
       return isAdmin ? hypervisors(context) : forbiddenReply('os_compute_api:os-hypervisors:list');
-    case 'servers':
-      return request.method === 'GET' && (id === undefined || id === 'detail')
-        ? json(200, { servers: await inCells(context, (schema) => [...tableOf(schema, 'instances').values()]) })
-        : notFoundReply();
+    case 'servers': {
+      if (request.method === 'POST') return createServer(context, context.messaging, request, identity);
+      if (id === undefined || id === 'detail') {
+        const rows = await inCells(context, (schema) => [...tableOf(schema, 'instances').values()]);
+        return json(200, { servers: rows.map(shownServer) });
+      }
+      const found = await findInstance(context, id);
+      return found === undefined ? notFoundReply() : json(200, { server: shownServer(found.row) });
+    }
+    case 'os-server-external-events':
+      return isAdmin || identity.roles.includes('service')
+        ? externalEvents(context, request)
+        : forbiddenReply('os_compute_api:os-server-external-events:create');
     case 'flavors':
-      return withApiDatabase(context, (schema) => json(200, { flavors: [...tableOf(schema, 'flavors').values()] }));
+      return withApiDatabase(context, (schema) => {
+        const flavors = tableOf(schema, 'flavors');
+        if (request.method !== 'POST') return json(200, { flavors: [...flavors.values()] });
+        const { flavor = {} } = JSON.parse(request.body || '{}') as { flavor?: Row & { id?: string } };
+        const id = flavor.id ?? String(flavors.size + 1);
+        const row: Row = { ...flavor, id };
+        flavors.set(id, row);
+        return json(200, { flavor: row });
+      });
     case 'os-aggregates':
       return withApiDatabase(context, (schema) =>
         json(200, { aggregates: [...tableOf(schema, 'aggregates').values()] }),
@@ -90,7 +116,7 @@ async function route(context: ApiContext, request: HttpMessage, path: string, id
 async function withApiDatabase<T>(context: NovaContext, run: (schema: Schema) => T): Promise<T> {
   const database = apiDatabase(context);
   try {
-    return await database.transaction('SELECT', run);
+    return await database.transaction('INSERT', run);
   } finally {
     database.close();
   }
@@ -116,8 +142,7 @@ async function inCells(context: NovaContext, read: (schema: Schema) => Row[]): P
 }
 
 async function services(context: ApiContext, request: HttpMessage, id: string | undefined): Promise<HttpReply> {
-  const { process, config } = context;
-  const down = config.integer('DEFAULT', 'service_down_time', 60) * 1000;
+  const { config } = context;
   const { query } = locationOf(request);
   const rows = await inCells(context, (schema) => [...tableOf(schema, 'services').values()]);
   const shown = rows
@@ -131,8 +156,7 @@ async function services(context: ApiContext, request: HttpMessage, id: string | 
       zone: row['binary'] === 'nova-compute' ? 'nova' : 'internal',
       status: row['disabled'] === true ? 'disabled' : 'enabled',
       disabled_reason: row['disabled_reason'] ?? null,
-      state:
-        process.clock.now() - parseTimestamp(String(row['last_seen_up'] ?? row['created_at'])) <= down ? 'up' : 'down',
+      state: isUp(context, row) ? 'up' : 'down',
       updated_at: row['last_seen_up'] ?? null,
     }));
   if (request.method !== 'PUT') return json(200, { services: shown });
@@ -166,7 +190,8 @@ async function hypervisors(context: ApiContext): Promise<HttpReply> {
   return json(200, { hypervisors: shown });
 }
 
-function metadata({ config, log }: ApiContext, request: HttpMessage): HttpReply {
+async function metadata(context: ApiContext, request: HttpMessage): Promise<HttpReply> {
+  const { config, log } = context;
   const { path } = locationOf(request);
   if (path === '/' || path === '') return plain(200, ['1.0', '2009-04-04', 'latest'].join('\n'));
   if (!config.boolean('neutron', 'service_metadata_proxy', false)) return plain(404, 'Not Found');
@@ -185,5 +210,8 @@ function metadata({ config, log }: ApiContext, request: HttpMessage): HttpReply 
     );
     return plain(403, 'Invalid proxy request signature.');
   }
-  return plain(404, 'Not Found');
+  const found = await findInstance(context, instance);
+  return found === undefined
+    ? plain(404, 'Not Found')
+    : plain(200, `instance-id: ${instance}\nhostname: ${String(found.row['display_name'])}`);
 }

@@ -1,12 +1,14 @@
-import { type LibvirtConnection, LibvirtError, openLibvirt } from '../infrastructure/libvirt-protocol.ts';
 import type { Row } from '../infrastructure/mysql-protocol.ts';
 import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause } from '../program-support.ts';
+import type { BuildRequest } from './nova-build.ts';
+import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
 import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
 import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.ts';
 import { hostOf, runService, waitForConductor } from './nova-service.ts';
+import { spawn } from './nova-spawn.ts';
 import { PlacementClient } from './placement-client.ts';
 
 /**
@@ -22,25 +24,20 @@ export const novaCompute = osloProgram({
   },
 });
 
-/** What a hypervisor offers. */
-interface Hypervisor {
-  readonly hostname: string;
-  readonly vcpus: number;
-  readonly memoryMb: number;
-  readonly guests: number;
-}
-
 class Compute {
   readonly #context: ServiceContext;
   readonly #messaging: Messaging;
   readonly #objects: NovaObjects;
   readonly #host: string;
-  #libvirt: LibvirtConnection | undefined;
+  readonly #hypervisor: Hypervisor;
+  readonly #plugs = new Map<string, { word: Promise<void>; done: () => void }>();
+  #uuid: string | undefined;
   #placement: PlacementClient | undefined;
 
   constructor(context: ServiceContext) {
     this.#context = context;
     this.#host = hostOf(context);
+    this.#hypervisor = new Hypervisor(context);
     this.#messaging = new Messaging(context);
     this.#objects = remoteObjects(this.#messaging);
   }
@@ -61,13 +58,7 @@ class Compute {
       topic: 'compute',
       objects: this.#objects,
       messaging: this.#messaging,
-      handler: (method) =>
-        Promise.reject(
-          new PythonError(
-            'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
-            `Endpoint does not support RPC method ${method}`,
-          ),
-        ),
+      handler: (method, parameters) => this.#dispatch(method, parameters),
       checksVersions: false,
       initHost: (row) => this.#initHost(row),
       preStart: (row) => this.#updateResources(row, true),
@@ -83,6 +74,38 @@ class Compute {
         },
       },
     });
+  }
+
+  /** RPC methods; building a server and events are casts: nobody waits for the end. */
+  #dispatch(method: string, parameters: unknown): Promise<unknown> {
+    if (method === 'external_instance_event') this.#plug(parameters as string).done();
+    else if (method === 'build_and_run_instance') {
+      void spawn(
+        this.#context,
+        {
+          objects: this.#objects,
+          libvirt: () => this.#hypervisor.libvirt,
+          plugged: (port) => this.#plug(port).word,
+        },
+        parameters as BuildRequest,
+      );
+    } else {
+      throw new PythonError(
+        'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
+        `Endpoint does not support RPC method ${method}`,
+      );
+    }
+    return Promise.resolve(undefined);
+  }
+
+  /** Neutron's word that a port is plugged, which may come before it is waited for. */
+  #plug(port: string): { word: Promise<void>; done: () => void } {
+    const known = this.#plugs.get(port);
+    if (known !== undefined) return known;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const made = { word: promise, done: resolve };
+    this.#plugs.set(port, made);
+    return made;
   }
 
   /** The manager's clients: Placement's is opened at once, and ends the service when Keystone refuses. */
@@ -125,7 +148,7 @@ class Compute {
 
   async #initHost(row: Row | undefined): Promise<void> {
     const { log } = this.#context;
-    const { guests, hostname } = await this.#hypervisor();
+    const { guests, hostname } = await this.#hypervisor.facts();
     if (row !== undefined) {
       if (readNodeIdentity(this.#context, this.#files) === undefined) {
         throw new PythonError(
@@ -141,7 +164,7 @@ class Compute {
         'My hypervisor has existing instances, but I appear to be a new service in this database. Possible database configuration error, refusing to start!',
       );
     }
-    const uuid = localNodeIdentity(this.#context, this.#files);
+    const uuid = this.#identity();
     const node = await this.#objects.run<Row | undefined>('compute_node_get', { uuid });
     if (node === undefined) {
       log.warning(
@@ -164,12 +187,18 @@ class Compute {
     }
   }
 
+  /** The node's identity, read once. */
+  #identity(): string {
+    this.#uuid ??= localNodeIdentity(this.#context, this.#files);
+    return this.#uuid;
+  }
+
   /** The compute node's record, then its provider in Placement. What fails at the start ends the service. */
   async #updateResources(service: Row, startup: boolean): Promise<void> {
     const { log } = this.#context;
     try {
-      const hypervisor = await this.#hypervisor();
-      const uuid = localNodeIdentity(this.#context, this.#files);
+      const hypervisor = await this.#hypervisor.facts();
+      const uuid = this.#identity();
       const known = await this.#objects.run<Row | undefined>('compute_node_get', { uuid });
       await this.#objects.run('compute_node_save', {
         uuid,
@@ -196,32 +225,6 @@ class Compute {
       if (startup) throw error;
     }
   }
-
-  async #hypervisor(): Promise<Hypervisor> {
-    const { process, config, log } = this.#context;
-    const driver = config.text('DEFAULT', 'compute_driver', '');
-    if (!driver.startsWith('libvirt')) return { hostname: this.#host, vcpus: 1000, memoryMb: 800_000, guests: 0 };
-    try {
-      if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
-        const type = config.text('libvirt', 'virt_type', 'kvm');
-        this.#libvirt = await openLibvirt(
-          process,
-          config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
-        );
-      }
-      const { hostname, vcpus, memoryMb } = await this.#libvirt.capabilities();
-      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length };
-    } catch (error) {
-      if (!(error instanceof LibvirtError)) throw error;
-      this.#libvirt = undefined;
-      log.exception(
-        'nova.virt.libvirt.host',
-        `Connection to libvirt failed: ${error.message}`,
-        new PythonError('libvirt.libvirtError', error.message),
-      );
-      throw new PythonError('nova.exception.HypervisorUnavailable', 'Connection to the hypervisor is broken on host');
-    }
-  }
 }
 
 /** `[upgrade_levels] compute = auto` looks into all cells when there is an API database, which a compute may not. */
@@ -232,20 +235,4 @@ function demandNoVersionPin({ config, log }: ServiceContext): void {
     'This service is configured for access to the API database but is not allowed to directly access the database. You should run this service without the [api_database]/connection config option.',
   );
   throw new PythonError('nova.exception.DBNotAllowed', 'nova-compute');
-}
-
-function inventoryOf({ config }: ServiceContext, { vcpus, memoryMb }: Hypervisor): Row {
-  const one = (total: number, reserved: number): Row => ({
-    total,
-    reserved,
-    min_unit: 1,
-    max_unit: total,
-    step_size: 1,
-    allocation_ratio: 1,
-  });
-  return {
-    VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus', 0)),
-    MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb', 512)),
-    DISK_GB: one(100, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
-  };
 }

@@ -23,7 +23,8 @@ export type NovaAction =
   | 'service_save'
   | 'service_minimum_version'
   | 'compute_node_get'
-  | 'compute_node_save';
+  | 'compute_node_save'
+  | 'instance_save';
 
 /** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
 export function localObjects(options: { process: Process; config: Config; database: Database }): NovaObjects {
@@ -100,6 +101,16 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
         .map((row) => Number(row['version'])),
       Number.POSITIVE_INFINITY,
     ),
+  instance_save: (schema, parameters) => {
+    const row = tableOf(schema, 'instances').get(String(parameters['uuid']));
+    if (row === undefined)
+      throw new PythonError(
+        'nova.exception.InstanceNotFound',
+        `Instance ${String(parameters['uuid'])} could not be found.`,
+      );
+    Object.assign(row, parameters);
+    return copy(row);
+  },
   compute_node_get: (schema, parameters) => copy(tableOf(schema, 'compute_nodes').get(String(parameters['uuid']))),
   compute_node_save: (schema, parameters) => {
     const nodes = tableOf(schema, 'compute_nodes');

@@ -7,6 +7,7 @@ import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause, reasonOf, terminated } from '../program-support.ts';
 import { serveHttp } from './eventlet-server.ts';
 import { plain } from './http.ts';
+import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
 import { discoverHosts } from './nova-hosts.ts';
 import { localObjects, type NovaObjects } from './nova-objects.ts';
 import { objectHandler, runService } from './nova-service.ts';
@@ -22,12 +23,22 @@ export const novaConductor: Program = osloProgram({
   run: async (context) => {
     await pause(context.process, 2500);
     const objects = objectsOf(context);
+    const messaging = new Messaging(context);
+    const serve = objectHandler(objects);
     return runService(context, {
       binary: 'nova-conductor',
       topic: 'conductor',
       objects,
-      messaging: new Messaging(context),
-      handler: objectHandler(objects),
+      messaging,
+      handler: (method, parameters) => {
+        if (method !== 'schedule_and_build_instances') return serve(method, parameters);
+        // A cast: nobody waits for the end.
+        void scheduleAndBuild(context, messaging, parameters as BuildRequest).catch((error: unknown) => {
+          if (!(error instanceof PythonError)) throw error;
+          context.log.exception('oslo_messaging.rpc.server', 'Exception during message handling', error);
+        });
+        return Promise.resolve(undefined);
+      },
     });
   },
 });
@@ -40,8 +51,9 @@ export const novaScheduler: Program = osloProgram({
     await pause(process, 2500);
     const messaging = new Messaging(context);
     const logger = 'nova.scheduler.manager';
+    const placement = new PlacementClient(context);
     try {
-      await new PlacementClient(context).open();
+      await placement.open();
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       log.error('nova.scheduler.client.report', complaintOf(error));
@@ -67,7 +79,7 @@ export const novaScheduler: Program = osloProgram({
       topic: 'scheduler',
       objects: objectsOf(context),
       messaging,
-      handler: () => Promise.reject(new PythonError('nova.exception.NoValidHost', 'No valid host was found. ')),
+      handler: (_method, parameters) => selectDestination(context, placement, parameters as BuildRequest),
       ...(spacing > 0 && {
         periodic: {
           spacing,

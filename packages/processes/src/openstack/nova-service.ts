@@ -1,3 +1,4 @@
+import { parseTimestamp } from '@openstack-operator/kube';
 import type { Row } from '../infrastructure/mysql-protocol.ts';
 import { Database } from '../oslo/database.ts';
 import type { Messaging, RpcHandler } from '../oslo/messaging.ts';
@@ -13,6 +14,12 @@ export type NovaContext = Pick<ServiceContext, 'process' | 'config' | 'log'>;
 /** `[DEFAULT] host`: the host name unless it is set. */
 export function hostOf({ process, config }: NovaContext): string {
   return config.text('DEFAULT', 'host') || process.pod.hostname;
+}
+
+/** Whether a service has reported lately (`service_down_time`). */
+export function isUp({ process, config }: NovaContext, row: Row): boolean {
+  const seen = parseTimestamp(String(row['last_seen_up'] ?? row['created_at']));
+  return process.clock.now() - seen <= config.integer('DEFAULT', 'service_down_time', 60) * 1000;
 }
 
 /** Wait for a conductor, for ever: ten times with a short time-out, then with the usual one (nova.conductor.api). */

@@ -101,6 +101,14 @@ function route(schema: Schema, request: HttpMessage, path: string, _identity: Id
       provider_summaries: summaries,
     });
   }
+  if (kind === 'allocations' && id !== undefined) {
+    const allocations = tableOf(schema, 'allocations');
+    if (request.method === 'PUT') {
+      allocations.set(id, JSON.parse(request.body) as Row);
+      return { status: 204 };
+    }
+    return json(200, allocations.get(id) ?? { allocations: {} });
+  }
   if (kind === 'traits' || kind === 'resource_classes' || kind === 'usages') return json(200, { [kind]: [] });
   return notFoundReply();
 }

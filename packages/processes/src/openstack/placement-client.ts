@@ -1,5 +1,5 @@
 import type { Row } from '../infrastructure/mysql-protocol.ts';
-import { endpointFilter, KeystoneSession } from '../oslo/keystone-session.ts';
+import { endpointFilter, httpError, KeystoneSession } from '../oslo/keystone-session.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import type { NovaContext } from './nova-service.ts';
 
@@ -41,6 +41,22 @@ export class PlacementClient {
 
   #url(): Promise<string> {
     return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
+  }
+
+  /** Providers that have room. @throws PythonError of keystoneauth */
+  async candidates(): Promise<string[]> {
+    const reply = await this.#session.request('GET', `${await this.#url()}/allocation_candidates?resources=VCPU:1`);
+    if (reply.status >= 400) throw httpError(reply, '0');
+    const { provider_summaries: summaries } = JSON.parse(reply.body ?? '{}') as { provider_summaries: Row };
+    return Object.keys(summaries);
+  }
+
+  /** Claims a provider for a server. @throws PythonError of keystoneauth */
+  async allocate(consumer: string, provider: string): Promise<void> {
+    const reply = await this.#session.request('PUT', `${await this.#url()}/allocations/${consumer}`, {
+      allocations: { [provider]: { resources: { VCPU: 1 } } },
+    });
+    if (reply.status >= 400) throw httpError(reply, '0');
   }
 
   /** Makes or updates the provider of a compute node. Told whether Placement took it; reasons are in the log. */

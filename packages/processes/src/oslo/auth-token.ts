@@ -1,7 +1,10 @@
 import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
 import { headerOf, json } from '../openstack/http.ts';
 import type { Config } from './config.ts';
-import { KeystoneSession } from './keystone-session.ts';
+import { type Catalog, KeystoneSession } from './keystone-session.ts';
+
+export type { Catalog } from './keystone-session.ts';
+
 import type { Log } from './log.ts';
 import { PythonError } from './python-error.ts';
 
@@ -10,6 +13,9 @@ export interface Identity {
   readonly userId: string;
   readonly projectId: string | undefined;
   readonly roles: readonly string[];
+  /** The user's own token, and what Keystone says is where. */
+  readonly token: string;
+  readonly catalog: Catalog;
 }
 
 interface TokenAnswer {
@@ -17,6 +23,7 @@ interface TokenAnswer {
     readonly user: { readonly id: string };
     readonly project?: { readonly id: string };
     readonly roles?: readonly { readonly name: string }[];
+    readonly catalog?: Catalog;
   };
 }
 
@@ -76,6 +83,8 @@ export class AuthToken {
         userId: body.token.user.id,
         projectId: body.token.project?.id,
         roles: (body.token.roles ?? []).map(({ name }) => name),
+        token,
+        catalog: body.token.catalog ?? [],
       };
       const life = 1000 * this.#config.integer(group, 'token_cache_time', 300);
       this.#cache.set(token, { identity, until: this.#process.clock.now() + life });

@@ -16,6 +16,9 @@ interface Token {
   readonly catalog: readonly { readonly type: string; readonly endpoints: readonly Endpoint[] }[];
 }
 
+/** A service catalogue. */
+export type Catalog = Token['catalog'];
+
 /** How a service finds another one in the catalogue. */
 export interface EndpointFilter {
   readonly type: string;
@@ -85,21 +88,10 @@ export class KeystoneSession {
   }
 
   /** URL of a service. @throws PythonError EndpointNotFound */
-  async endpoint({ type, interfaces, region, override }: EndpointFilter): Promise<string> {
-    if (override !== undefined && override !== '') return override.replace(/\/+$/, '');
+  async endpoint(filter: EndpointFilter): Promise<string> {
+    if (filter.override !== undefined && filter.override !== '') return filter.override.replace(/\/+$/, '');
     const { catalog } = await this.token();
-    const endpoints = catalog.filter((service) => service.type === type).flatMap((service) => service.endpoints);
-    for (const kind of interfaces) {
-      const found = endpoints.find(
-        (endpoint) => endpoint.interface === kind && (region === undefined || endpoint.region_id === region),
-      );
-      if (found !== undefined) return found.url.replace(/\/+$/, '');
-    }
-    const kinds = interfaces.length === 1 ? interfaces[0] : `['${interfaces.join("', '")}']`;
-    throw new PythonError(
-      `${e}.catalog.EndpointNotFound`,
-      `${kinds} endpoint for ${type} service${region === undefined ? '' : ` in ${region} region`} not found`,
-    );
+    return endpointOf(catalog, filter);
   }
 
   /** A request with the session's token; a 401 is tried once more with a new one. @throws PythonError */
@@ -252,6 +244,23 @@ export function httpError(reply: HttpReply, request: string): PythonError {
   return new PythonError(
     `${e}.http.${names[reply.status] ?? 'HttpError'}`,
     `${message} (HTTP ${reply.status}) (Request-ID: req-${request})`,
+  );
+}
+
+/** URL of a service in a catalogue, without a slash at the end. @throws PythonError EndpointNotFound */
+export function endpointOf(catalog: Catalog, { type, interfaces, region, override }: EndpointFilter): string {
+  if (override !== undefined && override !== '') return override.replace(/\/+$/, '');
+  const endpoints = catalog.filter((service) => service.type === type).flatMap((service) => service.endpoints);
+  for (const kind of interfaces) {
+    const found = endpoints.find(
+      (endpoint) => endpoint.interface === kind && (region === undefined || endpoint.region_id === region),
+    );
+    if (found !== undefined) return found.url.replace(/\/+$/, '');
+  }
+  const kinds = interfaces.length === 1 ? interfaces[0] : `['${interfaces.join("', '")}']`;
+  throw new PythonError(
+    `${e}.catalog.EndpointNotFound`,
+    `${kinds} endpoint for ${type} service${region === undefined ? '' : ` in ${region} region`} not found`,
   );
 }
 

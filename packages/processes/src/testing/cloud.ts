@@ -3,6 +3,7 @@ import { mariadbClients } from '../infrastructure/mariadb-client.ts';
 import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
 import { mariadbd } from '../infrastructure/mariadb-server.ts';
 import { ovnCtl } from '../infrastructure/ovn-ctl.ts';
+import { ovnDaemons } from '../infrastructure/ovn-daemons.ts';
 import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from '../infrastructure/ovsdb-server.ts';
 import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
@@ -42,6 +43,7 @@ export const cloudPrograms = {
   'nova-compute': novaCompute,
   'nova-novncproxy': novaNovncproxy,
   ...libvirtPrograms,
+  ...ovnDaemons,
   uwsgi: uwsgi({
     'keystone.wsgi.api:application': keystoneApi,
     'placement.wsgi.api:application': placementApi,
@@ -69,7 +71,8 @@ project_domain_name = Default
 region_name = RegionOne
 www_authenticate_uri = http://keystone:5000/v3
 `;
-const novaConf = `[DEFAULT]\nuse_stderr = true\nstate_path = /var/lib/nova\ncompute_driver = libvirt.LibvirtDriver\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n${authtoken('nova').replace('keystone_authtoken', 'placement')}[neutron]\nservice_metadata_proxy = true\nmetadata_proxy_shared_secret = metasecret\n`;
+const client = (section: string, user: string): string => authtoken(user).replace('keystone_authtoken', section);
+const novaConf = `[DEFAULT]\nuse_stderr = true\nstate_path = /var/lib/nova\ncompute_driver = libvirt.LibvirtDriver\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n${client('placement', 'nova')}${client('service_user', 'nova')}send_service_user_token = true\n${client('neutron', 'nova')}service_metadata_proxy = true\nmetadata_proxy_shared_secret = metasecret\n`;
 const ini = (module: string, port: number): string =>
   `[uwsgi]\nhttp-socket = 0.0.0.0:${port}\nmodule = ${module}\nmaster = true\nlazy-apps = true\nneed-app = true\ndie-on-term = true\nstart-time = %t\n`;
 
@@ -80,12 +83,12 @@ const files = {
   '/etc/glance/glance-api.conf': `[DEFAULT]\nuse_stderr = true\nenabled_backends = local:file\n[glance_store]\ndefault_backend = local\n[local]\nfilesystem_store_datadir = /var/lib/glance/images\n[os_glance_staging_store]\nfilesystem_store_datadir = /var/lib/glance/staging\n[os_glance_tasks_store]\nfilesystem_store_datadir = /var/lib/glance/tasks\n[paste_deploy]\nflavor = keystone\n[database]\nconnection = ${database('glance')}\n${authtoken('glance')}`,
   '/etc/glance/glance-api-paste.ini': '[composite:glance-api-keystone]\n',
   '/etc/placement/placement.conf': `[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = ${database('placement')}\n${authtoken('placement')}`,
-  '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}`,
+  '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}${client('nova', 'neutron')}endpoint_type = internal\n`,
   '/etc/neutron/plugins/ml2/ml2_conf.ini':
     '[ml2_type_geneve]\nmax_header_size = 38\n[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
   '/etc/neutron/api-paste.ini': '[composite:neutron]\n',
   '/etc/nova/nova.conf': `${novaConf}[database]\nconnection = ${database('nova')}\n[api_database]\nconnection = ${database('nova_api', 'nova')}\n${authtoken('nova')}`,
-  '/etc/nova/compute.conf': `${novaConf}[libvirt]\nvirt_type = qemu\n`,
+  '/etc/nova/compute.conf': `${novaConf}[libvirt]\nvirt_type = qemu\n[os_vif_ovs]\novsdb_connection = unix:/run/openvswitch/db.sock\n`,
   '/etc/nova/api-paste.ini': '[composite:osapi_compute]\n',
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
@@ -94,6 +97,13 @@ const files = {
   '/metadata.ini': ini('nova.wsgi.metadata:application', 8775),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
+const endpoints = {
+  placement: 'http://placement:8778',
+  network: 'http://neutron:9696',
+  compute: 'http://api:8774/v2.1',
+  image: 'http://glance:9292',
+};
+
 /** A file of the cloud's configuration. */
 export type CloudFile = keyof typeof files;
 
@@ -161,11 +171,18 @@ export async function ground(change: Changes = {}) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
-  const service = (await send('POST', 'services', { service: { name: 'placement', type: 'placement' } }))['service'];
-  await send('POST', 'endpoints', {
-    endpoint: { service_id: service?.id, interface: 'internal', region: 'RegionOne', url: 'http://placement:8778' },
-  });
+  for (const [type, url] of Object.entries(endpoints)) {
+    const service = (await send('POST', 'services', { service: { name: type, type } }))['service'];
+    await send('POST', 'endpoints', {
+      endpoint: { service_id: service?.id, interface: 'internal', region: 'RegionOne', url },
+    });
+  }
   const container = (host: string) =>
-    world.container({ host, programs: cloudPrograms, files: all, directories: ['var/lib/glance', 'var/lib/nova'] });
+    world.container({
+      host,
+      programs: cloudPrograms,
+      files: all,
+      directories: ['run/ovn', 'var/lib/glance', 'var/lib/nova'],
+    });
   return { world, token, container };
 }

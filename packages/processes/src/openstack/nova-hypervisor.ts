@@ -1,0 +1,72 @@
+import { type LibvirtConnection, LibvirtError, openLibvirt } from '../infrastructure/libvirt-protocol.ts';
+import type { Row } from '../infrastructure/mysql-protocol.ts';
+import { PythonError } from '../oslo/python-error.ts';
+import { hostOf, type NovaContext } from './nova-service.ts';
+
+/** What a hypervisor offers. */
+export interface HypervisorFacts {
+  readonly hostname: string;
+  readonly vcpus: number;
+  readonly memoryMb: number;
+  readonly guests: number;
+}
+
+/** The hypervisor behind `compute_driver`: libvirt, connected on first use and again when it was lost. */
+export class Hypervisor {
+  readonly #context: NovaContext;
+  #libvirt: LibvirtConnection | undefined;
+
+  constructor(context: NovaContext) {
+    this.#context = context;
+  }
+
+  /** The connection of last use; undefined for drivers without libvirt. */
+  get libvirt(): LibvirtConnection | undefined {
+    return this.#libvirt;
+  }
+
+  /** @throws PythonError HypervisorUnavailable, the reason is in the log */
+  async facts(): Promise<HypervisorFacts> {
+    const { process, config, log } = this.#context;
+    const driver = config.text('DEFAULT', 'compute_driver', '');
+    if (!driver.startsWith('libvirt'))
+      return { hostname: hostOf(this.#context), vcpus: 1000, memoryMb: 800_000, guests: 0 };
+    try {
+      if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
+        const type = config.text('libvirt', 'virt_type', 'kvm');
+        this.#libvirt = await openLibvirt(
+          process,
+          config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
+        );
+      }
+      const { hostname, vcpus, memoryMb } = await this.#libvirt.capabilities();
+      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length };
+    } catch (error) {
+      if (!(error instanceof LibvirtError)) throw error;
+      this.#libvirt = undefined;
+      log.exception(
+        'nova.virt.libvirt.host',
+        `Connection to libvirt failed: ${error.message}`,
+        new PythonError('libvirt.libvirtError', error.message),
+      );
+      throw new PythonError('nova.exception.HypervisorUnavailable', 'Connection to the hypervisor is broken on host');
+    }
+  }
+}
+
+/** What Placement is told of it. */
+export function inventoryOf({ config }: NovaContext, { vcpus, memoryMb }: HypervisorFacts): Row {
+  const one = (total: number, reserved: number): Row => ({
+    total,
+    reserved,
+    min_unit: 1,
+    max_unit: total,
+    step_size: 1,
+    allocation_ratio: 1,
+  });
+  return {
+    VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus', 0)),
+    MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb', 512)),
+    DISK_GB: one(100, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
+  };
+}
