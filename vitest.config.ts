@@ -6,6 +6,6 @@ export default defineConfig({
     exclude: ['test/kubernetes/**', 'test/clients/**', '**/node_modules/**'],
     pool: 'threads',
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
   },
 });

@@ -230,6 +230,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { computeReplicas: 1, nodeGroups: [{ name: 'a' }] },
     { nodeGroups: [{ name: 'a', replicas: 1 }] },
   ),
+  refused(
+    Nova,
+    'spec.nodeGroups[0].availabilityZone',
+    'availabilityZone is not offered by this version',
+    { nodeGroups: [{ name: 'a', availabilityZone: 'west' }] },
+    { nodeGroups: [{ name: 'a' }] },
+  ),
   refused(OpenStackControlPlane, 'spec.storageBackend', notYet, { storageBackend: 'lvm' }, { storageBackend: 'pvc' }),
   refused(OpenStackControlPlane, 'spec.networkBackend', notYet, { networkBackend: 'ovs' }, { networkBackend: 'ovn' }),
   refused(

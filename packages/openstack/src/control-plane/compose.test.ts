@@ -68,7 +68,12 @@ describe('a service that is switched off', () => {
       'NovaReady',
     ]);
     const databaseRef = { external: { host: 'db.example.org', secretName: 'db-admin' } };
-    expect(skipped({ keystone: { databaseRef }, glance: { databaseRef } })).toEqual(['MariaDBReady', 'NovaReady']);
+    expect(skipped({ keystone: { databaseRef }, glance: { databaseRef } })).toEqual([
+      'MariaDBReady',
+      'PlacementReady',
+      'NeutronReady',
+      'NovaReady',
+    ]);
     expect(claims({ mariadb: { enabled: false } })).toEqual([]);
   });
 

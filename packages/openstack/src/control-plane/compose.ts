@@ -71,7 +71,13 @@ function absentNeed(spec: ControlPlaneSpec, child: Child, enabled: readonly Chil
   const elsewhere = Object.entries(child.references).flatMap(([reference, field]) =>
     template[reference] === undefined ? [] : [field],
   );
-  return child.needs.find((need) => !elsewhere.includes(need) && !enabled.some(({ field }) => field === need));
+  return needsOf(child).find((need) => !elsewhere.includes(need) && !enabled.some(({ field }) => field === need));
+}
+
+/** All that a child needs: what it waits for, and what it refers to; Nova is only named, and comes after. */
+function needsOf({ needs, references }: Child): readonly string[] {
+  const { novaRef: _named, ...others } = references;
+  return [...new Set([...needs, ...Object.values(others)])];
 }
 
 /** One claim for each node group, and what is wrong with the groups. */
