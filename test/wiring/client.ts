@@ -34,6 +34,7 @@ async function reporting(process: Process, run: () => Promise<void>): Promise<nu
 async function use(process: Process): Promise<void> {
   const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST } = process.env;
   const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
+  const made: Made = {};
   for (const type of TYPES.split(' ')) {
     for (const side of ['internal', 'public']) {
       const endpoints = catalog.flatMap((service) => (service.type === type ? service.endpoints : []));
@@ -43,13 +44,24 @@ async function use(process: Process): Promise<void> {
         get: (path) => call(process, token, 'GET', `${url}${path}`),
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
         host: HOST,
+        made,
+        wait: (ms) => sleep(process.clock, ms, process.signal),
       });
     }
   }
 }
 
+/** What one service made for the next one. */
+interface Made {
+  image?: unknown;
+  network?: unknown;
+  server?: unknown;
+}
+
 interface Endpoint {
   readonly host: string | undefined;
+  readonly made: Made;
+  wait(ms: number): Promise<void>;
   get(path: string): Promise<Record<string, Record<string, unknown>[]>>;
   post(path: string, body: unknown): Promise<Record<string, Record<string, unknown>>>;
 }
@@ -59,21 +71,22 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   identity: async ({ get }) => {
     await get('/users');
   },
-  image: async ({ get, post }) => {
-    await post('/v2/images', { name: 'cirros', disk_format: 'qcow2', container_format: 'bare' });
+  image: async ({ get, post, made }) => {
+    made.image = (await post('/v2/images', { name: 'cirros', disk_format: 'qcow2', container_format: 'bare' }))['id'];
     await get('/v2/images');
   },
   placement: async ({ get, host }) => {
     const { resource_providers: providers = [] } = await get('/resource_providers');
     if (host !== undefined && !providers.some(({ name }) => name === host)) throw new Error(`${host} offers nothing`);
   },
-  network: async ({ get, post, host }) => {
+  network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
+    made.network = (await post('/v2.0/networks', { network: { name: 'guests' } }))['network']?.['id'];
     if (host === undefined) return;
-    const { port } = await post('/v2.0/ports', { port: { network_id: 'any', 'binding:host_id': host } });
+    const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });
     if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
   },
-  compute: async ({ get }) => {
+  compute: async ({ get, post, made, wait }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
       if (!services.some((service) => service['binary'] === binary && service['state'] === 'up'))
@@ -82,8 +95,27 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { hypervisors = [] } = await get('/os-hypervisors');
     if (hypervisors.length === 0) throw new Error('no hypervisor');
     await get('/servers');
+    if (made.server !== undefined) return;
+    const { flavor } = await post('/flavors', { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } });
+    const { server } = await post('/servers', {
+      server: { name: 'guest', imageRef: made.image, flavorRef: flavor?.['id'], networks: [{ uuid: made.network }] },
+    });
+    made.server = server?.['id'];
+    // Longer than Nova waits for Neutron to say that the port is there.
+    for (let waited = 0; waited < 400; waited += 5) {
+      const { server: now } = (await get(`/servers/${String(made.server)}`)) as unknown as { server: Server };
+      if (now.status === 'ACTIVE') return;
+      if (now.status === 'ERROR') throw new Error(`a server does not boot: ${now.fault?.message}`);
+      await wait(5000);
+    }
+    throw new Error('a server stays in BUILD');
   },
 };
+
+interface Server {
+  readonly status: string;
+  readonly fault?: { readonly message: string };
+}
 
 interface Login {
   readonly token: string;
@@ -123,7 +155,7 @@ async function call<T>(process: Process, token: string, method: string, url: str
 }
 
 function demand(method: string, url: string, { status, body }: HttpAnswer): void {
-  if (![200, 201].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
+  if (![200, 201, 202].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
 }
 
 /** Environment: TARGETS, `host:port` of what only the cloud itself may reach. */

@@ -30,8 +30,3 @@ export function targetOf(object: KubeObject): Target {
   const { name = '' } = object.metadata;
   return { kind: object.kind, name: object.kind === 'ConfigMap' ? name.replace(/-[a-z0-9]{10}$/, '') : name };
 }
-
-/** The service that an object belongs to, as its labels say. */
-export function serviceOf(object: KubeObject): string {
-  return object.metadata.labels?.['app.kubernetes.io/name'] ?? '';
-}

@@ -1,21 +1,28 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { type Lie, type Mutant, serviceOf, targetOf } from './mutant.ts';
+import { type Lie, type Mutant, targetOf } from './mutant.ts';
 import { objectEdits } from './object-edits.ts';
 import { textEdits } from './text-edits.ts';
 import type { Edit } from './value-edits.ts';
 import type { Written } from './wire.ts';
 
-/** A mutant with the service whose object it is. */
-export interface MutantOfService extends Mutant {
-  readonly service: string;
+/** A mutant that a rollout has. */
+export interface FoundMutant extends Mutant {
+  /** Only node agents have to do with it: on a cloud that claims no node, it is written and nothing more. */
+  readonly onNodesOnly: boolean;
 }
 
 /** Every mistake that this suite knows, in what the operator of a good rollout has written. */
-export function mutantsOf(written: Written): MutantOfService[] {
+export function mutantsOf(written: Written): FoundMutant[] {
   const objects = [...written.values()].filter(({ metadata }) => metadata.namespace === 'openstack');
   const mounted = new Set(
     [...JSON.stringify(objects).matchAll(/"secretName":"([^"]+)"/g)].map(([, name]) => name ?? ''),
   );
+  const agents = JSON.stringify(objects.filter(({ kind }) => kind === 'DaemonSet'));
+  const others = JSON.stringify(objects.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind)));
+  const onNodesOnly = ({ kind, metadata }: KubeObject) => {
+    const name = `"${metadata.name}"`;
+    return kind === 'DaemonSet' || (agents.includes(name) && !others.includes(name));
+  };
   const seen = new Map<string, number>();
   return objects.flatMap((object) =>
     liesOf(object, mounted).map(({ what, lie }) => {
@@ -23,7 +30,7 @@ export function mutantsOf(written: Written): MutantOfService[] {
       const id = `${target.kind} ${target.name} ${what}`;
       const count = (seen.get(id) ?? 0) + 1;
       seen.set(id, count);
-      return { id: count === 1 ? id : `${id} (${count})`, target, lie, service: serviceOf(object) };
+      return { id: count === 1 ? id : `${id} (${count})`, target, lie, onNodesOnly: onNodesOnly(object) };
     }),
   );
 }

@@ -16,9 +16,16 @@ export async function plan(names: readonly string[] = Object.keys(clouds)): Prom
     if (outcome.verdict !== 'survived') {
       throw new Error(`cloud ${cloud} does not even come up without a mistake: ${outcome.words}`);
     }
-    for (const { id } of mutantsOf(written)) if (!planned.has(id)) planned.set(id, { cloud, id });
+    for (const { id, onNodesOnly } of mutantsOf(written)) {
+      if (!planned.has(id) && (claimsNodes(cloud) || !onNodesOnly)) planned.set(id, { cloud, id });
+    }
   }
   return [...planned.values()];
+}
+
+/** Nova's computes are what nodes are claimed for. */
+function claimsNodes(cloud: string): boolean {
+  return (clouds[cloud]?.['nova'] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 
 /** Real milliseconds after which a trial counts as hung. */

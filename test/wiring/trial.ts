@@ -1,6 +1,7 @@
 import { controlPlane, createCloud } from '../rollout/cloud.ts';
 import { clientImage } from './client.ts';
 import type { Mutant } from './mutant.ts';
+import { stop } from './stop.ts';
 import { runUntil, use } from './use.ts';
 import { watch } from './watch.ts';
 import { lying, noting, type Written } from './wire.ts';
@@ -88,7 +89,7 @@ async function rollout(
     if (!seen.ready) return outcome('killed', [seen.words(), ...complaints.slice(-1)].filter(Boolean).join(' | '));
     if (complaintsCount && complaints.length > 0) return outcome('killed', complaints[0]);
     if (later.length > 0) return outcome('killed', later[0]);
-    const failed = await use(cloud);
+    const failed = (await use(cloud)) ?? (await stop(cloud));
     return failed === undefined ? outcome('survived', complaints[0]) : outcome('killed', failed);
   };
   try {

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { realClock } from '@openstack-operator/kube';
 import { clouds } from './clouds.ts';
-import { type MutantOfService, mutantsOf } from './mutants.ts';
+import { type FoundMutant, mutantsOf } from './mutants.ts';
 import { type GoodRollout, goodRollout, type Outcome, trial } from './trial.ts';
 
 /** One question to a worker: what becomes of that cloud with that mistake? */
@@ -17,7 +17,7 @@ export interface Answer extends Outcome {
 
 interface Known {
   readonly good: GoodRollout;
-  readonly mutants: ReadonlyMap<string, MutantOfService>;
+  readonly mutants: ReadonlyMap<string, FoundMutant>;
 }
 
 const known = new Map<string, Known>();
