@@ -69,7 +69,7 @@ describe('adopt', () => {
     expect(cloud.condition(Keystone, keystone)?.message).toContain(
       `or annotate it openstack.k8s.io/adopt=Keystone.${keystone} to hand it over`,
     );
-    await note(Secret as Kind, `${keystone}-db-password`, 'adopt', `Keystone.${keystone}`);
+    await note(Secret, `${keystone}-db-password`, 'adopt', `Keystone.${keystone}`);
     await cloud.until(() => cloud.condition(Keystone, keystone)?.message.includes(`${keystone}-api`) === true);
     await note(ServiceKind, `${keystone}-api`, 'adopt', `Keystone.${keystone}`);
     await cloud.ready();

@@ -43,7 +43,8 @@ export const Keystone = defineApi({
         {
           minimum: 3,
           maximum: 100,
-          otherwise: 'the smallest number that covers the life of a token, at least 3',
+          otherwise:
+            'the smallest number that covers the life of a token and the 48 hours in which services may still use it',
         },
       ),
       fernetKeysSecretName: objectName(

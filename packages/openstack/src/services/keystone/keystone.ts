@@ -138,8 +138,11 @@ function rotationHours(spec: Keystone['spec']): number {
   return spec.fernetKeyRotationInterval ?? 24;
 }
 
-/** Keys must outlive tokens (production rule 24): life / interval, and two more for the primary and the staged key. */
+/** Default of `[token] allow_expired_window`: so long services may use an expired token, as in an upload of hours. */
+const expiredWindow = 172_800;
+
+/** Keys must outlive tokens (production rule 24): life and window / interval, and two more for the primary and the staged key. */
 function maxActiveKeys(spec: Keystone['spec']): number {
   if (spec.fernetMaxActiveKeys !== undefined) return spec.fernetMaxActiveKeys;
-  return Math.max(3, Math.ceil((spec.tokenExpiration ?? 3600) / (rotationHours(spec) * 3600)) + 2);
+  return Math.ceil(((spec.tokenExpiration ?? 3600) + expiredWindow) / (rotationHours(spec) * 3600)) + 2;
 }

@@ -1,0 +1,141 @@
+import { CustomResourceDefinition, Gateway as GatewayKind, type Kind, type KubeObject } from '@openstack-operator/kube';
+import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { beforeEach, expect, test } from 'vitest';
+import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+
+const ControlPlane = OpenStackControlPlane as Kind;
+const Gateway = GatewayKind as Kind;
+let cloud: Cloud;
+beforeEach(async () => {
+  ({ cloud } = await readyCloud({ spec: identityOnly }));
+});
+
+/** The definition of a kind of Gateway API, as far as the API server needs it. */
+function definition(kind: string, plural: string): CustomResourceDefinition {
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.gateway.networking.k8s.io`,
+      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/2538' },
+    },
+    spec: {
+      group: 'gateway.networking.k8s.io',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  } as CustomResourceDefinition;
+}
+
+async function installGatewayApi(): Promise<void> {
+  const client = cloud.rehearsal.sandbox.client();
+  await cloud.settle(client.create(CustomResourceDefinition, definition('HTTPRoute', 'httproutes')));
+  await cloud.settle(client.create(CustomResourceDefinition, definition('Gateway', 'gateways')));
+}
+const gateway = (listeners: object[], name = 'openstack-gateway'): KubeObject => ({
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'Gateway',
+  metadata: { name, namespace: 'openstack' },
+  spec: { gatewayClassName: 'any', listeners },
+});
+const publicUrl = () =>
+  (cloud.get('Keystone', 'my-cloud-keystone')?.status as { endpoints?: { public?: string } }).endpoints?.public;
+const internal = 'http://my-cloud-keystone-api.openstack.svc:5000/v3';
+const routes = () => cloud.list('HTTPRoute').map(({ metadata }) => metadata.name);
+
+test('Gateway API that comes later is used without a restart; the catalogue follows gateway and domain', async () => {
+  const pods = () =>
+    cloud
+      .list('Pod')
+      .filter(({ status }) => (status as { phase: string }).phase === 'Running')
+      .map(({ metadata }) => metadata.uid);
+  const before = pods();
+  expect(publicUrl()).toBe(internal);
+  await installGatewayApi();
+  await cloud.clock.advance(120_000);
+  expect(publicUrl()).toBe(internal);
+
+  await cloud.settle(cloud.rehearsal.create(gateway([{ name: 'web', protocol: 'HTTP', port: 80 }])));
+  await cloud.until(() => publicUrl() === 'http://keystone.openstack.local/v3', 10);
+  await settled();
+  expect(routes()).toEqual(['my-cloud-keystone-api']);
+  expect(await endpoints()).toEqual({ public: 'http://keystone.openstack.local/v3', internal, admin: internal });
+  const ids = await endpointIds();
+
+  const https = [
+    { name: 'web', protocol: 'HTTP', port: 80 },
+    { name: 'secure', protocol: 'HTTPS', port: 8443 },
+  ];
+  await cloud.change(Gateway, 'openstack-gateway', { spec: { listeners: https } });
+  await cloud.until(() => publicUrl() === 'https://keystone.openstack.local:8443/v3', 10);
+  await settled();
+  await cloud.change(ControlPlane, 'my-cloud', { spec: { publicDomain: 'cloud.example.org' } });
+  await cloud.ready();
+  expect(publicUrl()).toBe('https://keystone.cloud.example.org:8443/v3');
+  expect(await endpoints()).toMatchObject({ public: 'https://keystone.cloud.example.org:8443/v3', internal });
+  expect(await endpointIds()).toEqual(ids);
+  expect(pods()).toEqual(before);
+
+  await cloud.remove(Gateway, 'openstack-gateway');
+  await cloud.until(() => routes().length === 0, 10);
+  await settled();
+  expect(await endpoints()).toMatchObject({ public: internal });
+});
+
+test('a Gateway and a listener that are asked for and missing are conditions that name them', async () => {
+  const exposed = () => cloud.condition(Keystone, 'my-cloud-keystone', 'ExposureReady');
+  await cloud.change(ControlPlane, 'my-cloud', { spec: { gatewayRef: { name: 'edge', listenerName: 'tls' } } });
+  await cloud.until(() => exposed()?.reason === 'GatewayApiMissing', 5);
+  await installGatewayApi();
+  await cloud.until(() => exposed()?.reason === 'GatewayMissing', 5);
+  expect(exposed()?.message).toContain('Gateway openstack/edge does not exist');
+  await cloud.settle(cloud.rehearsal.create(gateway([{ name: 'web', protocol: 'HTTP', port: 80 }], 'edge')));
+  await cloud.until(() => exposed()?.reason === 'ListenerMissing', 5);
+  expect(exposed()?.message).toContain('"tls"');
+  expect(exposed()?.message).toContain('it has web');
+  await cloud.change(ControlPlane, 'my-cloud', { spec: { gatewayRef: { name: 'edge', listenerName: 'web' } } });
+  await cloud.ready(10);
+});
+
+/** The control plane has seen that its child is not Ready, and that it is again. */
+async function settled(): Promise<void> {
+  await cloud.clock.advance(2000);
+  await cloud.ready();
+}
+
+async function openstack(path: string): Promise<Record<string, unknown>> {
+  const pod =
+    cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-keystone-api-'))?.metadata.name ?? '';
+  const curl = async (...argv: string[]) =>
+    (
+      await cloud.settle(
+        cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: pod }, ['curl', '-s', ...argv]),
+      )
+    ).stdout;
+  const { password } = cloud.get('Secret', 'my-cloud-keystone-admin-password')?.['data'] as { password: string };
+  const domain = { name: 'Default' };
+  const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
+  const body = JSON.stringify({
+    auth: { identity: { methods: ['password'], password: { user } }, scope: { project: { name: 'admin', domain } } },
+  });
+  const url = 'http://localhost:5000/v3';
+  const answer = await curl(
+    '-i',
+    '-X',
+    'POST',
+    '-H',
+    'Content-Type: application/json',
+    '-d',
+    body,
+    `${url}/auth/tokens`,
+  );
+  const token = /x-subject-token: *(\S+)/i.exec(answer)?.[1] ?? '';
+  return JSON.parse(await curl('-H', `X-Auth-Token: ${token}`, `${url}${path}`)) as Record<string, unknown>;
+}
+async function endpointList() {
+  return (await openstack('/endpoints'))['endpoints'] as { id: string; interface: string; url: string }[];
+}
+const endpoints = async () => Object.fromEntries((await endpointList()).map((one) => [one.interface, one.url]));
+const endpointIds = async () => (await endpointList()).map(({ id }) => id).sort();

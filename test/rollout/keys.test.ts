@@ -1,0 +1,97 @@
+import { type Kind, Secret } from '@openstack-operator/kube';
+import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+
+const keystone = 'my-cloud-keystone';
+const hour = 3_600_000;
+const rotation = { fernetKeyRotationInterval: 6, fernetMaxActiveKeys: 4 };
+let cloud: Cloud;
+beforeEach(async () => {
+  ({ cloud } = await readyCloud({ spec: { ...identityOnly, keystone: rotation } }));
+});
+
+const keys = (name = `${keystone}-fernet-keys`) =>
+  (cloud.get('Secret', name)?.['data'] ?? {}) as Record<string, string>;
+const pods = () => cloud.list('Pod').map(({ metadata }) => metadata.uid);
+const apiPod = () =>
+  cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`${keystone}-api-`))?.metadata.name ?? '';
+
+/** A token of the administrator, and whether Keystone still takes it. */
+async function http(argv: readonly string[]): Promise<string> {
+  const run = cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: apiPod() }, ['curl', '-s', ...argv]);
+  return (await cloud.settle(run)).stdout;
+}
+const url = 'http://localhost:5000/v3';
+async function login(): Promise<string> {
+  const secret = cloud.get('Secret', `${keystone}-admin-password`)?.['data'] as { password: string };
+  const password = Buffer.from(secret.password, 'base64').toString();
+  const domain = { name: 'Default' };
+  const user = { name: 'admin', domain, password };
+  const auth = {
+    identity: { methods: ['password'], password: { user } },
+    scope: { project: { name: 'admin', domain } },
+  };
+  const body = JSON.stringify({ auth });
+  const answer = await http([
+    '-i',
+    '-X',
+    'POST',
+    '-H',
+    'Content-Type: application/json',
+    '-d',
+    body,
+    `${url}/auth/tokens`,
+  ]);
+  return /x-subject-token: *(\S+)/i.exec(answer)?.[1] ?? answer;
+}
+const isTaken = async (token: string) =>
+  (await http(['-i', '-H', `X-Auth-Token: ${token}`, `${url}/projects`])).split('\n')[0] ?? '';
+
+describe('fernet keys', () => {
+  test('ten rotations: within their number, no pod rolls, Ready all the time, tokens outlive a rotation', async () => {
+    const before = pods();
+    const transitions: string[] = [];
+    cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object }) => {
+      const { conditions = [] } = (object.status ?? {}) as { conditions?: { type: string; status: string }[] };
+      const open = conditions.find(({ type }) => type === 'Ready')?.status === 'False';
+      if (object.kind === 'Keystone' && open) transitions.push(JSON.stringify(conditions.at(-1)));
+    });
+    const seen = new Set<string>();
+    for (let turn = 1; turn <= 10; turn++) {
+      await cloud.clock.advance((turn === 1 ? 5.5 : 5.2) * hour);
+      const token = await login();
+      await cloud.clock.advance(0.8 * hour);
+      expect(await isTaken(token), `rotation ${turn}`).toContain('200');
+      seen.add(Object.values(keys()).sort().join());
+      expect(Object.keys(keys()).length).toBeLessThanOrEqual(rotation.fernetMaxActiveKeys);
+    }
+    expect(seen.size).toBe(10);
+    expect(Object.keys(keys())).toHaveLength(rotation.fernetMaxActiveKeys);
+    expect(pods()).toEqual(before);
+    expect(transitions).toEqual([]);
+  });
+
+  test('a repository that somebody emptied is filled again', async () => {
+    await cloud.change(Secret as Kind, `${keystone}-fernet-keys`, { data: null });
+    await cloud.until(() => Object.keys(keys()).length === 2);
+  });
+});
+
+test('a credential that is changed by hand reaches the database and the services', async () => {
+  const before = pods();
+  const password = Buffer.from('another-password-0123').toString('base64');
+  await cloud.change(Secret as Kind, `${keystone}-db-password`, { data: { password } });
+  await cloud.clock.advance(10_000);
+  await cloud.ready();
+  expect(pods()).not.toEqual(before);
+  expect(await isTaken(await login())).toContain('200');
+});
+
+test('a key of the credential keys that was taken out is not made anew', async () => {
+  await cloud.change(Secret as Kind, `${keystone}-credential-keys`, { data: { '1': null } });
+  expect(cloud.condition(Keystone, keystone)).toMatchObject({ reason: 'KeyMaterialMissing' });
+  expect(cloud.condition(Keystone, keystone)?.message).toContain('has lost key 1, and with it the credentials');
+  expect(cloud.condition(OpenStackControlPlane as Kind, 'my-cloud')?.reason).toBe('KeyMaterialMissing');
+  expect(Object.keys(keys(`${keystone}-credential-keys`))).toEqual(['0']);
+});
