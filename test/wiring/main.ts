@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { realClock, seededRandom } from '@openstack-operator/kube';
+import { realClock } from '@openstack-operator/kube';
 import { clouds } from './clouds.ts';
 import { explained, reportOf } from './report.ts';
 import { plan, type Result, tryAll } from './run.ts';
+import { sampleOf } from './sample.ts';
 import { readExplanations } from './survivors.ts';
-import type { Question } from './worker.ts';
 
 const { values } = parseArgs({
   options: {
@@ -54,12 +54,4 @@ async function main(): Promise<number> {
 
 function commandLine(): string {
   return ['node test/wiring/main.ts', ...process.argv.slice(2)].join(' ');
-}
-
-function sampleOf(questions: readonly Question[], size: number, seed: number): Question[] {
-  const random = seededRandom(seed);
-  const left = [...questions];
-  return Array.from({ length: Math.min(size, left.length) }, () =>
-    left.splice(Math.floor(random.next() * left.length), 1),
-  ).flat();
 }
