@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring demo bench kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring demo kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -53,9 +53,6 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 
 demo: build ## the minimal cloud on the embedded Kubernetes (its OpenStack processes are simulated)
 	@bin/kubectl-openstack demo
-
-bench: build ## the figures of bench/README.md
-	node bench/main.ts
 
 clean: ## removes what was installed and built
 	rm -rf node_modules packages/*/node_modules .node dist
