@@ -61,9 +61,9 @@ interface Made {
 interface Endpoint {
   readonly host: string | undefined;
   readonly made: Made;
-  wait(ms: number): Promise<void>;
-  get(path: string): Promise<Record<string, Record<string, unknown>[]>>;
-  post(path: string, body: unknown): Promise<Record<string, Record<string, unknown>>>;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
+  readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
 }
 
 /** What a user wants of each service; it needs a valid token, the service's database, and what runs behind its API. */

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { realClock } from '@openstack-operator/kube';
-import { clouds } from './clouds.ts';
 import { explained, reportOf } from './report.ts';
 import { plan, type Result, tryAll } from './run.ts';
 import { sampleOf } from './sample.ts';
@@ -21,8 +20,9 @@ const { values } = parseArgs({
 
 const begun = realClock.now();
 const seconds = () => Math.round((realClock.now() - begun) / 1000);
-const names = values.cloud ?? Object.keys(clouds);
-const all = (await plan(names)).filter(({ id }) => id.includes(values.only ?? ''));
+const all = (await plan()).filter(
+  ({ id, cloud }) => id.includes(values.only ?? '') && (values.cloud?.includes(cloud) ?? true),
+);
 const chosen = values.sample === undefined ? all : sampleOf(all, Number(values.sample), Number(values.seed));
 if (values.list) {
   for (const { cloud, id } of chosen) console.log(`${cloud}: ${id}`);

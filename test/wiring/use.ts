@@ -81,9 +81,9 @@ async function runPod(
     }),
   );
   const phase = () => (cloud.get('Pod', name)?.['status'] as { phase?: string } | undefined)?.phase ?? '';
-  await runUntil(cloud, () => ['Succeeded', 'Failed'].includes(phase()), 5 * minute);
+  await runUntil(cloud, () => ['Succeeded', 'Failed'].includes(phase()), 10 * minute);
   if (phase() === 'Succeeded') return undefined;
-  return phase() === 'Failed' ? sandbox.pods.logs({ namespace, name }) : `still ${phase()} after 5 minutes`;
+  return phase() === 'Failed' ? sandbox.pods.logs({ namespace, name }) : `still ${phase()} after 10 minutes`;
 }
 
 /** Runs until then, or until the time is over, which is no failure here. */
