@@ -125,6 +125,9 @@ function awaited(list: (kind: string) => StoredObject[]): string[] {
   });
 }
 
+/** The operator as somebody whom faults tell from the tests' own clients. */
+export const asOperator: OperatorLife = { user: { name: 'operator', groups: ['system:masters'] } };
+
 /** The minimal cloud, with changes. */
 export function controlPlane(spec: Record<string, unknown> = {}, name = 'my-cloud'): KubeObject {
   return {
@@ -135,9 +138,11 @@ export function controlPlane(spec: Record<string, unknown> = {}, name = 'my-clou
 }
 
 /** Brings a cloud to Ready. */
-export async function readyCloud(options: Parameters<typeof createCloud>[0] & { spec?: Record<string, unknown> } = {}) {
+export async function readyCloud(
+  options: Parameters<typeof createCloud>[0] & { spec?: Record<string, unknown>; life?: OperatorLife } = {},
+) {
   const cloud = await createCloud(options);
-  const operator = await cloud.startOperator();
+  const operator = await cloud.startOperator(options.life);
   await cloud.settle(cloud.rehearsal.create(controlPlane(options.spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   return { cloud, operator };

@@ -26,7 +26,7 @@ function definition(kind: string, plural: string): CustomResourceDefinition {
       scope: 'Namespaced',
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
     },
-  } as CustomResourceDefinition;
+  };
 }
 
 async function installGatewayApi(): Promise<void> {
@@ -41,7 +41,8 @@ const gateway = (listeners: object[], name = 'openstack-gateway'): KubeObject =>
   spec: { gatewayClassName: 'any', listeners },
 });
 const publicUrl = () =>
-  (cloud.get('Keystone', 'my-cloud-keystone')?.status as { endpoints?: { public?: string } }).endpoints?.public;
+  (cloud.get('Keystone', 'my-cloud-keystone')?.status as { endpoints?: { public?: string } } | undefined)?.endpoints
+    ?.public;
 const internal = 'http://my-cloud-keystone-api.openstack.svc:5000/v3';
 const routes = () => cloud.list('HTTPRoute').map(({ metadata }) => metadata.name);
 
@@ -114,7 +115,10 @@ async function openstack(path: string): Promise<Record<string, unknown>> {
         cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: pod }, ['curl', '-s', ...argv]),
       )
     ).stdout;
-  const { password } = cloud.get('Secret', 'my-cloud-keystone-admin-password')?.['data'] as { password: string };
+  const { password = '' } = (cloud.get('Secret', 'my-cloud-keystone-admin-password')?.['data'] ?? {}) as Record<
+    string,
+    string
+  >;
   const domain = { name: 'Default' };
   const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
   const body = JSON.stringify({

@@ -73,7 +73,7 @@ describe('fernet keys', () => {
   });
 
   test('a repository that somebody emptied is filled again', async () => {
-    await cloud.change(Secret as Kind, `${keystone}-fernet-keys`, { data: null });
+    await cloud.change(Secret, `${keystone}-fernet-keys`, { data: null });
     await cloud.until(() => Object.keys(keys()).length === 2);
   });
 });
@@ -81,7 +81,7 @@ describe('fernet keys', () => {
 test('a credential that is changed by hand reaches the database and the services', async () => {
   const before = pods();
   const password = Buffer.from('another-password-0123').toString('base64');
-  await cloud.change(Secret as Kind, `${keystone}-db-password`, { data: { password } });
+  await cloud.change(Secret, `${keystone}-db-password`, { data: { password } });
   await cloud.clock.advance(10_000);
   await cloud.ready();
   expect(pods()).not.toEqual(before);
@@ -89,7 +89,7 @@ test('a credential that is changed by hand reaches the database and the services
 });
 
 test('a key of the credential keys that was taken out is not made anew', async () => {
-  await cloud.change(Secret as Kind, `${keystone}-credential-keys`, { data: { '1': null } });
+  await cloud.change(Secret, `${keystone}-credential-keys`, { data: { '1': null } });
   expect(cloud.condition(Keystone, keystone)).toMatchObject({ reason: 'KeyMaterialMissing' });
   expect(cloud.condition(Keystone, keystone)?.message).toContain('has lost key 1, and with it the credentials');
   expect(cloud.condition(OpenStackControlPlane as Kind, 'my-cloud')?.reason).toBe('KeyMaterialMissing');
