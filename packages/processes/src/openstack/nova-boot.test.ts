@@ -156,6 +156,12 @@ describe('a server', () => {
       'Failure running os_vif plugin plug method',
     ],
     [
+      'a kind of guest that the node cannot run',
+      { change: { '/etc/nova/compute.conf': (text) => text.replace('virt_type = qemu', 'virt_type = kvm') } },
+      'ERROR',
+      'could not get preferred machine for /usr/bin/qemu-system-x86_64 type=kvm',
+    ],
+    [
       'consoles without virtlogd',
       { qemu: 'stdio_handler = "logd"\n' },
       'ERROR',

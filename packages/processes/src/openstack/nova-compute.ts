@@ -84,7 +84,7 @@ class Compute {
         this.#context,
         {
           objects: this.#objects,
-          libvirt: () => this.#hypervisor.libvirt,
+          hypervisor: this.#hypervisor,
           plugged: (port) => this.#plug(port).word,
         },
         parameters as BuildRequest,
@@ -135,7 +135,12 @@ class Compute {
       );
       throw new SystemExit(1);
     }
-    if (driver.startsWith('libvirt')) config.choice('libvirt', 'virt_type', ['kvm', 'lxc', 'qemu', 'parallels'], 'kvm');
+    if (!driver.startsWith('libvirt')) return;
+    config.choice('libvirt', 'virt_type', ['kvm', 'lxc', 'qemu', 'parallels'], 'kvm');
+    config.choice('libvirt', 'cpu_mode', ['host-model', 'host-passthrough', 'custom', 'none', ''], '');
+    const kinds = ['raw', 'flat', 'qcow2', 'lvm', 'rbd', 'ploop', 'default'] as const;
+    config.choice('libvirt', 'images_type', kinds, 'default');
+    config.integer('libvirt', 'num_pcie_ports', 0);
   }
 
   #warnOfApiDatabase(): void {

@@ -9,6 +9,8 @@ export interface HypervisorFacts {
   readonly vcpus: number;
   readonly memoryMb: number;
   readonly guests: number;
+  /** What runs guests: `qemu`, `kvm`. */
+  readonly types: readonly string[];
 }
 
 /** The hypervisor behind `compute_driver`: libvirt, connected on first use and again when it was lost. */
@@ -30,7 +32,7 @@ export class Hypervisor {
     const { process, config, log } = this.#context;
     const driver = config.text('DEFAULT', 'compute_driver', '');
     if (!driver.startsWith('libvirt'))
-      return { hostname: hostOf(this.#context), vcpus: 1000, memoryMb: 800_000, guests: 0 };
+      return { hostname: hostOf(this.#context), vcpus: 1000, memoryMb: 800_000, guests: 0, types: [] };
     try {
       if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
         const type = config.text('libvirt', 'virt_type', 'kvm');
@@ -39,8 +41,8 @@ export class Hypervisor {
           config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
         );
       }
-      const { hostname, vcpus, memoryMb } = await this.#libvirt.capabilities();
-      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length };
+      const { hostname, vcpus, memoryMb, domainTypes: types } = await this.#libvirt.capabilities();
+      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length, types };
     } catch (error) {
       if (!(error instanceof LibvirtError)) throw error;
       this.#libvirt = undefined;

@@ -11,8 +11,10 @@ function invalid(reason: string): PythonError {
   return new PythonError('nova.exception.InvalidNodeConfiguration', `Invalid node identity configuration: ${reason}`);
 }
 
-function statePath({ config }: NovaContext): string {
-  return config.text('DEFAULT', 'state_path', '/var/lib/nova').replace(/(?<=.)\/+$/, '');
+/** `state_path`: where Python's packages lie unless it is set, which nobody may write to. */
+export function statePath({ config }: NovaContext): string {
+  const packages = '/var/lib/kolla/venv/lib/python3.11/site-packages';
+  return config.text('DEFAULT', 'state_path', packages).replace(/(?<=.)\/+$/, '');
 }
 
 /** The node's identity: `compute_id` beside the configuration files, or in the state path. @throws PythonError */

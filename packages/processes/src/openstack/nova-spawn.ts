@@ -1,9 +1,13 @@
-import { type LibvirtConnection, LibvirtError } from '../infrastructure/libvirt-protocol.ts';
+import { SystemError } from '@openstack-operator/sandbox';
+import { LibvirtError } from '../infrastructure/libvirt-protocol.ts';
 import { mapOf, ovsTable, rootRow, transact } from '../infrastructure/ovsdb.ts';
+import { errno } from '../oslo/database.ts';
 import { endpointFilter, httpError, KeystoneSession } from '../oslo/keystone-session.ts';
 import { PythonError } from '../oslo/python-error.ts';
-import { pause } from '../program-support.ts';
+import { makeDirectories, pause } from '../program-support.ts';
 import type { BuildRequest } from './nova-build.ts';
+import type { Hypervisor } from './nova-hypervisor.ts';
+import { statePath } from './nova-node-identity.ts';
 import type { NovaObjects } from './nova-objects.ts';
 import { hostOf, type NovaContext } from './nova-service.ts';
 import { openIdl } from './ovn-client.ts';
@@ -12,7 +16,7 @@ import { callAsUser } from './user-client.ts';
 /** What building a server takes on a compute. */
 export interface SpawnTools {
   readonly objects: NovaObjects;
-  readonly libvirt: () => LibvirtConnection | undefined;
+  readonly hypervisor: Hypervisor;
   /** Resolves when Neutron has told that a port is plugged. */
   readonly plugged: (port: string) => Promise<void>;
 }
@@ -27,8 +31,7 @@ export async function spawn(context: NovaContext, tools: SpawnTools, request: Bu
     for (const network of request.networks) ports.push(await createPort(context, request, network));
     await fetchImage(context, request);
     for (const port of ports) await plug(context, request, port);
-    const libvirt = tools.libvirt();
-    if (libvirt !== undefined) await libvirt.create({ uuid: request.uuid, name: request.name });
+    await createGuest(context, tools.hypervisor, request);
     for (const port of ports) await waitForPlug(context, tools, port);
     await save({ vm_state: 'active', fault: undefined });
     log.info('nova.virt.libvirt.driver', `[instance: ${request.uuid}] Instance spawned successfully.`);
@@ -78,6 +81,28 @@ async function fetchImage(context: NovaContext, request: BuildRequest): Promise<
     throw new PythonError('nova.exception.ImageNotFound', `Image ${request.image} could not be found.`);
   if (reply.status >= 400) throw httpError(reply, '0');
   await pause(context.process, 1500);
+}
+
+/** The guest's directory with its disk, and the domain. */
+async function createGuest(context: NovaContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
+  const { process, config } = context;
+  const { types } = await hypervisor.facts();
+  const { libvirt } = hypervisor;
+  if (libvirt === undefined) return;
+  const directory = `${config.text('DEFAULT', 'instances_path', `${statePath(context)}/instances`)}/${request.uuid}`;
+  try {
+    makeDirectories(process, directory);
+    process.files.write(`${directory}/disk`, request.image ?? '');
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', `${errno(error)}: '${directory}'`);
+  }
+  const type = config.text('libvirt', 'virt_type', 'kvm');
+  if (!types.includes(type))
+    throw new LibvirtError(
+      `invalid argument: could not get preferred machine for /usr/bin/qemu-system-x86_64 type=${type}`,
+    );
+  await libvirt.create({ uuid: request.uuid, name: request.name });
 }
 
 /** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */

@@ -197,6 +197,18 @@ describe('nova', () => {
       1,
     ],
     [
+      'no state path',
+      (text) => text.replace('state_path', 'state_paht'),
+      'Unable to write uuid to /var/lib/kolla/venv/lib/python3.11/site-packages/compute_id',
+      1,
+    ],
+    [
+      'an unknown kind of disk',
+      (text) => `${text}images_type = qcow3\n`.replace('[os_vif_ovs]\n', ''),
+      "but found 'qcow3'",
+      1,
+    ],
+    [
       'an unknown type',
       (text) => text.replace('= qemu', '= xen'),
       "Valid values are [kvm, lxc, qemu, parallels], but found 'xen'",
