@@ -44,6 +44,7 @@ kubernetes: ## builds a real Kubernetes API server, cached outside the tree
 test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server
 	vitest run --config test/conformance/vitest.config.ts
 	vitest run --config test/controllers/vitest.config.ts
+	vitest run --config test/operator/vitest.config.ts
 
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts

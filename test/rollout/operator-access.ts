@@ -28,7 +28,8 @@ export async function install(cloud: Cloud, paths: readonly string[], namespace?
   }
 }
 
-function kindOf(object: KubeObject): Kind {
+/** The kind of an object of `config/`. */
+export function kindOf(object: KubeObject): Kind {
   return (
     [ClusterRole as Kind, ClusterRoleBinding as Kind].find(({ kind }) => kind === object.kind) ?? kindOfOurs(object)
   );

@@ -104,7 +104,13 @@ function isPassing(error: Error): boolean {
 
 /** Writes the status when it says anything new, and an event for each condition that turned. */
 export async function report(pass: Pass, status: Record<string, unknown>): Promise<void> {
-  await pass.status(status);
+  try {
+    await pass.status(status);
+  } catch (error) {
+    // Deleted while the pass ran: there is nobody to tell.
+    if (isApiError(error, 404)) return;
+    throw error;
+  }
   for (const condition of status['conditions'] as Condition[]) announce(pass, condition);
 }
 

@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { operatorNamespace } from '@openstack-operator/cli';
+import {
+  type Client,
+  CustomResourceDefinition,
+  createClient,
+  createLog,
+  defineKind,
+  type HttpRequest,
+  isApiError,
+  type KubeObject,
+  Namespace,
+  Node,
+  Pod,
+  realClock,
+  realRandom,
+  ServiceAccount,
+  type StoredObject,
+  type Transport,
+  transportFor,
+} from '@openstack-operator/kube';
+import { crd, kinds } from '@openstack-operator/openstack';
+import { runOperator } from '@openstack-operator/operator';
+import { parse } from 'yaml';
+import { configObjects, kindOf } from '../rollout/operator-access.ts';
+
+const path = process.env['CONFORMANCE_KUBECONFIG'] ?? '';
+const config = parse(readFileSync(path, 'utf8'));
+const { cluster } = config.clusters[0];
+const { user } = config.users[0];
+const decode = (text: string) => Buffer.from(text, 'base64').toString();
+const ca = decode(cluster['certificate-authority-data']);
+const admin = { ca, cert: decode(user['client-certificate-data']), key: decode(user['client-key-data']) };
+
+/** The administrator's client. */
+export const client: Client = createClient({
+  transport: transportFor({ server: cluster.server, clock: realClock, tls: () => Promise.resolve(admin) }),
+  clock: realClock,
+});
+
+/** Creates what is not there yet. */
+export async function ensure(object: KubeObject): Promise<void> {
+  try {
+    await client.create(kindOf(object), object);
+  } catch (error) {
+    if (!isApiError(error, 409)) throw error;
+  }
+}
+
+const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+/** Installs the CRDs, the service account, and files of `config/` with its rights. */
+export async function install(files: readonly (readonly [path: string, namespace?: string])[]): Promise<void> {
+  for (const kind of kinds) {
+    const definition = crd(kind) as unknown as CustomResourceDefinition;
+    await client.apply(CustomResourceDefinition, definition as never, { fieldManager: 'test', force: true });
+  }
+  await ensure(namespaceOf(operatorNamespace));
+  for (const [file, namespace] of [['rbac/service_account.yaml'] as const, ...files]) {
+    for (const object of configObjects(file, namespace)) await ensure(object);
+  }
+}
+
+/** Makes a namespace and waits for its service account, which pods need. */
+export async function makeNamespace(name: string): Promise<void> {
+  await client.create(Namespace, namespaceOf(name) as Namespace);
+  await eventually(
+    () => client.list(ServiceAccount, { namespace: name }),
+    ({ items }) => items.length > 0,
+  );
+}
+
+/** A node that exists in the API alone. */
+export async function makeNode(name: string): Promise<void> {
+  await ensure({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  const conditions = [
+    { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ];
+  await client.patch(Node, { name }, 'merge', { status: { conditions } }, { subresource: 'status' });
+}
+
+/** The default StorageClass, of volumes that nobody makes. */
+export async function makeStorageClass(): Promise<void> {
+  const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+  await ensure({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'standard', annotations },
+    provisioner: 'example.org/none',
+  });
+}
+
+interface TokenRequest extends KubeObject {
+  readonly spec: { readonly expirationSeconds: number };
+  readonly status?: { readonly token: string };
+}
+const TokenRequest = defineKind<TokenRequest>('authentication.k8s.io/v1', 'TokenRequest', 'tokenrequests');
+
+/** As `kubectl create token openstack-operator`. */
+async function token(): Promise<string> {
+  const transport = transportFor({ server: cluster.server, clock: realClock, tls: () => Promise.resolve(admin) });
+  const response = await transport.request({
+    method: 'POST',
+    path: `/api/v1/namespaces/${operatorNamespace}/serviceaccounts/openstack-operator/token`,
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: TokenRequest.kind,
+      metadata: {},
+      spec: { expirationSeconds: 3600 },
+    }),
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  await transport.close();
+  return (JSON.parse(Buffer.concat(chunks).toString()) as TokenRequest).status?.token ?? '';
+}
+
+/** An operator in this process that logs in as its ServiceAccount. */
+export interface RealOperator {
+  /** `METHOD path: status` of every request that was refused with 403. */
+  readonly refused: string[];
+  /** Requests that are no reads, but for leases. */
+  readonly writes: string[];
+  /** What it logged as warning or error. */
+  readonly complaints: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts the operator; it works when this resolves. */
+export async function startOperator(namespaces?: readonly string[]): Promise<RealOperator> {
+  const bearer = await token();
+  const refused: string[] = [];
+  const writes: string[] = [];
+  const complaints: string[] = [];
+  const stop = new AbortController();
+  const started = Promise.withResolvers<unknown>();
+  const wire = transportFor({ server: cluster.server, clock: realClock, tls: () => Promise.resolve(caOnly) });
+  const caOnly = { ca };
+  const transport: Transport = {
+    close: () => wire.close(),
+    async request(request: HttpRequest, signal?: AbortSignal) {
+      const response = await wire.request(
+        { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } },
+        signal,
+      );
+      const line = `${request.method} ${request.path}: ${response.status}`;
+      if (response.status === 403) refused.push(line);
+      if (request.method !== 'GET' && !/\/(leases|selfsubjectaccessreviews)/.test(request.path)) writes.push(line);
+      return response;
+    },
+  };
+  const operator = createClient({ transport, clock: realClock, userAgent: 'openstack-operator' });
+  const ended = runOperator({
+    client: operator,
+    clock: realClock,
+    random: realRandom,
+    log: createLog({ clock: realClock, write: (line) => complaints.push(line.slice(0, 600)), level: 'warn' }),
+    signal: stop.signal,
+    namespace: operatorNamespace,
+    identity: `test-${Buffer.from(realRandom.bytes(4)).toString('hex')}`,
+    ...(namespaces === undefined ? {} : { namespaces }),
+    started: started.resolve,
+  });
+  ended.catch(started.reject);
+  await started.promise;
+  return {
+    refused,
+    writes,
+    complaints,
+    async stop() {
+      stop.abort(new Error('stopped'));
+      await ended;
+      await operator.close();
+    },
+  };
+}
+
+/** Does for every pod of a namespace what a kubelet would report: pods of Jobs succeed, others run. Until aborted. */
+export async function playKubelet(namespace: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { items } = await client.list(Pod, { namespace });
+    await Promise.all(items.map(reportOn));
+    await wait(100);
+  }
+}
+
+async function reportOn(pod: StoredObject<Pod>): Promise<void> {
+  const { metadata, status } = pod;
+  const runs = metadata.ownerReferences?.every(({ kind }) => kind !== 'Job') === true;
+  const phase = runs ? 'Running' : 'Succeeded';
+  const ref = { name: metadata.name, namespace: metadata.namespace ?? '' };
+  try {
+    if (metadata.deletionTimestamp !== undefined) {
+      await client.delete(Pod, ref, { gracePeriodSeconds: 0 });
+      return;
+    }
+    if (status?.phase === phase) return;
+    const time = '2026-01-01T00:00:00Z';
+    const ready = runs ? 'True' : 'False';
+    const conditions = ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready, lastTransitionTime: time }));
+    const ip = '10.1.2.3';
+    await client.patch(
+      Pod,
+      ref,
+      'merge',
+      { status: { phase, conditions, podIP: ip, podIPs: [{ ip }] } },
+      { subresource: 'status' },
+    );
+  } catch (error) {
+    if (!isApiError(error, 404) && !isApiError(error, 409)) throw error;
+  }
+}
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => realClock.after(ms, () => resolve()));
+
+/** Reads until the value is as it should be. */
+export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean, seconds = 60): Promise<T> {
+  const end = realClock.now() + seconds * 1000;
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+    if (realClock.now() > end)
+      throw new Error(`it did not happen in ${seconds} s; last: ${JSON.stringify(value)?.slice(0, 6000)}`);
+    await wait(200);
+  }
+}
