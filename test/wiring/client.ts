@@ -40,9 +40,11 @@ async function use(process: Process): Promise<void> {
       const endpoints = catalog.flatMap((service) => (service.type === type ? service.endpoints : []));
       const { url } = endpoints.find((one) => one.interface === side && one.region_id === REGION) ?? {};
       if (url === undefined) throw new Error(`${side} endpoint for ${type} service in ${REGION} region not found`);
+      await demandToken(process, `${url}${protectedPaths[type] ?? '/'}`);
       await uses[type]?.({
         get: (path) => call(process, token, 'GET', `${url}${path}`),
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
+        put: (path, body) => call(process, token, 'PUT', `${url}${path}`, body),
         host: HOST,
         made,
         wait: (ms) => sleep(process.clock, ms, process.signal),
@@ -63,7 +65,22 @@ interface Endpoint {
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
   readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
+  readonly put: (path: string, body: unknown) => Promise<unknown>;
   readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
+}
+
+/** What needs a token at each service. */
+const protectedPaths: Readonly<Record<string, string>> = {
+  identity: '/users',
+  image: '/v2/images',
+  placement: '/resource_providers',
+  network: '/v2.0/networks',
+  compute: '/servers',
+};
+
+async function demandToken(process: Process, url: string): Promise<void> {
+  const { status } = await overNetwork(process, { method: 'GET', url, headers: {} });
+  if (status !== 401) throw new Error(`GET ${url} without a token: ${status}`);
 }
 
 /** What a user wants of each service; it needs a valid token, the service's database, and what runs behind its API. */
@@ -71,8 +88,9 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   identity: async ({ get }) => {
     await get('/users');
   },
-  image: async ({ get, post, made }) => {
+  image: async ({ get, post, put, made }) => {
     made.image = (await post('/v2/images', { name: 'cirros', disk_format: 'qcow2', container_format: 'bare' }))['id'];
+    await put(`/v2/images/${String(made.image)}/file`, 'a disk');
     await get('/v2/images');
   },
   placement: async ({ get, host }) => {
@@ -151,11 +169,11 @@ async function call<T>(process: Process, token: string, method: string, url: str
     body: body === undefined ? '' : JSON.stringify(body),
   });
   demand(method, url, answer);
-  return JSON.parse(answer.body) as T;
+  return (answer.body === '' ? undefined : JSON.parse(answer.body)) as T;
 }
 
 function demand(method: string, url: string, { status, body }: HttpAnswer): void {
-  if (![200, 201, 202].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
+  if (![200, 201, 202, 204].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
 }
 
 /** Environment: TARGETS, `host:port` of what only the cloud itself may reach. */

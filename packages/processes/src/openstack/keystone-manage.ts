@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, (context: ServiceContext) => Promise<num
 /** `keystone-manage`. */
 export const keystoneManage: Program = osloProgram({
   project: 'keystone',
+  subcommands: true,
   names: {
     flags: ['expand', 'migrate', 'contract', 'check', 'immutable-roles', 'no-immutable-roles'],
     values: [

@@ -33,6 +33,7 @@ async function sync(
 /** `glance-manage`: db_sync, db expand/migrate/contract/check, db_load_metadefs. Reads glance-api.conf (2.8 s measured). */
 export const glanceManage: Program = osloProgram({
   project: 'glance',
+  subcommands: true,
   names: { flags: ['expand', 'contract'], values: ['path', 'max_rows', 'age_in_days'] },
   programs: ['glance-api', 'glance-manage'],
   run: async (context) => {
@@ -86,6 +87,7 @@ export const glanceManage: Program = osloProgram({
 /** `placement-manage`: db sync, db version, db online_data_migrations (1.8 s measured). */
 export const placementManage: Program = osloProgram({
   project: 'placement',
+  subcommands: true,
   programs: ['placement'],
   names: { values: ['max-count'] },
   run: async (context) => {
@@ -107,6 +109,7 @@ export const placementManage: Program = osloProgram({
 /** `placement-status upgrade check`: 0 all is well, 255 an error. */
 export const placementStatus: Program = osloProgram({
   project: 'placement',
+  subcommands: true,
   programs: ['placement'],
   run: async (context) => {
     const { process, config, log, line } = context;
@@ -132,6 +135,7 @@ export function missing(option: string, group: string): PythonError {
 /** `neutron-db-manage`: upgrade heads, --expand, --contract, current, has_offline_migrations (4.5 s measured). */
 export const neutronDbManage: Program = osloProgram({
   project: 'neutron',
+  subcommands: true,
   names: { flags: ['expand', 'contract', 'verbose', 'sql', 'split_branches'], values: ['subproject', 'delta'] },
   run: async (context) => {
     const { process, config, log, line } = context;

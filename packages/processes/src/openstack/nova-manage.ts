@@ -93,6 +93,7 @@ const values = unique(Object.values(commands).flatMap((command) => command.value
 /** `nova-manage`: imports alone take about 1.7 s. What it does not catch is printed, with status 255. */
 export const novaManage: Program = osloProgram({
   project: 'nova',
+  subcommands: true,
   names: { flags, values },
   run: async (context) => {
     const { process, line } = context;

@@ -24,6 +24,7 @@ const checks: Readonly<Record<string, Check>> = {
 /** `nova-status upgrade check`: 0 well, 2 failures, 255 when a check itself breaks. */
 export const novaStatus: Program = osloProgram({
   project: 'nova',
+  subcommands: true,
   run: async (context) => {
     const { process, line } = context;
     if (line.operands.join(' ') !== 'upgrade check')

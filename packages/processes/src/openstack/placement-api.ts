@@ -20,6 +20,7 @@ export const placementApi: WsgiModule = async (process) => {
     ...(process.files.exists(file) && { files: [file] }),
   });
   const context = apiContext(process, config, 'placement-api');
+  const strategy = config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
   await pause(process, 1500);
   if (config.text('placement_database', 'connection') === undefined) throw missing('connection', 'placement_database');
   const database = new Database({ process, config, log: context.log, group: 'placement_database' });
@@ -29,9 +30,7 @@ export const placementApi: WsgiModule = async (process) => {
   return apiHandler(context, {
     open: (_request, path) => {
       if (path === '/' || path === '') return versions(200, ['v1.0']);
-      return config.text('api', 'auth_strategy', 'keystone') === 'noauth2'
-        ? plain(500, 'noauth2 is for tests')
-        : undefined;
+      return strategy === 'noauth2' ? plain(500, 'noauth2 is for tests') : undefined;
     },
     routes: (request, path, identity) => {
       if (!identity.roles.some((role) => role === 'admin' || role === 'service'))

@@ -17,6 +17,8 @@ export interface ApiContext {
 export interface ApiRoutes {
   /** Answers without a token; undefined: a token is needed. */
   open(request: HttpMessage, path: string): HttpReply | undefined;
+  /** Who everybody is when nobody is asked for a token (a pipeline without authentication). */
+  readonly everybody?: Identity;
   /** Answers of somebody that Keystone knows. */
   routes(request: HttpMessage, path: string, identity: Identity): Promise<HttpReply> | HttpReply;
 }
@@ -34,7 +36,7 @@ export function apiHandler(context: ApiContext, routes: ApiRoutes): WsgiHandler 
     const { path } = locationOf(request);
     const open = routes.open(request, path);
     if (open !== undefined) return open;
-    const checked = await auth.check(request);
+    const checked = routes.everybody ?? (await auth.check(request));
     if (!isIdentity(checked)) return checked;
     try {
       return await routes.routes(request, path, checked);

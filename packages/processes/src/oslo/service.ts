@@ -51,15 +51,17 @@ export function osloProgram(options: {
   /** Name of the product in the last log line; the project when absent. */
   product?: string;
   names?: OptionNames;
+  /** Takes words beside options: a program with subcommands. Others refuse them. */
+  subcommands?: boolean;
   /** Whose default files are read (`<name>.conf`); the program's own when absent. */
   programs?: readonly string[];
   run: (context: ServiceContext) => Promise<number>;
 }): Program {
   return async (process) => {
-    const { project, product = project, names = {} } = options;
+    const { project, product = project, names = {}, subcommands = false } = options;
     let log: Log = plainLog(process);
     try {
-      const line = readLine(process, names);
+      const line = readLine(process, names, subcommands);
       const context = contextOf(process, project, line, options.programs);
       log = context.log;
       return await options.run(context);
@@ -69,21 +71,27 @@ export function osloProgram(options: {
   };
 }
 
-function readLine(process: Process, names: OptionNames): CommandLine {
+function readLine(process: Process, names: OptionNames, subcommands: boolean): CommandLine {
+  const name = nameOf(process);
+  const refuse = (reason: string): never => {
+    throw new SystemExit(2, `usage: ${name} [-h] [--config-dir DIR] [--config-file PATH]\n${name}: error: ${reason}`);
+  };
   try {
-    return parseCommandLine(process.argv.slice(1), {
+    const line = parseCommandLine(process.argv.slice(1), {
       flags: [...(common.flags ?? []), ...(names.flags ?? [])],
       values: [...(common.values ?? []), ...(names.values ?? [])],
       abbreviations: true,
     });
+    return subcommands || line.operands.length === 0
+      ? line
+      : refuse(`unrecognized arguments: ${line.operands.join(' ')}`);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const name = nameOf(process);
-    const reason =
+    return refuse(
       error.reason === 'value'
         ? `argument ${error.option}: expected one argument`
-        : `unrecognized arguments: ${error.option}`;
-    throw new SystemExit(2, `usage: ${name} [-h] [--config-dir DIR] [--config-file PATH]\n${name}: error: ${reason}`);
+        : `unrecognized arguments: ${error.option}`,
+    );
   }
 }
 
