@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import type { Identity } from '../oslo/auth-token.ts';
+import { Cache } from '../oslo/cache.ts';
 import { loadConfig } from '../oslo/config.ts';
 import { Database } from '../oslo/database.ts';
 import { Messaging } from '../oslo/messaging.ts';
@@ -30,6 +31,7 @@ export const novaOsapi: WsgiModule = async (process) => {
 /** `nova.wsgi.metadata:application`: answers agents that sign for their guests with the shared secret. */
 export const novaMetadata: WsgiModule = async (process) => {
   const context = await openService(process, 'metadata');
+  void new Cache(process, context.config);
   return (request) => metadata(context, request);
 };
 

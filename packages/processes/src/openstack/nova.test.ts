@@ -260,6 +260,14 @@ describe('nova', () => {
     expect(service.output()).toContain(`Table 'nova_api.cell_mappings' doesn't exist`);
   });
 
+  it('metadata needs a backend for its cache that exists', async () => {
+    const change = (text: string) => `${text}[cache]\nenabled = true\nbackend = dogpile.cache.pymemcached\n`;
+    const { start } = await control({ '/etc/nova/nova.conf': change });
+    const api = await start('metadata', 'uwsgi --ini /metadata.ini');
+    expect(api.status()).toBe(22);
+    expect(api.output()).toContain("but found 'dogpile.cache.pymemcached'");
+  });
+
   it.each(['nova.ini', 'metadata.ini'])('%s is not loaded before the migration', async (ini) => {
     const { start } = await control({}, { synced: false });
     const api = await start('api', `uwsgi --ini /${ini}`);
