@@ -1,3 +1,4 @@
+import type { RunningOperator } from '@openstack-operator/cli';
 import { controlPlane, createCloud } from '../rollout/cloud.ts';
 import { clientImage } from './client.ts';
 import type { Mutant } from './mutant.ts';
@@ -72,8 +73,9 @@ async function rollout(
     seconds: Math.round((cloud.clock.now() - begun) / 1000),
   });
   let crash: Error | undefined;
+  let operator: RunningOperator | undefined;
   const judged = async (): Promise<Outcome> => {
-    const operator = await cloud.startOperator();
+    operator = await cloud.startOperator();
     operator.ended.catch((error: Error) => {
       crash = error;
     });
@@ -100,6 +102,8 @@ async function rollout(
   } catch (error) {
     return outcome('broken', error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
+    // Ended, it lets go of its signals, and with them of the whole cloud.
+    operator?.kill();
     cloud.rehearsal.stop();
   }
 }
