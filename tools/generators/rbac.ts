@@ -15,7 +15,7 @@ const operatorNamespace = 'openstack-operator-system';
  */
 export function rbac(): GeneratedFile[] {
   const { namespaced, cluster, own } = permissionsOf(
-    operatorControllers({ digestKey: new Uint8Array(), operatorImage: '' }),
+    operatorControllers({ digestKey: new Uint8Array(), operatorImage: '', clusterDomain: '' }),
   );
   const plurals = kinds.map(({ plural }) => plural);
   const user = (name: string, aggregate: readonly string[], verbs: readonly string[]) =>

@@ -52,6 +52,8 @@ export interface OperatorFacts {
   readonly digestKey: Uint8Array;
   /** Image of the operator itself, for its Jobs. */
   readonly operatorImage: string;
+  /** The cluster's DNS domain. */
+  readonly clusterDomain: string;
   /** Cluster-scoped kinds that it may not use (default: none). */
   readonly hidden?: readonly Kind[];
 }

@@ -53,6 +53,7 @@ export function gather(pass: Pass, service: Pick<Service, 'references' | 'mentio
   return {
     ...emptySurroundings,
     operatorImage: pass.operatorImage,
+    clusterDomain: pass.clusterDomain,
     references: Object.fromEntries(references),
     served: new Set(cache.served(HTTPRoute) ? ['gateway.networking.k8s.io/HTTPRoute'] : []),
     digests: Object.fromEntries(contents.map((object) => [object.metadata.name, keyedDigest(pass.digestKey, object)])),

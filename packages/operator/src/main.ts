@@ -13,6 +13,7 @@ import {
   serve,
 } from '@openstack-operator/kube';
 import { Registry } from 'prom-client';
+import { clusterDomainOf } from './cluster-domain.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runOperator } from './run-operator.ts';
@@ -100,6 +101,7 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
         : { identity: `${env['POD_NAME'] ?? hostname()}_${randomUUID()}` }),
       ...(watched === undefined ? {} : { namespaces: watched.split(',') }),
       ...(env['OPERATOR_IMAGE'] === undefined ? {} : { operatorImage: env['OPERATOR_IMAGE'] }),
+      ...clusterDomain(),
       metrics,
       health,
     });
@@ -107,6 +109,16 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
   } finally {
     await serving.close();
     await client.close();
+  }
+}
+
+/** What the pod's resolver says of the cluster's domain; nothing where there is no such file. */
+function clusterDomain(): { clusterDomain?: string } {
+  try {
+    const domain = clusterDomainOf(readFileSync('/etc/resolv.conf', 'utf8'));
+    return domain === undefined ? {} : { clusterDomain: domain };
+  } catch {
+    return {};
   }
 }
 

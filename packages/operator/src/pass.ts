@@ -7,6 +7,8 @@ export interface Pass extends ReconcileContext {
   readonly digestKey: Uint8Array;
   /** Image of the operator itself, for its Jobs. */
   readonly operatorImage: string;
+  /** The cluster's DNS domain. */
+  readonly clusterDomain: string;
 }
 
 /** Reads an object from the cache, or live where the cache does not have it: it only follows what is ours. */

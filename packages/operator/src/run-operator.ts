@@ -29,6 +29,8 @@ export interface OperatorOptions {
   readonly namespaces?: readonly string[];
   /** Image of the operator itself, for its Jobs. */
   readonly operatorImage?: string;
+  /** The cluster's DNS domain; default `cluster.local`. */
+  readonly clusterDomain?: string;
   readonly metrics?: Metrics;
   readonly health?: Health;
   readonly started?: (runtime: Runtime) => void;
@@ -38,13 +40,13 @@ export interface OperatorOptions {
 export async function runOperator(options: OperatorOptions): Promise<void> {
   const { client, clock, random, log, signal, namespace, identity, namespaces, metrics, health, started } = options;
   const digestKey = await ensureDigestKey({ client, clock, random, log, namespace, signal });
-  const { operatorImage = emptySurroundings.operatorImage } = options;
+  const { operatorImage, clusterDomain } = { ...emptySurroundings, ...options };
   const hidden = namespaces === undefined ? [] : await hiddenKinds(client, signal);
   for (const { plural } of hidden)
     log.warn('may not be used, as no ClusterRole allows it (config/rbac-namespaced)', { resource: plural });
   await run({
     name: fieldManager,
-    controllers: operatorControllers({ digestKey, operatorImage, hidden }),
+    controllers: operatorControllers({ digestKey, operatorImage, clusterDomain, hidden }),
     client,
     clock,
     random,
