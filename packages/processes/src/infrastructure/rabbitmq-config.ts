@@ -32,6 +32,29 @@ const sections: ReadonlySet<string> = new Set(
   queue_explicit_gc_run_operation_threshold`.split(/\s+/),
 );
 
+const listener = 'ip|port|compress|idle_timeout|inactivity_timeout|request_timeout|shutdown_timeout|max_keepalive';
+
+/** What may follow the first word, for sections whose keys are known one by one; the others take what comes. */
+const keysOf: Readonly<Record<string, RegExp>> = {
+  default_queue_type: /^$/,
+  disk_free_limit: /^(relative|absolute)$/,
+  load_definitions: /^$/,
+  log: /^(dir|[a-z]+\.level|(console|file|exchange|syslog|journald)(\.(formatter(\..*)?|rotation\..*|[a-z_]+\.[a-z_.]+|use_file_logging|stdio|identity|facility|transport|protocol|ip|host|port))?)$/,
+  management: new RegExp(
+    `^((tcp|ssl|http)\\.(${listener}|[a-z_]+file|verify|fail_if_no_peer_cert|versions|ciphers)(\\..*)?|load_definitions|rates_mode|path_prefix|disable_stats|enable_queue_totals|login_session_timeout|cors\\..*|csp\\..*|hsts\\..*|headers\\..*|sample_retention_policies\\..*|db_cache_multiplier|oauth_.*|listener\\..*|http_log_dir|restrictions\\..*|require_auth_for_api_reference|delegate_count|process_stats_gc_timeout)$`,
+  ),
+  prometheus: new RegExp(
+    `^((tcp|ssl)\\.(${listener}|[a-z_]+file|verify|versions|ciphers)(\\..*)?|path|return_per_object_metrics|filter_aggregated_queue_metrics_pattern)$`,
+  ),
+  total_memory_available_override_value: /^$/,
+  vm_memory_high_watermark: /^(relative|absolute)$/,
+};
+
+function isKey(key: string): boolean {
+  const [section = '', ...rest] = key.split('.');
+  return sections.has(section) && (keysOf[section]?.test(rest.join('.')) ?? true);
+}
+
 /** @throws CommandError when a file cannot be used: the node does not start */
 export function readRabbitmqSettings(process: Process): RabbitmqSettings {
   const { env, files } = process;
@@ -82,7 +105,7 @@ function readConf(process: Process, given: string | undefined): Map<string, stri
       if (match === null)
         return fail(`Error preparing configuration in phase load:`, `${file}: Syntax error in line ${index + 1}`);
       const [, key = '', value = ''] = match;
-      if (!sections.has(key.split('.')[0] ?? '')) {
+      if (!isKey(key)) {
         return fail(
           'Error preparing configuration in phase transform_datatypes:',
           `  - Conf file attempted to set unknown variable: ${key}`,

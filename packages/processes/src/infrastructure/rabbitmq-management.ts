@@ -71,7 +71,12 @@ function answer(broker: Broker, nodeName: string, peer: Peer, request: HttpMessa
       );
     case 'definitions':
       if (request.method === 'GET') return json(200, definitionsOf(state));
-      importDefinitions(state, body);
+      try {
+        importDefinitions(state, body);
+      } catch (error) {
+        if (!(error instanceof DefinitionsError)) throw error;
+        return json(400, { error: 'bad_request', reason: error.message });
+      }
       return noContent(false);
     default:
       return notFound();
@@ -264,7 +269,15 @@ interface Definitions {
   }[];
 }
 
-/** Takes over definitions: they are added to what is there, and reset the passwords of users that are named. */
+/** Definitions name what is not there; `message` is Erlang's term. */
+export class DefinitionsError extends Error {
+  override readonly name = 'DefinitionsError';
+}
+
+/**
+ * Takes over definitions: they are added to what is there, and reset the passwords of users that are named.
+ * @throws DefinitionsError for permissions of users and in vhosts that do not exist (rabbitmq-server#1329)
+ */
 export function importDefinitions(state: BrokerState, given: unknown): void {
   const { users: people = [], vhosts = [], permissions: rights = [], policies: rules = [] } = given as Definitions;
   for (const { name } of vhosts) addVirtualHost(state, name);
@@ -272,8 +285,14 @@ export function importDefinitions(state: BrokerState, given: unknown): void {
     const list = Array.isArray(tags) ? tags : tags.split(',').filter((tag) => tag !== '');
     state.users.set(name, { password, tags: list, permissions: state.users.get(name)?.permissions ?? new Map() });
   }
-  for (const { user, vhost, configure, write, read } of rights)
-    state.users.get(user)?.permissions.set(vhost, { configure, write, read });
+  for (const { user, vhost, configure, write, read } of rights) {
+    const known = state.users.get(user);
+    if (known === undefined) throw new DefinitionsError(`{no_such_user,${erlang(user)}}`);
+    if (!state.virtualHosts.has(vhost)) throw new DefinitionsError(`{no_such_vhost,${erlang(vhost)}}`);
+    if (![configure, write, read].every((pattern) => typeof pattern === 'string'))
+      throw new DefinitionsError('{invalid_regexp,undefined,badarg}');
+    known.permissions.set(vhost, { configure, write, read });
+  }
   for (const rule of rules) {
     state.virtualHosts.get(rule.vhost)?.policies.set(rule.name, {
       pattern: rule.pattern,
@@ -282,4 +301,8 @@ export function importDefinitions(state: BrokerState, given: unknown): void {
       applyTo: rule['apply-to'] ?? 'all',
     });
   }
+}
+
+function erlang(text: string | undefined): string {
+  return text === undefined ? 'undefined' : `<<"${text}">>`;
 }

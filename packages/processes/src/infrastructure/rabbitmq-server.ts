@@ -3,7 +3,7 @@ import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, makeDirectories, pause, reasonOf, terminated } from '../program-support.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
 import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
-import { importDefinitions, managementApi } from './rabbitmq-management.ts';
+import { DefinitionsError, importDefinitions, managementApi } from './rabbitmq-management.ts';
 
 /** What another process of the cluster (rabbitmqctl) asks a node over Erlang distribution. */
 export interface NodeRequest {
@@ -187,7 +187,9 @@ function initialize(
   }
   try {
     importDefinitions(state, JSON.parse(text) as unknown);
-  } catch {
+  } catch (error) {
+    if (error instanceof DefinitionsError)
+      throw new CommandError(`BOOT FAILED\n===========\nError during startup: {error,${error.message}}`);
     throw new CommandError(
       `BOOT FAILED\n===========\nError during startup: {error,{invalid_definitions_file,"${definitions}"}}`,
     );
