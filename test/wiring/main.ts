@@ -39,7 +39,8 @@ async function main(): Promise<number> {
     const why = verdict === 'survived' ? (explained(id, explanations) ?? 'UNEXPLAINED') : words;
     console.log(`${results.length}/${chosen.length} ${verdict} ${id} (${milliseconds} ms) => ${why}`);
   };
-  await tryAll(chosen, { workers: Number(values.workers), onResult });
+  const mayLive = (id: string) => explained(id, explanations) !== undefined;
+  await tryAll(chosen, { workers: Number(values.workers), mayLive, onResult });
   const whole = values.only === undefined && values.cloud === undefined && values.sample === undefined;
   const report = reportOf(results, explanations, {
     command: commandLine(),

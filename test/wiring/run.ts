@@ -31,16 +31,27 @@ function claimsNodes(cloud: string): boolean {
 /** Real milliseconds after which a trial counts as hung. */
 const patience = 120_000;
 
-/** Tries mutants in worker threads; one that hangs is ended with its worker. Results come as they are found. */
+/** The last one: it has everything that could notice. */
+const wholeCloud = Object.keys(clouds).at(-1) ?? '';
+
+/**
+ * Tries mutants in worker threads; one that hangs is ended with its worker. What survives on a part of the cloud for no
+ * known reason is tried on the whole one. Results come as they are found.
+ */
 export async function tryAll(
   questions: readonly Question[],
-  { workers, onResult }: { workers: number; onResult: (result: Result) => void },
+  options: { workers: number; mayLive: (id: string) => boolean; onResult: (result: Result) => void },
 ): Promise<void> {
+  const { workers, mayLive, onResult } = options;
   const queue = [...questions];
   const lane = async () => {
     let worker = start();
     for (let question = queue.shift(); question !== undefined; question = queue.shift()) {
       const answer = await ask(worker, question);
+      if (answer.verdict === 'survived' && question.cloud !== wholeCloud && !mayLive(question.id)) {
+        queue.unshift({ ...question, cloud: wholeCloud });
+        continue;
+      }
       onResult({ ...question, ...answer });
       if (answer.verdict !== 'broken') continue;
       await worker.terminate();
