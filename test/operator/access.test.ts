@@ -1,5 +1,5 @@
 import { minimalControlPlane } from '@openstack-operator/cli';
-import { ClusterRoleBinding, isApiError, type Kind, type KubeObject, Node } from '@openstack-operator/kube';
+import { ClusterRoleBinding, isApiError, type Kind, Node } from '@openstack-operator/kube';
 import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { uniqueName } from '../conformance/server.ts';
@@ -41,7 +41,7 @@ async function bringUp(spec: object, options: { rolesAlone?: boolean } = {}) {
   const operator = await startOperator(options.rolesAlone === true ? [namespace] : undefined);
   ending.push(() => operator.stop());
   const object = { ...minimalControlPlane, metadata: { name: 'my-cloud', namespace }, spec };
-  await client.create(ControlPlane, object as KubeObject);
+  await client.create(ControlPlane, object);
   const ref = { namespace, name: 'my-cloud' };
   const cloud = () => client.get(ControlPlane, ref);
   const ready = () =>

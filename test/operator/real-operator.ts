@@ -53,7 +53,7 @@ const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Na
 export async function install(files: readonly (readonly [path: string, namespace?: string])[]): Promise<void> {
   for (const kind of kinds) {
     const definition = crd(kind) as unknown as CustomResourceDefinition;
-    await client.apply(CustomResourceDefinition, definition as never, { fieldManager: 'test', force: true });
+    await client.apply(CustomResourceDefinition, definition, { fieldManager: 'test', force: true });
   }
   await ensure(namespaceOf(operatorNamespace));
   for (const [file, namespace] of [['rbac/service_account.yaml'] as const, ...files]) {

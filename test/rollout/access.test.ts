@@ -38,19 +38,20 @@ describe('with the rights of config/rbac', () => {
     const ready = () => cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
     await install(cloud, ['rbac/service_account.yaml', 'rbac/role.yaml', 'rbac/role_binding.yaml']);
     await cloud.startOperator({ user: operatorUser, identity: 'one' });
-    const spec = { ...identityOnly, ovnNetwork: { nodeGroups: [{ name: 'edge' }] } };
+    const keystone = { fernetKeyRotationInterval: 1 };
+    const spec = { ...identityOnly, keystone, ovnNetwork: { nodeGroups: [{ name: 'edge' }] } };
     await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
     await ready();
     expect(cloud.list('Node')[0]?.metadata.labels?.['openstack.k8s.io/cloud']).toBe('openstack.my-cloud');
 
-    const patch = { spec: { keystone: { tokenExpiration: 7200 }, mariadb: { storage: { size: '20Gi' } } } };
+    const patch = { spec: { keystone: { tokenExpiration: 1800 }, mariadb: { storage: { size: '20Gi' } } } };
     await cloud.settle(client.patch(OpenStackControlPlane as Kind, cloudRef, 'merge', patch));
     await cloud.clock.advance(60_000);
     await ready();
     await cloud.settle(client.delete(Secret, { namespace, name: 'my-cloud-keystone-db-password' }));
     await cloud.clock.advance(60_000);
     await ready();
-    await cloud.clock.advance(25 * 3_600_000);
+    await cloud.clock.advance(65 * 60_000);
     expect(cloud.list('Event').map(({ reason }) => reason)).toContain('KeysRotated');
 
     await cloud.settle(client.delete(OpenStackControlPlane as Kind, cloudRef));
