@@ -1,5 +1,5 @@
 import { type Kind, Namespace as NamespaceKind, Node as NodeKind } from '@openstack-operator/kube';
-import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { MariaDB, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 
@@ -143,5 +143,23 @@ test('a namespace that is deleted goes, whatever it holds', async () => {
   const client = cloud.rehearsal.sandbox.client();
   await cloud.settle(client.delete(NamespaceKind, { name: 'openstack' }));
   await cloud.until(() => cloud.list('Namespace').every(({ metadata }) => metadata.name !== 'openstack'), 10);
+  expect(labels(cloud)).toEqual([]);
+});
+
+test('resources that stand alone share their nodes, and the last one lets them go', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const network = (name: string) => ({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'OVNNetwork',
+    metadata: { name, namespace: 'openstack' },
+    spec: { nodeGroups: [{ name: 'edge' }] },
+  });
+  for (const name of ['one', 'two']) await cloud.settle(cloud.rehearsal.create(network(name)));
+  await cloud.until(() => labels(cloud).length > 0);
+  await cloud.clock.advance(5000);
+  await cloud.remove(OVNNetwork, 'one');
+  expect(labels(cloud)).not.toEqual([]);
+  await cloud.remove(OVNNetwork, 'two');
   expect(labels(cloud)).toEqual([]);
 });

@@ -1,9 +1,27 @@
-import { isApiError, Node, type StoredObject } from '@openstack-operator/kube';
-import { cloudLabel, conditionOf, fieldManager, type NodeClaim } from '@openstack-operator/openstack';
+import {
+  controllerOf,
+  isApiError,
+  type Kind,
+  type KubeObject,
+  Node,
+  type StoredObject,
+} from '@openstack-operator/kube';
+import {
+  cloudLabel,
+  cloudOf,
+  conditionOf,
+  fieldManager,
+  type NodeClaim,
+  OpenStackControlPlane,
+  services,
+} from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
-/** Finalizer of a control plane: node labels live outside its namespace, and no garbage collector takes them off. */
+/** Finalizer of who claims nodes: their labels live outside its namespace, and no garbage collector takes them off. */
 export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
+
+/** Kinds that claim nodes where no control plane does. */
+const claimants: readonly Kind[] = services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind);
 
 /**
  * Labels nodes until the claim is met. A node is taken by a patch under its resourceVersion: of two clouds that want it
@@ -29,9 +47,21 @@ export async function claimNodes(pass: Pass, claim: NodeClaim): Promise<void> {
   }
 }
 
-/** Takes the labels off all nodes of a cloud. */
-export async function releaseNodes(pass: Pass, cloud: string): Promise<void> {
-  if (!pass.cache.has(Node)) return;
+/** Whether a resource claims its nodes itself, as no control plane does it. */
+export function standsAlone(resource: KubeObject): boolean {
+  return controllerOf(resource)?.kind !== OpenStackControlPlane.kind;
+}
+
+/** Takes the labels off all nodes of the resource's cloud, unless another resource that stands alone shares them. */
+export async function releaseNodes(pass: Pass): Promise<void> {
+  const { cache, object: resource } = pass;
+  if (!cache.has(Node)) return;
+  const cloud = cloudOf(resource);
+  const others = claimants
+    .filter((kind) => cache.has(kind))
+    .flatMap((kind) => cache.list(kind, { namespace: resource.metadata.namespace ?? '' }))
+    .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined);
+  if (others.some((other) => standsAlone(other) && cloudOf(other) === cloud)) return;
   for (const node of pass.cache.list(Node)) {
     const labels = node.metadata.labels ?? {};
     if (labels[cloudLabel] !== cloud) continue;

@@ -40,6 +40,7 @@ import {
   type Service,
   services,
 } from '@openstack-operator/openstack';
+import { standsAlone } from './claim-nodes.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
 import type { Pass } from './pass.ts';
@@ -103,6 +104,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       return reconcile(pass, {
         compose: () => compose(service, pass.object, gather(pass, service)),
         phase: servicePhase,
+        claimsNodes: service.claims !== undefined && standsAlone(pass.object),
       });
     },
   });

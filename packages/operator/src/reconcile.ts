@@ -10,7 +10,6 @@ import {
 import {
   annotations,
   type Composition,
-  cloudOf,
   conditionOf,
   type Judgement,
   judgeAll,
@@ -160,7 +159,7 @@ function finishedOf(
 async function finalize(pass: Pass): Promise<void> {
   const { object: resource } = pass;
   if (!hasFinalizer(resource)) return;
-  await releaseNodes(pass, cloudOf(resource));
+  await releaseNodes(pass);
   await setFinalizers(
     pass,
     (resource.metadata.finalizers ?? []).filter((name) => name !== nodesFinalizer),
