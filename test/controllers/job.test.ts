@@ -275,3 +275,22 @@ test('a Job that is deleted in the background takes its running pods along', asy
     ({ length }) => length === 0,
   );
 });
+
+test('a Job that is replaced by one of its name lets its pods go', async () => {
+  const namespace = await server.namespace();
+  await create(namespace);
+  const [first] = await pods(namespace, 1);
+  await client.delete(Job, { namespace, name: 'sync' }, { propagationPolicy: 'Background' });
+  await eventually(
+    () => list(Job, namespace),
+    ({ length }) => length === 0,
+  );
+  await create(namespace);
+  const left = await eventually(
+    () => list(Pod, namespace),
+    (found) => found.length === 1 && found[0]?.metadata.uid !== first?.metadata.uid,
+  );
+  await report(server, left[0] as StoredObject<Pod>, 'Succeeded');
+  const job = await eventually(() => read(namespace), finished);
+  expect(job.status?.succeeded).toBe(1);
+});

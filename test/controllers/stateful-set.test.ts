@@ -298,3 +298,32 @@ test('claims go with the set when their retention policy says so', async () => {
     (claims) => claims.every(({ metadata }) => metadata.deletionTimestamp),
   );
 });
+
+test('made anew above orphans, it takes up the pods and revisions that were left, and replaces none', async () => {
+  const namespace = await server.namespace();
+  await create(namespace);
+  const settled = ({ status }: StoredObject<StatefulSet>) => status?.readyReplicas === 2;
+  await start(namespace, settled);
+  const uids = async () =>
+    [...(await list(Pod, namespace)), ...(await list(ControllerRevision, namespace))].map(
+      ({ metadata }) => metadata.uid,
+    );
+  const before = await uids();
+  await client.delete(StatefulSet, { namespace, name: 'db' }, { propagationPolicy: 'Orphan' });
+  await eventually(
+    () => list(StatefulSet, namespace),
+    ({ length }) => length === 0,
+  );
+  const volumeClaimTemplates = [
+    {
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    },
+  ];
+  await create(namespace, { volumeClaimTemplates });
+  const set = await start(namespace, settled);
+  expect(set.status?.updatedReplicas).toBe(2);
+  expect(await uids()).toEqual(before);
+  const [revision] = await list(ControllerRevision, namespace);
+  expect(revision?.metadata.ownerReferences).toMatchObject([{ uid: set.metadata.uid, controller: true }]);
+});
