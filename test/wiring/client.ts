@@ -99,6 +99,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
+    await get('/v2.0/routers');
     made.network = (await post('/v2.0/networks', { network: { name: 'guests' } }))['network']?.['id'];
     if (host === undefined) return;
     const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });

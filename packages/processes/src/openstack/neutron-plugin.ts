@@ -9,6 +9,8 @@ import type { ApiContext } from './wsgi-service.ts';
 export interface NeutronPlugin {
   readonly database: Database;
   readonly usesOvn: boolean;
+  /** Whether a service plugin offers routers: the API has them only then. */
+  readonly routes: boolean;
 }
 
 /** Connections to OVN's databases: opened again when they were lost. */
@@ -77,7 +79,8 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
   );
   const unknown = config.list('DEFAULT', 'service_plugins').find((name) => !servicePlugins.has(name));
   if (unknown !== undefined) missingPlugin(unknown);
-  return { database, usesOvn };
+  const routes = config.list('DEFAULT', 'service_plugins').some((name) => ['router', 'ovn-router'].includes(name));
+  return { database, usesOvn, routes };
 }
 
 /** What happens before an API server serves: the drop group is made with `ovsdb-client`. @throws PythonError CallbackFailure */
