@@ -100,7 +100,9 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
     await get('/v2.0/routers');
-    made.network = (await post('/v2.0/networks', { network: { name: 'guests' } }))['network']?.['id'];
+    const { network } = await post('/v2.0/networks', { network: { name: 'guests' } });
+    if (network?.['provider:network_type'] !== 'geneve') throw new Error('a network does not reach other nodes');
+    made.network = network['id'];
     if (host === undefined) return;
     const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });
     if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);

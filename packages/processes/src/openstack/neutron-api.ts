@@ -87,7 +87,7 @@ export function networkApi(context: ApiContext, plugin: NeutronPlugin, ovn: OvnC
 
 async function route(
   process: Process,
-  { database, ovn, routes }: NeutronPlugin & { ovn: OvnConnections | undefined },
+  { database, ovn, routes, tenantType }: NeutronPlugin & { ovn: OvnConnections | undefined },
   request: HttpMessage,
   path: string,
 ): Promise<HttpReply> {
@@ -119,6 +119,7 @@ async function route(
   if (request.method === 'POST') {
     const given = (JSON.parse(request.body || '{}') as Record<string, Row>)[item] ?? {};
     const row: Row = { ...given, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
+    if (kind === 'networks') row['provider:network_type'] ??= tenantType;
     const host = row['binding:host_id'];
     // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
     if (typeof host === 'string' && host !== '')
