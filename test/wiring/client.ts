@@ -100,9 +100,17 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
     await get('/v2.0/routers');
+    await get('/v2.0/security-groups');
     const { network } = await post('/v2.0/networks', { network: { name: 'guests' } });
     if (network?.['provider:network_type'] !== 'geneve') throw new Error('a network does not reach other nodes');
     made.network = network['id'];
+    const { ports = [] } = await get('/v2.0/ports');
+    const metadata = ports.find((port) => port['network_id'] === made.network);
+    if (metadata?.['device_owner'] !== 'network:distributed') throw new Error('a network has no metadata');
+    for (const type of ['flat', 'vlan'])
+      await post('/v2.0/networks', {
+        network: { 'provider:network_type': type, 'provider:physical_network': 'physnet1', 'router:external': true },
+      });
     if (host === undefined) return;
     const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });
     if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);

@@ -8,6 +8,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { json, plain } from './http.ts';
+import { hasResource, metadataPort, networkOf } from './neutron-networks.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
 import { createLogicalPort, followPorts } from './neutron-ports.ts';
 import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
@@ -81,13 +82,13 @@ export function networkApi(context: ApiContext, plugin: NeutronPlugin, ovn: OvnC
       if (path === '/' || path === '') return versions(200, ['v2.0']);
       return path === '/healthcheck' ? plain(200, 'OK') : undefined;
     },
-    routes: (request, path) => route(context.process, { ...plugin, ovn }, request, path),
+    routes: (request, path) => route(context, { ...plugin, ovn }, request, path),
   });
 }
 
 async function route(
-  process: Process,
-  { database, ovn, routes, tenantType }: NeutronPlugin & { ovn: OvnConnections | undefined },
+  { process, config }: ApiContext,
+  { database, ovn }: NeutronPlugin & { ovn: OvnConnections | undefined },
   request: HttpMessage,
   path: string,
 ): Promise<HttpReply> {
@@ -114,12 +115,16 @@ async function route(
     routers: 'routers',
     'security-groups': 'securitygroups',
   }[kind];
-  if (table === undefined || (table === 'routers' && !routes)) return notFoundReply();
+  if (table === undefined || !hasResource(config, kind)) return notFoundReply();
   const item = kind.replace(/s$/, '').replace('-', '_');
   if (request.method === 'POST') {
     const given = (JSON.parse(request.body || '{}') as Record<string, Row>)[item] ?? {};
-    const row: Row = { ...given, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
-    if (kind === 'networks') row['provider:network_type'] ??= tenantType;
+    const checked = kind === 'networks' ? networkOf(config, given) : given;
+    if ('problem' in checked) {
+      const message = `Invalid input for operation: ${String(checked['problem'])}`;
+      return json(400, { NeutronError: { type: 'InvalidInput', message, detail: '' } });
+    }
+    const row: Row = { ...checked, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
     const host = row['binding:host_id'];
     // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
     if (typeof host === 'string' && host !== '')
@@ -128,6 +133,8 @@ async function route(
       const network = kind === 'ports' || kind === 'subnets' ? String(row['network_id']) : undefined;
       if (network !== undefined && !tableOf(schema, 'networks').has(network)) return network;
       tableOf(schema, table).set(String(row['id']), row);
+      const port = kind === 'networks' ? metadataPort(config, row) : undefined;
+      if (port !== undefined) tableOf(schema, 'ports').set(String(port['id']), port);
       return undefined;
     });
     if (missing !== undefined) {

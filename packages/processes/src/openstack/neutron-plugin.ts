@@ -9,10 +9,6 @@ import type { ApiContext } from './wsgi-service.ts';
 export interface NeutronPlugin {
   readonly database: Database;
   readonly usesOvn: boolean;
-  /** Whether a service plugin offers routers: the API has them only then. */
-  readonly routes: boolean;
-  /** What a project's network is made of: the first of `tenant_network_types`. */
-  readonly tenantType: string | undefined;
 }
 
 /** Connections to OVN's databases: opened again when they were lost. */
@@ -81,9 +77,9 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
   );
   const unknown = config.list('DEFAULT', 'service_plugins').find((name) => !servicePlugins.has(name));
   if (unknown !== undefined) missingPlugin(unknown);
-  const routes = config.list('DEFAULT', 'service_plugins').some((name) => ['router', 'ovn-router'].includes(name));
-  const [tenantType] = config.list('ml2', 'tenant_network_types', ['local']);
-  return { database, usesOvn, routes, tenantType };
+  config.choice('ovn', 'neutron_sync_mode', ['off', 'log', 'repair', 'migrate'], 'log');
+  config.choice('ovn', 'ovn_l3_scheduler', ['leastloaded', 'chance'], 'leastloaded');
+  return { database, usesOvn };
 }
 
 /** What happens before an API server serves: the drop group is made with `ovsdb-client`. @throws PythonError CallbackFailure */

@@ -1,0 +1,37 @@
+import type { Row } from '../infrastructure/mysql-protocol.ts';
+import type { Config } from '../oslo/config.ts';
+
+/** Whether the API has these resources at all: some come with a plugin or an extension only. */
+export function hasResource(config: Config, kind: string): boolean {
+  if (kind === 'routers')
+    return config.list('DEFAULT', 'service_plugins').some((name) => ['router', 'ovn-router'].includes(name));
+  return kind !== 'security-groups' || config.boolean('securitygroup', 'enable_security_group', true);
+}
+
+/**
+ * What ML2 makes of a network that is asked for: its type, checked by the type's driver; or why not
+ * (neutron.plugins.ml2.drivers.type_flat, type_vlan).
+ */
+export function networkOf(config: Config, given: Row): Row | { readonly problem: string } {
+  const types = config.list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve']);
+  const [tenantType = 'local'] = config.list('ml2', 'tenant_network_types', ['local']);
+  const type = String(given['provider:network_type'] ?? tenantType);
+  const physical = given['provider:physical_network'];
+  if (!types.includes(type)) return { problem: `network_type value '${type}' not supported.` };
+  if (
+    type === 'flat' &&
+    !config.list('ml2_type_flat', 'flat_networks', ['*']).some((one) => one === '*' || one === physical)
+  )
+    return { problem: `physical_network '${String(physical)}' unknown for flat provider network.` };
+  const vlans = config.list('ml2_type_vlan', 'network_vlan_ranges').map((range) => range.split(':')[0]);
+  if (type === 'vlan' && !vlans.some((one) => one === physical))
+    return { problem: `physical_network '${String(physical)}' unknown for VLAN provider network.` };
+  return { ...given, 'provider:network_type': type };
+}
+
+/** The port behind which OVN answers a network's guests with their metadata, if it does. */
+export function metadataPort(config: Config, network: Row): Row | undefined {
+  if (!config.boolean('ovn', 'ovn_metadata_enabled', false)) return undefined;
+  const id = String(network['id']);
+  return { id: `${id}-metadata`, network_id: id, device_owner: 'network:distributed', device_id: `ovnmeta-${id}` };
+}
