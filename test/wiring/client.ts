@@ -47,6 +47,7 @@ async function use(process: Process): Promise<void> {
         put: (path, body) => call(process, token, 'PUT', `${url}${path}`, body),
         host: HOST,
         made,
+        say: (text) => process.stdout(text),
         wait: (ms) => sleep(process.clock, ms, process.signal),
       });
     }
@@ -64,6 +65,7 @@ interface Endpoint {
   readonly host: string | undefined;
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
+  readonly say: (text: string) => void;
   readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
   readonly put: (path: string, body: unknown) => Promise<unknown>;
   readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
@@ -115,7 +117,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });
     if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
   },
-  compute: async ({ get, post, made, wait }) => {
+  compute: async ({ get, post, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
       if (!services.some((service) => service['binary'] === binary && service['state'] === 'up'))
@@ -133,7 +135,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     // Longer than Nova waits for Neutron to say that the port is there.
     for (let waited = 0; waited < 400; waited += 5) {
       const { server: now } = (await get(`/servers/${String(made.server)}`)) as unknown as { server: Server };
-      if (now.status === 'ACTIVE') return;
+      if (now.status === 'ACTIVE') return say(`guests are on ${String(made.network)}\n`);
       if (now.status === 'ERROR') throw new Error(`a server does not boot: ${now.fault?.message}`);
       await wait(5000);
     }

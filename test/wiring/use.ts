@@ -40,8 +40,26 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
     },
   });
   if (asUser !== undefined) return `user: ${asUser}`;
+  const asGuest = await askAsGuest(cloud);
+  if (asGuest !== undefined) return `guest: ${asGuest}`;
   const asStranger = await runPod(cloud, { name: 'stranger', labels: {}, env: { TARGETS: innards(cloud).join(' ') } });
   return asStranger === undefined ? undefined : `stranger: ${asStranger}`;
+}
+
+/** What a guest is told of itself: its network's proxy asks the node's metadata agent over the socket of its settings. */
+async function askAsGuest(cloud: Cloud): Promise<string | undefined> {
+  const { sandbox } = cloud.rehearsal;
+  const [, network] = /guests are on (\S+)/.exec(sandbox.pods.logs({ namespace, name: 'client' })) ?? [];
+  const agent = cloud
+    .list('Pod')
+    .find(({ metadata }) => metadata.name.startsWith(`${cloudName}-neutron-metadata-agent`));
+  if (network === undefined || agent === undefined) return undefined;
+  const file = '/etc/neutron/neutron_ovn_metadata_agent.ini';
+  const script = `
+socket=$(grep '^metadata_proxy_socket' ${file} | cut -d = -f 2 | tr -d ' ')
+curl -sSf --unix-socket "\${socket:-/var/lib/neutron/metadata_proxy}" -H 'X-OVN-Network-ID: ${network}' -H 'X-Forwarded-For: 192.0.2.5' http://169.254.169.254/latest/meta-data`;
+  const asked = await cloud.settle(sandbox.pods.exec({ namespace, name: agent.metadata.name }, ['sh', '-c', script]));
+  return asked.stdout.includes('instance-id') ? undefined : `no metadata: ${asked.stdout}${asked.stderr}`;
 }
 
 /** Every listening port behind a network policy, or that a Service offers, but those that are open to all. */

@@ -1,5 +1,5 @@
 import { uuid } from '@openstack-operator/kube';
-import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
+import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { type Row, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { ovsTable, transact } from '../infrastructure/ovsdb.ts';
 import type { Identity } from '../oslo/auth-token.ts';

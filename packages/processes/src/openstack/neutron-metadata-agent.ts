@@ -1,10 +1,10 @@
-import { type Program, SystemError } from '@openstack-operator/sandbox';
+import { type HttpMessage, type Program, SystemError } from '@openstack-operator/sandbox';
 import { mapOf, ovsTable, rootRow, transact } from '../infrastructure/ovsdb.ts';
 import { errno } from '../oslo/database.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { osloProgram } from '../oslo/service.ts';
 import { makeDirectories, pause, terminated } from '../program-support.ts';
-import { plain } from './http.ts';
+import { answerGuest } from './neutron-metadata-proxy.ts';
 import { openIdl, openIdlForever } from './ovn-client.ts';
 
 /**
@@ -35,7 +35,7 @@ export const metadataAgent: Program = osloProgram({
       const directory = socket.slice(0, socket.lastIndexOf('/'));
       if (!process.files.exists(directory)) makeDirectories(process, directory, 0o755);
       process.network.listen(`unix:${socket}`, 'http', () => ({
-        receive: () => Promise.resolve(plain(404, 'Not Found')),
+        receive: (request) => answerGuest(context, south, request as HttpMessage),
       }));
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;

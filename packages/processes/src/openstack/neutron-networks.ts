@@ -15,19 +15,21 @@ export function hasResource(config: Config, kind: string): boolean {
 export function networkOf(config: Config, given: Row): Row | { readonly problem: string } {
   const types = config.list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve']);
   const [tenantType = 'local'] = config.list('ml2', 'tenant_network_types', ['local']);
-  const type = String(given['provider:network_type'] ?? tenantType);
-  const physical = given['provider:physical_network'];
+  const type = textOf(given['provider:network_type']) ?? tenantType;
+  const physical = textOf(given['provider:physical_network']);
   if (!types.includes(type)) return { problem: `network_type value '${type}' not supported.` };
   if (
     type === 'flat' &&
     !config.list('ml2_type_flat', 'flat_networks', ['*']).some((one) => one === '*' || one === physical)
   )
-    return { problem: `physical_network '${String(physical)}' unknown for flat provider network.` };
+    return { problem: `physical_network '${physical}' unknown for flat provider network.` };
   const vlans = config.list('ml2_type_vlan', 'network_vlan_ranges').map((range) => range.split(':')[0]);
   if (type === 'vlan' && !vlans.some((one) => one === physical))
-    return { problem: `physical_network '${String(physical)}' unknown for VLAN provider network.` };
+    return { problem: `physical_network '${physical}' unknown for VLAN provider network.` };
   return { ...given, 'provider:network_type': type };
 }
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /** The port behind which OVN answers a network's guests with their metadata, if it does. */
 export function metadataPort(config: Config, network: Row): Row | undefined {

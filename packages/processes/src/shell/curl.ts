@@ -169,7 +169,11 @@ async function send(
     line.value('request') ??
     (line.has('I') || line.has('head') ? 'HEAD' : data.length > 0 ? 'POST' : 'GET');
   try {
-    const connection = await process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http');
+    const socket = line.value('unix-socket');
+    const connection =
+      socket === undefined
+        ? await process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http')
+        : await process.network.connectUnix(socket, 'http');
     if (scheme === 'https') throw new CurlError(35, 'OpenSSL/3.5.1: error:0A00010B:SSL routines::wrong version number');
     const late = new Promise<'late'>((resolve) => {
       if (limit > 0) process.clock.after(limit, () => resolve('late'), { ref: false });
