@@ -353,8 +353,20 @@ test('whatever is interleaved, the store ends equal to the server and holds no t
     { do: 'apply', name: 'b', value: 0, app: 'x' },
     { do: 'apply', name: 'b', value: 0, app: 'y' },
   ] as const;
+  // Made and deleted while a list that does not have it yet is on its way.
+  const late = [
+    { do: 'wait', ms: 803 },
+    { do: 'apply', name: 'c', value: 0, app: 'x' },
+    { do: 'delete', name: 'c' },
+  ] as const;
+  // Made twice by us, and gone twice, before the reader says a word of it.
+  const twice = [wait, enters, { do: 'remove', name: 'b' }, enters, { do: 'delete', name: 'b' }] as const;
   await fc.assert(property, {
     numRuns: 1000,
-    examples: [[[wait, enters, leaves], { streams: true, selects: true, slow: 0, seed: 0 }]],
+    examples: [
+      [[wait, enters, leaves], { streams: true, selects: true, slow: 0, seed: 0 }],
+      [[...twice], { streams: true, selects: false, slow: 0, seed: 0 }],
+      [[...late], { streams: false, selects: false, slow: 20, seed: 0 }],
+    ],
   });
 });

@@ -151,7 +151,11 @@ export class Store<T extends KubeObject = KubeObject> {
       listed.set(keyOf(object), object);
       uids.add(object.metadata.uid);
     }
-    for (const uid of this.#buried.keys()) if (reset || !uids.has(uid)) this.#buried.delete(uid);
+    for (const [uid, tombstone] of this.#buried) {
+      // A list that is older than what we deleted does not have it yet: the reader will still tell of it.
+      const tells = (compareResourceVersions(version, tombstone.version) ?? 0) >= 0;
+      if (reset || (tells && !uids.has(uid))) this.#buried.delete(uid);
+    }
     this.#version = version;
     for (const [key, stored] of this.#objects) {
       if (listed.has(key)) continue;
@@ -185,6 +189,10 @@ export class Store<T extends KubeObject = KubeObject> {
     const known = stored?.metadata.resourceVersion ?? this.#version ?? '0';
     if ((compareResourceVersions(resourceVersion, known) ?? 0) <= 0) return stored;
     const prepared = this.prepare(object);
+    // Another object of this name: what the reader still has to say of the one before it is old.
+    if (stored && stored.metadata.uid !== object.metadata.uid) {
+      this.#buried.set(stored.metadata.uid, { version: stored.metadata.resourceVersion, gone: true });
+    }
     this.#set(prepared);
     return prepared;
   }

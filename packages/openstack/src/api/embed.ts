@@ -2,11 +2,12 @@ import type { Api } from './define-api.ts';
 import { bool, type Field, type OpenApiSchema, object } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
-type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imagePullSecrets' | 'deletionPolicy';
+type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
 const saidOnce: readonly string[] = [
   'release',
   'region',
   'imageRegistry',
+  'imageTag',
   'imagePullSecrets',
   'deletionPolicy',
 ] satisfies SaidOnce[];

@@ -14,7 +14,7 @@ import { Placement } from './placement.ts';
 import { RabbitMQ } from './rabbitmq.ts';
 import { bool, choice, object, rule } from './schema.ts';
 import { common, nodes, serviceEndpoints } from './status.ts';
-import { deletionPolicy, imagePullSecrets, imageRegistry, region, release } from './template.ts';
+import { deletionPolicy, imagePullSecrets, imageRegistry, imageTag, region, release } from './template.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
@@ -97,6 +97,7 @@ export const OpenStackControlPlane = defineApi({
       { default: 'openstack.local' },
     ),
     imageRegistry,
+    imageTag,
     imagePullSecrets,
     deletionPolicy,
     mariadb: embedded(MariaDB, 'The database server.'),

@@ -23,6 +23,16 @@ export const imageRegistry = string(
   },
 );
 
+/** Which images of the registry: sites that build or mirror their own tag them as they like. */
+export const imageTag = string(
+  "Tag that takes the place of the release's in every built-in image. It has to be of the same release.",
+  {
+    maxLength: 128,
+    pattern: '^[a-zA-Z0-9_][-a-zA-Z0-9._]*$',
+    otherwise: `that of the release, such as ${defaultRelease.tag}`,
+  },
+);
+
 /** What the registries ask for. */
 export const imagePullSecrets = array(
   'Secrets with credentials of the registries.',
@@ -81,6 +91,7 @@ export function template<const C extends string, const I extends string = never>
       { keys: [...components, ...images] },
     ),
     imageRegistry,
+    imageTag,
     imagePullSecrets,
     deletionPolicy,
   };

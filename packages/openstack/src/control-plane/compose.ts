@@ -177,6 +177,7 @@ function childObject(
     },
     spec: defined({
       imageRegistry: spec.imageRegistry,
+      imageTag: spec.imageTag,
       imagePullSecrets: spec.imagePullSecrets,
       deletionPolicy: spec.deletionPolicy,
       release: child.phase === 'Infrastructure' ? undefined : spec.release,

@@ -42,6 +42,12 @@ describe('one field changes, and only what depends on it', () => {
       ['Deployment glance-api', 'Job glance-db-sync'],
     ],
     [
+      'the tag of every image',
+      'placement',
+      { imageTag: '2025.1-mirrored' },
+      ['Deployment placement-api', 'Job placement-db-create', 'Job placement-db-sync'],
+    ],
+    [
       'resources of the main component alone',
       'neutron',
       { resources: { requests: { cpu: '1' } } },

@@ -3,7 +3,7 @@ import type { ServiceSpec } from './surroundings.ts';
 
 /**
  * Reference of a component's image. What the resource says wins, most special first: `images[component]`, `image` (the
- * main component's alone), `imageRegistry` (the same names and tags elsewhere), the release.
+ * main component's alone), `imageRegistry` and `imageTag` (the same names elsewhere), the release.
  */
 export function imageOf(
   image: string,
@@ -11,5 +11,5 @@ export function imageOf(
 ): string {
   const { component, main, spec, release } = options;
   const own = spec.images?.[component] ?? (main ? spec.image : undefined);
-  return own ?? `${spec.imageRegistry ?? release.registry}/${image}:${release.tag}`;
+  return own ?? `${spec.imageRegistry ?? release.registry}/${image}:${spec.imageTag ?? release.tag}`;
 }

@@ -68,6 +68,7 @@ export interface ServiceSpec {
   readonly image?: string;
   readonly images?: Readonly<Record<string, string>>;
   readonly imageRegistry?: string;
+  readonly imageTag?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly release?: string;
   readonly region?: string;
