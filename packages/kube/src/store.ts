@@ -135,7 +135,12 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** The reader has come this far (BOOKMARK). */
   advance(version: string): void {
-    if (this.#version === undefined || !isNotNewer(version, this.#version)) this.#version = version;
+    if (this.#version !== undefined && isNotNewer(version, this.#version)) return;
+    this.#version = version;
+    // Of what left the selection before that there is nothing more to be told.
+    for (const [uid, tombstone] of this.#buried) {
+      if (!tombstone.gone && (compareResourceVersions(version, tombstone.version) ?? 0) >= 0) this.#buried.delete(uid);
+    }
   }
 
   /**
