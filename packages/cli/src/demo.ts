@@ -5,17 +5,17 @@ import {
   noLog,
   realClock,
   realRandom,
-  type StoredObject,
   sleep,
   type VirtualClock,
   virtualClock,
 } from '@openstack-operator/kube';
-import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { conditionOf, kinds } from '@openstack-operator/openstack';
 import { CommandError } from './command-error.ts';
 import { minimalControlPlane } from './minimal-control-plane.ts';
 import { readResources } from './read-resources.ts';
 import { createRehearsal, type Rehearsal, type RunningOperator, resourcesIn } from './rehearsal.ts';
-import { rolloutRows, seconds, treeText } from './rollout-tree.ts';
+import { seconds } from './rollout-tree.ts';
+import { rolloutView, standstill } from './rollout-view.ts';
 import { interrupted, serveSandbox } from './serve-sandbox.ts';
 import { validateResource } from './validate.ts';
 
@@ -49,13 +49,12 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   };
   const rehearsal = await settle(createRehearsal({ clock, random: realRandom, log: noLog }));
   const operator = await settle(rehearsal.startOperator());
-  const view = process.stdout.isTTY ? treeView : lineView;
   const begun = clock.now();
-  const draw = view(begun, () => clock.now());
+  const draw = rolloutView(begun, () => clock.now());
   for (const kind of kinds) operator.runtime.cache.onChange(kind, () => draw(resourcesIn(operator.runtime)));
   for (const resource of resources) await settle(rehearsal.create(resource));
   await until(() => resources.every((resource) => isReady(operator, resource))).catch((error: Error) => {
-    throw new CommandError(standstill(resourcesIn(operator.runtime), begun) || error.message);
+    throw new CommandError(standstill(resourcesIn(operator.runtime), { begun, patience }) || error.message);
   });
   draw(resourcesIn(operator.runtime), true);
   summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.now() - began, fast });
@@ -75,48 +74,6 @@ async function waitReal(done: () => boolean): Promise<void> {
     if (realClock.now() > deadline) throw new Error(`not Ready within ${seconds(patience)}`);
     await sleep(realClock, 50);
   }
-}
-
-/** What a rollout that does not end is waiting for: one line for each resource that is not Ready. */
-function standstill(resources: readonly StoredObject[], begun: number): string {
-  const open = rolloutRows(resources, begun).filter(({ state }) => state === 'working' || state === 'failed');
-  const lines = open.map(({ title, text }) => `  ${title}: ${text}`);
-  return lines.length === 0 ? '' : `not Ready within ${seconds(patience)}:\n${lines.join('\n')}`;
-}
-
-type Draw = (resources: readonly StoredObject[], last?: boolean) => void;
-
-/** A tree that is drawn over itself, at most ten times a second. */
-function treeView(begun: number, now: () => number): Draw {
-  let height = 0;
-  let drawn = 0;
-  return (resources, last = false) => {
-    if (!last && realClock.now() - drawn < 100) return;
-    drawn = realClock.now();
-    const [controlPlane] = resources.filter(({ kind }) => kind === OpenStackControlPlane.kind);
-    const phase = (controlPlane?.['status'] as { phase?: string } | undefined)?.phase ?? 'Pending';
-    const title = `${controlPlane?.metadata.name ?? 'resources'}: ${phase}, ${seconds(now() - begun)}`;
-    const lines = [title, ...treeText(rolloutRows(resources, begun), process.stdout.columns)];
-    process.stdout.write(
-      `${height === 0 ? '' : `\u001b[${height}A`}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`,
-    );
-    height = lines.length;
-  };
-}
-
-/** One plain line for each thing that is new: for pipes and logs. */
-function lineView(begun: number, now: () => number): Draw {
-  const said = new Set<string>();
-  return (resources) => {
-    for (const { title, state, text } of rolloutRows(resources, begun)) {
-      const line = `${title}: ${state === 'ready' ? 'Ready' : text}`;
-      if (said.has(line) || state === 'waiting') continue;
-      said.add(line);
-      process.stdout.write(
-        `${seconds(now() - begun).padStart(12)}  ${line.length > 200 ? `${line.slice(0, 199)}…` : line}\n`,
-      );
-    }
-  };
 }
 
 function summary(
@@ -152,13 +109,13 @@ async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): 
   const close = await serveSandbox(sandbox, { kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig') });
   const ended = new AbortController();
   const end = interrupted().then(() => ended.abort());
-  if (virtual !== undefined) await follow(virtual, ended.signal);
+  if (virtual !== undefined) await keepPace(virtual, ended.signal);
   await end;
   await close();
 }
 
 /** Moves virtual time as fast as real time goes. */
-async function follow(virtual: VirtualClock, signal: AbortSignal): Promise<void> {
+async function keepPace(virtual: VirtualClock, signal: AbortSignal): Promise<void> {
   let before = realClock.now();
   while (!signal.aborted) {
     await sleep(realClock, 100);

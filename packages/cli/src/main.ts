@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { CommandError } from './command-error.ts';
 import { demoCommand } from './demo.ts';
+import { followCommand } from './follow.ts';
 import { renderCommand } from './render-command.ts';
 import { sandboxCommand } from './sandbox-command.ts';
 import { validateCommand } from './validate.ts';
@@ -15,6 +16,7 @@ Examples:
   kubectl openstack demo                                       a cloud comes up on an embedded Kubernetes
   kubectl openstack validate -f cloud.yaml                     what is wrong with it, without a cluster
   kubectl openstack render -f cloud.yaml | less                every object that it leads to
+  kubectl openstack follow my-cloud -n openstack               how far it is, in your cluster
   kubectl openstack sandbox --kubeconfig /tmp/kubeconfig       a Kubernetes to play with`,
   );
 
@@ -31,6 +33,14 @@ program
   )
   .option('--keep', 'go on running afterwards, and write a kubeconfig to look around with')
   .action(demoCommand);
+program
+  .command('follow')
+  .description('show the rollout of a control plane in your cluster until it is Ready')
+  .argument('<name>', 'the OpenStackControlPlane')
+  .option('-n, --namespace <namespace>', "where it is (default: the context's namespace)")
+  .option('--kubeconfig <path>', 'which cluster (default: as kubectl)')
+  .option('--timeout <seconds>', 'give up after', '1800')
+  .action(followCommand);
 program
   .command('sandbox')
   .description('run an embedded Kubernetes until interrupted')

@@ -1,0 +1,71 @@
+import {
+  Cache,
+  connect,
+  isApiError,
+  type KubeObject,
+  noLog,
+  type ObjectRef,
+  parseTimestamp,
+  realClock,
+  realRandom,
+} from '@openstack-operator/kube';
+import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { CommandError } from './command-error.ts';
+import { seconds } from './rollout-tree.ts';
+import { rolloutView, standstill } from './rollout-view.ts';
+
+/** `kubectl openstack follow`: shows the rollout of a control plane in a cluster until it is Ready. */
+export async function followCommand(
+  name: string,
+  options: { kubeconfig?: string; namespace?: string; timeout: string },
+): Promise<void> {
+  const patience = Number(options.timeout) * 1000;
+  if (!(patience > 0)) throw new CommandError(`--timeout ${options.timeout}: expected seconds, such as 600`, 2);
+  const { kubeconfig } = options;
+  const { client, ...found } = await connect({
+    env: process.env,
+    clock: realClock,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  });
+  const ref: ObjectRef = { namespace: options.namespace ?? found.namespace, name };
+  const controlPlane = await client.get(OpenStackControlPlane, ref).catch((error: unknown) => {
+    if (!isApiError(error, 404)) throw error;
+    throw new CommandError(`no OpenStackControlPlane ${ref.namespace}/${name}: name one of kubectl get oscp -A`);
+  });
+  const begun = parseTimestamp(controlPlane.metadata.creationTimestamp ?? '');
+  const cache = new Cache({
+    client,
+    clock: realClock,
+    random: realRandom,
+    log: noLog,
+    namespaces: [ref.namespace ?? ''],
+  });
+  const draw = rolloutView(begun, () => realClock.now());
+  const resources = () => kinds.flatMap((kind) => cache.list(kind)).filter((one) => belongsTo(one, name));
+  const ready = new Promise<boolean>((resolve) => {
+    realClock.after(patience, () => resolve(false), { ref: false });
+    const look = () => {
+      draw(resources());
+      const live = cache.get(OpenStackControlPlane, ref);
+      if (live !== undefined && conditionOf(live, 'Ready')?.status === 'True') resolve(true);
+    };
+    for (const kind of kinds) {
+      cache.watch(kind);
+      cache.onChange(kind, look);
+    }
+  });
+  cache.start();
+  const reached = await ready;
+  draw(resources(), true);
+  await cache.stop();
+  if (!reached) throw new CommandError(standstill(resources(), { begun, patience }) || `${name} is not Ready`);
+  process.stdout.write(`Ready ${seconds(realClock.now() - begun)} after it was created.\n`);
+}
+
+/** The control plane itself and its children. */
+function belongsTo({ kind, metadata }: KubeObject, name: string): boolean {
+  if (kind === OpenStackControlPlane.kind) return metadata.name === name;
+  return (
+    metadata.ownerReferences?.some((owner) => owner.kind === OpenStackControlPlane.kind && owner.name === name) ?? false
+  );
+}
