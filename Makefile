@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring demo kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring cloud cloud-status cloud-down demo kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -51,6 +51,15 @@ test-clients: build kubernetes ## kubectl and the official Python client against
 
 test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/wiring/report.md)
 	node test/wiring/main.ts
+
+cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server
+	@node tools/cloud/main.ts up
+
+cloud-status: install ## what runs of it
+	@node tools/cloud/main.ts status
+
+cloud-down: install ## ends it, and leaves the machine as it was
+	@node tools/cloud/main.ts down
 
 demo: build ## the minimal cloud on the embedded Kubernetes (its OpenStack processes are simulated)
 	@bin/kubectl-openstack demo

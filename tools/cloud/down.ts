@@ -1,0 +1,12 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Place, root } from './place.ts';
+import { run, step } from './step.ts';
+
+/** Ends the cloud with its node. The caches stay: images, compiled programs. */
+export async function down(place: Place): Promise<void> {
+  await step('Kubernetes node', () =>
+    run(join(root, 'tools/kubernetes/down'), ['--dir', place.kubernetes], { log: place.log('down') }),
+  );
+  rmSync(place.directory, { recursive: true, force: true });
+}

@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import { down } from './down.ts';
+import { placeOf } from './place.ts';
+import { shell } from './shell.ts';
+import { status } from './status.ts';
+import { StepError } from './step.ts';
+import { up } from './up.ts';
+
+const usage = `A whole cloud on this machine: a real Kubernetes, the operator in a pod, real OpenStack processes, and a server.
+
+Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-status, make cloud-down)
+
+  up        brings it up, as far as it is not; boots a server; prints the endpoints
+  status    what runs; --json for programs
+  shell     a shell (or: shell -- COMMAND ...) in which kubectl and openstack reach the cloud by its names
+  down      ends it and leaves the machine as it was; images and compiled programs stay cached
+
+  --dir DIR      where credentials and logs are kept (default: ~/.cache/openstack-operator/cloud)
+  --no-server    up: stop when the control plane is Ready
+
+Needs root on Debian 12, 2 cores, 8 GiB of memory and 15 GiB of disk. No hardware virtualization: servers are emulated.
+`;
+
+async function main(): Promise<number> {
+  const [command, ...rest] = process.argv.slice(2);
+  const { values, positionals } = parseArgs({
+    args: rest,
+    options: {
+      dir: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      'no-server': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+    allowPositionals: true,
+  });
+  const place = placeOf(values.dir);
+  if (values.help || command === '--help' || command === '-h' || command === 'help') {
+    process.stdout.write(usage);
+    return 0;
+  }
+  switch (command) {
+    case 'up':
+      await up(place, { server: !values['no-server'] });
+      return 0;
+    case 'status':
+      return await status(place, { json: values.json });
+    case 'shell':
+      return await shell(place, positionals);
+    case 'down':
+      await down(place);
+      return 0;
+    case undefined:
+    default:
+      process.stderr.write(`${command === undefined ? '' : `tools/cloud: no command ${command}\n\n`}${usage}`);
+      return 2;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(
+    `\n${error instanceof StepError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
+  process.exitCode = 1;
+}

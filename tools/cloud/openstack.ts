@@ -1,0 +1,106 @@
+import { Resolver } from 'node:dns';
+import { createReadStream } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { StepError } from './step.ts';
+
+/** Who asks, and where. */
+export interface Credentials {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly project: string;
+}
+
+/** An answer: its JSON, or its text. */
+export type Answer = Record<string, unknown>;
+
+/** OpenStack's public APIs, as a user with a token sees them. */
+export interface OpenStack {
+  /** By type of the service in the catalogue, such as `compute`. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  readonly call: (service: string, method: string, path: string, body?: unknown) => Promise<Answer>;
+  readonly upload: (service: string, path: string, file: string) => Promise<void>;
+}
+
+/** The cluster's DNS, reached through the route to its Services. */
+export const clusterDns = '10.96.0.10';
+
+/** Signs in. @throws StepError that names the request and the answer */
+export async function signIn({ url, username, password, project }: Credentials): Promise<OpenStack> {
+  const domain = { name: 'Default' };
+  const auth = {
+    identity: { methods: ['password'], password: { user: { name: username, domain, password } } },
+    scope: { project: { name: project, domain } },
+  };
+  const { headers, body } = await send('POST', `${url}/auth/tokens`, { body: JSON.stringify({ auth }) });
+  const token = String(headers['x-subject-token']);
+  const { token: said } = JSON.parse(body) as { token: { catalog: Service[] } };
+  const endpoints = new Map(
+    said.catalog.map(({ type, endpoints }) => [
+      type,
+      endpoints.find((endpoint) => endpoint.interface === 'public')?.url ?? '',
+    ]),
+  );
+  const urlOf = (service: string, path: string) => {
+    const endpoint = endpoints.get(service);
+    if (endpoint === undefined) throw new StepError(`the catalogue has no service of type ${service}`);
+    return `${endpoint}${path}`;
+  };
+  return {
+    endpoints,
+    call: async (service, method, path, body) => {
+      const answer = await send(method, urlOf(service, path), {
+        token,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return answer.body === '' ? {} : (JSON.parse(answer.body) as Answer);
+    },
+    upload: async (service, path, file) => {
+      await send('PUT', urlOf(service, path), { token, file });
+    },
+  };
+}
+
+interface Service {
+  readonly type: string;
+  readonly endpoints: readonly { readonly interface: string; readonly url: string }[];
+}
+
+/** Names end in `.svc`, as pods use them: their search list adds the cluster's domain. */
+const lookup: LookupFunction = (hostname, _options, callback) => {
+  const resolver = new Resolver({ timeout: 2000, tries: 3 });
+  resolver.setServers([clusterDns]);
+  const name = hostname.endsWith('.svc') ? `${hostname}.cluster.local` : hostname;
+  resolver.resolve4(name, (error, addresses) => {
+    if (error !== null) callback(error, '');
+    else
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      );
+  });
+};
+
+async function send(
+  method: string,
+  url: string,
+  { token, body, file }: { token?: string; body?: string; file?: string },
+): Promise<{ headers: IncomingMessage['headers']; body: string }> {
+  const headers = {
+    'Content-Type': file === undefined ? 'application/json' : 'application/octet-stream',
+    Accept: 'application/json',
+    ...(token === undefined ? {} : { 'X-Auth-Token': token }),
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(url, { method, headers, lookup, timeout: 120_000 }, resolve);
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 120 s')));
+    sent.on('error', (error) => reject(new StepError(`${method} ${url}: ${error.message}`)));
+    if (file === undefined) sent.end(body);
+    else createReadStream(file).pipe(sent);
+  });
+  const text = Buffer.concat(await response.toArray()).toString();
+  const status = response.statusCode ?? 0;
+  if (status >= 400) throw new StepError(`${method} ${url}: ${status} ${text.slice(0, 500)}`);
+  return { headers: response.headers, body: text };
+}

@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type Place, root } from './place.ts';
+
+/** What images/build says of an archive: every image in it has this tag. */
+export interface ImageSet {
+  readonly tag: string;
+  readonly archive: string;
+  readonly names: readonly string[];
+}
+
+/** All images of a cloud. */
+export interface Images extends ImageSet {
+  readonly operator: ImageSet;
+}
+
+/** Writes the kustomizations that name this machine's images: of config/default, and of the minimal sample. */
+export function writeOverlay(place: Place, images: Images): void {
+  const operatorImage = images.operator.names.find((name) => name.startsWith('localhost/')) ?? '';
+  const [newName, newTag] = splitTag(operatorImage);
+  write(join(place.overlay, 'operator'), {
+    resources: [relative(join(place.overlay, 'operator'), join(root, 'config/default'))],
+    images: [{ name: 'ghcr.io/openstack-operator/openstack-operator', newName, newTag }],
+    patches: [
+      {
+        target: { kind: 'Deployment', name: 'openstack-operator' },
+        patch: JSON.stringify({
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: { name: 'openstack-operator' },
+          spec: {
+            template: {
+              spec: { containers: [{ name: 'operator', env: [{ name: 'OPERATOR_IMAGE', value: operatorImage }] }] },
+            },
+          },
+        }),
+      },
+    ],
+  });
+  const [name = ''] = images.names;
+  const sample = join(place.overlay, 'control-plane');
+  write(sample, {
+    resources: ['namespace.yaml', relative(sample, join(root, 'config/samples/controlplane_minimal.yaml'))],
+    patches: [
+      {
+        target: { kind: 'OpenStackControlPlane' },
+        patch: JSON.stringify([
+          { op: 'add', path: '/spec/imageRegistry', value: name.slice(0, name.lastIndexOf('/')) },
+          { op: 'add', path: '/spec/imageTag', value: images.tag },
+        ]),
+      },
+    ],
+  });
+  writeFileSync(
+    join(sample, 'namespace.yaml'),
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack' } }),
+  );
+}
+
+function splitTag(image: string): [string, string] {
+  const colon = image.lastIndexOf(':');
+  return [image.slice(0, colon), image.slice(colon + 1)];
+}
+
+function write(directory: string, kustomization: object): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'kustomization.yaml'), JSON.stringify(kustomization, null, 2));
+}

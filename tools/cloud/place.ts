@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** The repository. */
+export const root = resolve(import.meta.dirname, '../..');
+
+/** Where a cloud keeps what it needs, and what it says of itself. */
+export interface Place {
+  readonly directory: string;
+  /** The node: certificates, kubeconfig, logs. */
+  readonly kubernetes: string;
+  readonly kubeconfig: string;
+  readonly openrc: string;
+  readonly clouds: string;
+  /** Resolves the names of Services for the shell. */
+  readonly resolver: string;
+  /** What `up` applies with kustomize. */
+  readonly overlay: string;
+  log(name: string): string;
+}
+
+/** The place of the cloud in `dir`, by default the one that `make cloud` uses. */
+export function placeOf(dir?: string): Place {
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const directory = resolve(dir ?? join(cache, 'openstack-operator/cloud'));
+  const kubernetes = join(directory, 'kubernetes');
+  return {
+    directory,
+    kubernetes,
+    kubeconfig: join(kubernetes, 'kubeconfig'),
+    openrc: join(directory, 'openrc'),
+    clouds: join(directory, 'clouds.yaml'),
+    resolver: join(directory, 'resolv.conf'),
+    overlay: join(directory, 'overlay'),
+    log: (name) => join(directory, 'log', `${name}.log`),
+  };
+}
+
+/** Directory of the Kubernetes programs, kubectl among them. They have to be built. */
+export function kubernetesPrograms(): string {
+  const printed = execFileSync(join(root, 'tools/kubernetes/build'), ['--check'], { encoding: 'utf8' });
+  return printed.trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,38 @@
+import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { freemem } from 'node:os';
+import type { Place } from './place.ts';
+import { StepError } from './step.ts';
+
+const GiB = 1024 ** 3;
+
+/** What has to be so before anything is changed. @throws StepError with a line for each mistake and its remedy */
+export function checkMachine(place: Place): void {
+  const problems = [...problemsOf(place)];
+  if (problems.length > 0) throw new StepError(problems.join('\n'));
+}
+
+function* problemsOf({ directory }: Place): Iterable<string> {
+  if (process.platform !== 'linux') {
+    yield `This is ${process.platform}: the whole cloud needs Linux (Debian 12). make demo runs here.`;
+    return;
+  }
+  if (process.getuid?.() !== 0) yield 'Not root: namespaces, cgroups and mounts need it. Run it with sudo.';
+  const memory = availableMemory();
+  if (memory < 6 * GiB && !existsSync(`${directory}/openrc`)) {
+    yield `${gibibytes(memory)} of memory are available: the cloud uses up to 8 GiB, at least 6 have to be free. End other programs.`;
+  }
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize < 12 * GiB) {
+    yield `${gibibytes(bavail * bsize)} of disk are free at ${directory}: images and volumes need 12 GiB. Free some, or set XDG_CACHE_HOME to a larger disk.`;
+  }
+}
+
+function availableMemory(): number {
+  const [, kibibytes] = /^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? [];
+  return kibibytes === undefined ? freemem() : Number(kibibytes) * 1024;
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / GiB).toFixed(1)} GiB`;
+}

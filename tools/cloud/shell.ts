@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { kubernetesPrograms, type Place } from './place.ts';
+import { StepError } from './step.ts';
+
+/**
+ * Runs a command (or a shell) that reaches the cloud as its pods do: by the names of its Services. Its mount namespace
+ * has a resolv.conf of its own, so that the machine's stays as it is. Gives the exit code.
+ */
+export async function shell(place: Place, command: readonly string[]): Promise<number> {
+  if (!existsSync(place.openrc)) throw new StepError('No cloud runs here: make cloud brings one up.');
+  const script = `mount --bind "$RESOLVER" /etc/resolv.conf && . "$OPENRC" && exec "$@"`;
+  const wanted = command.length > 0 ? command : [process.env['SHELL'] ?? '/bin/bash'];
+  const child = spawn('unshare', ['--mount', 'sh', '-c', script, 'sh', ...wanted], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      RESOLVER: place.resolver,
+      OPENRC: place.openrc,
+      KUBECONFIG: place.kubeconfig,
+      OS_CLIENT_CONFIG_FILE: place.clouds,
+      PATH: `${kubernetesPrograms()}:${process.env['PATH'] ?? ''}`,
+    },
+  });
+  return await new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+}

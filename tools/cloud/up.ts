@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAccess } from './access.ts';
+import { ensureServer } from './first-server.ts';
+import { signIn } from './openstack.ts';
+import { type Images, writeOverlay } from './overlay.ts';
+import { kubernetesPrograms, type Place, root } from './place.ts';
+import { checkMachine } from './preconditions.ts';
+import { run, say, step } from './step.ts';
+
+/** The sample's name and namespace: what runs is the sample. */
+export const controlPlane = { namespace: 'openstack', name: 'my-cloud' };
+
+/** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
+export async function up(place: Place, options: { server: boolean }): Promise<void> {
+  checkMachine(place);
+  const [, images, guest] = await Promise.all([
+    step('Kubernetes programs', () =>
+      run(join(root, 'tools/kubernetes/build'), [], { log: place.log('kubernetes-build') }),
+    ),
+    step('container images', () => buildImages(place)),
+    step('guest image', async () =>
+      (await run(join(root, 'images/guest/build'), [], { log: place.log('guest') })).trim(),
+    ),
+  ]);
+  await step('Kubernetes node', () => startNode(place, images));
+  await step('operator', () => deployOperator(place, images));
+  await step('control plane', () => deployControlPlane(place));
+  const credentials = await writeAccess(place, controlPlane);
+  const openstack = await signIn(credentials);
+  if (options.server) await ensureServer(openstack, guest);
+  say('');
+  for (const [type, url] of openstack.endpoints) process.stdout.write(`  ${type.padEnd(10)} ${url}\n`);
+  process.stdout.write(`
+The cloud runs. In a shell that knows it (kubectl, and openstack where it is installed):
+  node tools/cloud/main.ts shell
+Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
+What runs: make cloud-status. The end of it: make cloud-down.
+`);
+}
+
+async function buildImages(place: Place): Promise<Images> {
+  const printed = await run(join(root, 'images/build'), [], { log: place.log('images') });
+  return JSON.parse(readFileSync(printed.trim(), 'utf8')) as Images;
+}
+
+async function startNode(place: Place, images: Images): Promise<void> {
+  const log = place.log('node');
+  await run(join(root, 'tools/kubernetes/up'), ['--dir', place.kubernetes], { log });
+  await run(join(root, 'tools/kubernetes/load'), ['--dir', place.kubernetes, images.archive, images.operator.archive], {
+    log,
+  });
+}
+
+async function deployOperator(place: Place, images: Images): Promise<void> {
+  writeOverlay(place, images);
+  await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'operator')]);
+  await kubectl(place, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await kubectl(place, [
+    '-n',
+    'openstack-operator-system',
+    'rollout',
+    'status',
+    'deployment/openstack-operator',
+    '--timeout=120s',
+  ]);
+}
+
+async function deployControlPlane(place: Place): Promise<void> {
+  const { namespace, name } = controlPlane;
+  await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'control-plane')]);
+  await run(
+    join(root, 'bin/kubectl-openstack'),
+    ['follow', name, '-n', namespace, '--kubeconfig', place.kubeconfig, '--timeout', '900'],
+    {
+      log: place.log('rollout'),
+      shown: true,
+    },
+  );
+}
+
+async function kubectl(place: Place, args: readonly string[]): Promise<string> {
+  return await run(join(kubernetesPrograms(), 'kubectl'), ['--kubeconfig', place.kubeconfig, ...args], {
+    log: place.log('kubectl'),
+    env: { KUBECACHEDIR: join(place.directory, 'kubectl-cache') },
+  });
+}
