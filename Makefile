@@ -41,6 +41,10 @@ test: check build ## checks, unit, property and sandbox tests (no Go needed)
 kubernetes: ## builds a real Kubernetes API server, cached outside the tree
 	tools/kubernetes/build
 
+.PHONY: images
+images: build ## OCI images of a whole cloud from Debian packages, and the operator's own, cached outside the tree (root)
+	@images/build
+
 test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server
 	vitest run --config test/conformance/vitest.config.ts
 	vitest run --config test/controllers/vitest.config.ts
