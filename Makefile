@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring cloud cloud-status cloud-down demo kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring test-cloud cloud cloud-status cloud-down demo kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -58,6 +58,9 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 
 cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server
 	@node tools/cloud/main.ts up
+
+test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
 
 cloud-status: install ## what runs of it
 	@node tools/cloud/main.ts status

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { pythonPackages } from '../python-packages.ts';
 import { startCluster } from './cluster.ts';
 import { run } from './command.ts';
-import { pythonClient } from './python-client.ts';
 
 const directory = join(import.meta.dirname, 'python');
+const packages = pythonPackages('python-client', join(directory, 'requirements.txt'));
 const cluster = await startCluster();
 afterAll(() => cluster.stop());
 
@@ -13,7 +14,7 @@ afterAll(() => cluster.stop());
 const results = runAll();
 
 async function runAll(): Promise<ReadonlyMap<string, string | null>> {
-  const environment = { ...cluster.environment, PYTHONPATH: pythonClient(), PYTHONDONTWRITEBYTECODE: '1' };
+  const environment = { ...cluster.environment, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: '1' };
   const admin = await cluster.kubectl('default');
   await admin`apply --server-side -k config/crd`;
   await admin`wait --for=condition=Established crd --all --timeout=20s`;

@@ -4,21 +4,19 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-const requirements = join(import.meta.dirname, 'python/requirements.txt');
-
 /**
- * The directory with the Python client, for PYTHONPATH: installed on first use, outside the tree, by requirements and
- * version of Python.
+ * The directory with the packages of `requirements`, for PYTHONPATH: installed on first use, outside the tree, under
+ * `name`, by requirements and version of Python.
  * @throws Error that says what to install
  */
-export function pythonClient(): string {
+export function pythonPackages(name: string, requirements: string): string {
   const version = python([
     '-c',
     'import platform, sys; print(sys.version_info >= (3, 10), sys.version, platform.platform())',
   ]);
   if (!version.startsWith('True')) throw new Error(`python3 is ${version.slice(6)}: install Python 3.10 or newer`);
   const hash = createHash('sha256').update(readFileSync(requirements)).update(version).digest('hex').slice(0, 16);
-  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'openstack-operator/python-client');
+  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'openstack-operator', name);
   const place = join(cache, hash);
   if (existsSync(place)) return place;
   try {

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const packages: Readonly<Record<string, string>> = {
+  kubectl: 'run make test-cloud, or the suite in the shell of the cloud (node tools/cloud/main.ts shell)',
+  ethtool: 'apt-get install ethtool',
+  ip: 'apt-get install iproute2',
+  ping: 'apt-get install iputils-ping',
+};
+const execute = promisify(execFile);
+
+/** What a program prints. @throws Error with its words when it fails */
+export async function program(name: string, ...argv: readonly string[]): Promise<string> {
+  try {
+    return (await execute(name, argv, { timeout: 60_000, maxBuffer: 2 ** 26 })).stdout.trim();
+  } catch (error) {
+    const { stderr = '', message, code } = error as Error & { stderr?: string; code?: unknown };
+    if (code === 'ENOENT')
+      throw new Error(`${name} is not on PATH: ${packages[name] ?? 'install it'}`, { cause: error });
+    throw new Error(`${name} ${argv.join(' ')}: ${stderr.trim() || message}`, { cause: error });
+  }
+}
+
+/** Runs a command in a container of the cloud, by its component's label. */
+export async function inComponent(component: string, ...command: readonly string[]): Promise<string> {
+  const selector = `app.kubernetes.io/component=${component},app.kubernetes.io/part-of=openstack-operator`;
+  const path = '{range .items[*]}{.metadata.namespace} {.metadata.name}{"\\n"}{end}';
+  const get = ['get', 'pods', '--all-namespaces', '-l', selector, '-o', `jsonpath=${path}`];
+  const pods = await program('kubectl', ...get);
+  const [namespace, pod] = pods.split('\n')[0]?.split(' ') ?? [];
+  if (!namespace || !pod) throw new Error(`no pod has the labels ${selector}`);
+  return await program('kubectl', 'exec', '-n', namespace, pod, '--', ...command);
+}
+
+/** The control plane that carries the cloud. */
+export interface ControlPlane {
+  readonly spec: unknown;
+  readonly status: {
+    readonly conditions: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime: string;
+    }[];
+  };
+}
+
+export async function controlPlane(): Promise<ControlPlane> {
+  const text = await program('kubectl', 'get', 'openstackcontrolplanes', '--all-namespaces', '-o', 'json');
+  const [first] = (JSON.parse(text) as { items: ControlPlane[] }).items;
+  if (first === undefined) throw new Error('the cluster has no OpenStackControlPlane');
+  return first;
+}

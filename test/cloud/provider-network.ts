@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { inComponent, program } from './kubernetes.ts';
+
+/** The network outside of the cloud: this machine is its gateway, and takes what guests send out. */
+export const outside = { cidr: '172.24.4.0/24', gateway: '172.24.4.1', first: '172.24.4.100', last: '172.24.4.200' };
+
+/** The two ends of the wire: this machine's, and the one that the node has in its bridge. */
+const here = 'os-outside';
+const there = 'outside';
+
+/**
+ * Gives the node a second network card, in the bridge of the physical network, whose other end is this machine: what a
+ * real gateway node has in a switch. Nothing is done where the machine has the gateway's address already.
+ */
+export async function connectProviderNetwork(): Promise<void> {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  if (addresses.some(({ address }) => address === outside.gateway)) return;
+  await disconnectProviderNetwork();
+  const node = String(processNamed('ovs-vswitchd'));
+  const inNode = ['nsenter', '--net', '--target', node];
+  await program('ip', 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', node);
+  await program('ip', 'address', 'add', `${outside.gateway}/24`, 'dev', here);
+  // Through a wire of two ends, packets with checksums that a card would have completed stay incomplete.
+  await program('ethtool', '-K', here, 'tx', 'off');
+  await program('ip', 'link', 'set', here, 'up');
+  await run(...inNode, 'ethtool', '-K', there, 'tx', 'off');
+  await run(...inNode, 'ip', 'link', 'set', there, 'up');
+  await inComponent('ovs-vswitchd', 'ovs-vsctl', '--timeout=20', '--may-exist', 'add-port', 'br-ex', there);
+}
+
+/** Takes the card away again. */
+export async function disconnectProviderNetwork(): Promise<void> {
+  if (networkInterfaces()[here] === undefined) return;
+  await inComponent('ovs-vswitchd', 'ovs-vsctl', '--timeout=20', '--if-exists', 'del-port', 'br-ex', there);
+  await program('ip', 'link', 'delete', here);
+}
+
+function run(name = '', ...argv: readonly string[]): Promise<string> {
+  return program(name, ...argv);
+}
+
+/** A process of the node, whose network it shares. */
+function processNamed(name: string): number {
+  for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name) return Number(pid);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  throw new Error(`no process ${name} runs on this machine: is the cloud's node here?`);
+}

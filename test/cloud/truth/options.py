@@ -1,0 +1,128 @@
+"""Holds configuration against the options that the installed programs really have.
+
+    python3 options.py NAMESPACE[,NAMESPACE...] FILE...
+
+Run inside a container: reads the files, and OS_<GROUP>__<OPTION> of the environment of process 1 (oslo.config's
+environment driver). Prints one line for each mistake: an unknown group or option, a value that is not of the option's
+type, several values for an option that takes one, an environment variable of an option that takes many.
+"""
+
+import importlib.metadata
+import re
+import sys
+
+from keystoneauth1 import loading
+from oslo_config import cfg, iniparser
+
+
+class Options:
+    """The options of the namespaces: group -> option name -> option."""
+
+    def __init__(self, namespaces):
+        self.groups = {}
+        points = {point.name: point for point in importlib.metadata.entry_points(group="oslo.config.opts")}
+        for name in namespaces:
+            for group, options in points[name].load()():
+                self.add(group, options)
+        # What every program has, whoever lists it (oslo_config.cfg.ConfigOpts).
+        self.add("DEFAULT", [cfg.MultiStrOpt("config-file"), cfg.MultiStrOpt("config-dir")])
+
+    def add(self, group, options):
+        known = self.groups.setdefault(str(getattr(group, "name", group) or "DEFAULT"), {})
+        for option in options:
+            for name in (option.name, option.dest):
+                known[name] = option
+            for old in option.deprecated_opts:
+                where = known if old.group is None else self.groups.setdefault(old.group, {})
+                where.setdefault(old.name or option.name, option)
+                where.setdefault((old.name or option.name).replace("-", "_"), option)
+
+    def add_plugins(self, parsed):
+        """Options that come with a value: of the authentication plugin, of Glance's stores."""
+        for group, values in parsed.items():
+            for kind in values.get("auth_type", []):
+                self.add(group, loading.get_auth_plugin_conf_options(loading.get_plugin_loader(kind)))
+        drivers = importlib.metadata.entry_points(group="glance_store.drivers")
+        for value in parsed.get("DEFAULT", {}).get("enabled_backends", []):
+            from glance_store import multi_backend
+
+            self.add("glance_store", multi_backend._STORE_OPTS)
+            for name, _, kind in (one.strip().partition(":") for one in value.split(",")):
+                for group in (name, "os_glance_staging_store", "os_glance_tasks_store"):
+                    self.add(group, drivers[kind].load().OPTIONS)
+
+
+class Parser(iniparser.BaseParser):
+    def __init__(self):
+        self.values, self.section = {}, "DEFAULT"
+
+    def new_section(self, section):
+        self.section = section
+        self.values.setdefault(section, {})
+
+    def assignment(self, key, value):
+        self.values.setdefault(self.section, {}).setdefault(key, []).append("\n".join(value))
+
+    def comment(self, _):
+        pass
+
+
+def check(options, group, name, values):
+    if group not in options.groups:
+        yield f"[{group}] {name}: no program of this image has this group"
+        return
+    option = options.groups[group].get(name)
+    if option is None:
+        yield f"[{group}] {name}: there is no such option"
+        return
+    if len(values) > 1 and not option.multi:
+        yield f"[{group}] {name}: given {len(values)} times, takes one value"
+    for value in values:
+        try:
+            option.type(value) if not option.multi else option.type.item_type(value) if hasattr(option.type, "item_type") else option.type(value)
+        except (ValueError, TypeError) as error:
+            yield f"[{group}] {name}: {error}"
+    if option.deprecated_for_removal:
+        yield f"[{group}] {name}: deprecated, {option.deprecated_reason or 'without a reason'}"
+
+
+def environment():
+    with open("/proc/self/environ", "rb") as file:
+        entries = [entry.decode().partition("=") for entry in file.read().split(b"\0") if entry]
+    return {name: value for name, _, value in entries if re.fullmatch(r"OS_[A-Z0-9_]+?__[A-Z0-9_]+", name)}
+
+
+def main():
+    namespaces, files = sys.argv[1].split(","), sys.argv[2:]
+    parsed = {}
+    for path in files:
+        parser = Parser()
+        with open(path) as file:
+            parser.parse(file)
+        for group, values in parser.values.items():
+            # As oslo.config: the last file that has an option counts.
+            parsed.setdefault(group, {}).update(values)
+    options = Options(namespaces)
+    options.add_plugins(parsed)
+    for group, values in parsed.items():
+        for name, given in values.items():
+            for problem in check(options, group, name, given):
+                print(problem)
+    byVariable = {
+        f"OS_{group.upper()}__{name.upper().replace('-', '_')}": (group, name)
+        for group, known in options.groups.items()
+        for name in known
+    }
+    for variable, value in environment().items():
+        if variable not in byVariable:
+            print(f"{variable}: there is no such option")
+            continue
+        group, name = byVariable[variable]
+        option = options.groups[group][name]
+        if option.multi:
+            print(f"{variable}: the option takes many values, the environment gives one")
+        for problem in check(options, group, name, [value]):
+            print(f"{variable}: {problem.replace(value, '***') if len(value) > 3 else problem}")
+
+
+main()

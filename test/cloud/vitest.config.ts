@@ -1,0 +1,41 @@
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Seconds that the suite may take when the caches are filled. */
+const budget = 600;
+
+/** What needs no server runs first, so that a cloud that is not well says so early. */
+const order = [
+  'identity',
+  'services',
+  'images',
+  'networks',
+  'servers',
+  'traffic',
+  'console',
+  'power',
+  'disk',
+  'limits',
+];
+
+class Order extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => order.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+    return [...files].sort((one, other) => place(one) - place(other));
+  }
+}
+
+export default defineConfig({
+  test: {
+    include: ['test/cloud/**/*.test.ts'],
+    globalSetup: ['test/cloud/setup.ts'],
+    // One worker, whose modules stay: the files share servers, which take seconds to boot.
+    pool: 'threads',
+    isolate: false,
+    fileParallelism: false,
+    sequence: { sequencer: Order },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    provide: { budget },
+  },
+});
