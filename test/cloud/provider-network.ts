@@ -17,7 +17,7 @@ export async function connectProviderNetwork(): Promise<void> {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === outside.gateway)) return;
   await disconnectProviderNetwork();
-  const node = String(processNamed('ovs-vswitchd'));
+  const node = await switchOfNode();
   const inNode = ['nsenter', '--net', '--target', node];
   await program('ip', 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', node);
   await program('ip', 'address', 'add', `${outside.gateway}/24`, 'dev', here);
@@ -40,14 +40,22 @@ function run(name = '', ...argv: readonly string[]): Promise<string> {
   return program(name, ...argv);
 }
 
-/** A process of the node, whose network it shares. */
-function processNamed(name: string): number {
+/** A process of the node, which shares the node's network. Other clusters of this machine have their own. */
+async function switchOfNode(): Promise<string> {
+  const path = 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}';
+  const address = await program('kubectl', 'get', 'nodes', '-o', path);
   for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name) return Number(pid);
-    } catch {
-      // It ended meanwhile.
-    }
+    if (nameOf(pid) !== 'ovs-vswitchd') continue;
+    const has = await program('nsenter', '--net', '--target', pid, 'ip', '-oneline', 'address');
+    if (has.includes(` ${address}/`)) return pid;
   }
-  throw new Error(`no process ${name} runs on this machine: is the cloud's node here?`);
+  throw new Error(`no ovs-vswitchd runs here on a node with the address ${address}: is the node on another machine?`);
+}
+
+function nameOf(pid: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return undefined; // it ended meanwhile
+  }
 }

@@ -20,7 +20,8 @@ const order = [
 
 class Order extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => order.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const place = ({ moduleId }: TestSpecification) =>
+      order.findIndex((name) => moduleId.endsWith(`/cloud/${name}.test.ts`));
     return [...files].sort((one, other) => place(one) - place(other));
   }
 }
