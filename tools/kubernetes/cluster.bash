@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What up and down share: the directory of a cluster, its lock, and which processes are its own.
+# What all commands share: words, the directory of a cluster, its lock, and which processes are its own.
 #
 # DIR/.openstack-operator-kubernetes   says that DIR is ours, and may be emptied
 # DIR/pids                             one line a process: PID NAME EXECUTABLE
@@ -19,7 +19,16 @@ value() { # the option, what follows it
   printf '%s' "$2"
 }
 
+needed() { command -v "$1" > /dev/null || fail "$1 is not on PATH" "Install it (Debian: apt-get install $2)."; }
+
+now() { printf '%s' "${EPOCHREALTIME/[.,]/}"; } # microseconds
+since() { # an earlier now(): seconds, with two decimals
+  local took=$((($(now) - $1) / 10000))
+  printf '%d.%02d' $((took / 100)) $((took % 100))
+}
+
 default_directory() { printf '%s' "${TMPDIR:-/tmp}/openstack-operator-kubernetes"; }
+default_node_directory() { printf '%s' "${XDG_CACHE_HOME:-$HOME/.cache}/openstack-operator/node"; }
 
 # A directory with somebody else's files in it is never emptied, whatever was typed after --dir.
 require_ours() {

@@ -1,9 +1,10 @@
-// Command kk is a Kubernetes control plane in one binary: it is the program whose name it was called by.
+// Command kk is a whole Kubernetes in one binary: it is the program whose name it was called by.
 //
-// One link instead of four saves most of the build: the programs share nearly all their packages.
+// One link instead of seven saves most of the build: the programs share nearly all their packages.
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -21,15 +22,20 @@ import (
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-// programs says how each program starts. A further one (kube-scheduler, kubelet, kube-proxy) is a further entry,
-// then `go mod tidy`. A kubelet must be given context.Background(): it installs the signal handler itself, and
-// doing that twice panics.
+// programs says how each program starts. A further one is a further entry, then `go mod tidy`.
 var programs = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          func() { serve(apiserver.NewAPIServerCommand()) },
 	"kube-controller-manager": func() { serve(controllermanager.NewControllerManagerCommand()) },
+	"kube-scheduler":          func() { serve(scheduler.NewSchedulerCommand()) },
+	"kube-proxy":              func() { serve(proxy.NewProxyCommand()) },
+	// It installs the signal handler itself; a context that has one already makes it panic.
+	"kubelet": func() { serve(kubelet.NewKubeletCommand(context.Background())) },
 	"kubectl": func() {
 		// Errors are for a person here: without usage text, and with kubectl's own words for an API status.
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {

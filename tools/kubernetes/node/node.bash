@@ -1,0 +1,51 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # those who source it use what it sets, and set directory
+# What all that deal with a node share: where its things are, its addresses, its processes.
+#
+# DIR/.openstack-operator-node   says that DIR is ours
+# DIR/kubeconfig                 the administrator's; there once the node was Ready
+# DIR/store                      containerd's images; stays when the node goes
+# DIR/state                      all else: /etc, /var/lib, /var/log of the node, certificates, logs
+#   .../pid                      of the node's PID 1, as the machine sees it
+#   .../instance                 its number
+#   .../sysctls, .../modules     what was changed on the machine, to be put back
+
+marker=.openstack-operator-node
+node_name=node1
+
+use_instance() { # number
+  instance=$1
+  interface=osnode$1
+  cgroup=openstack-operator-node$1
+  node_network=10.89.$1.0/24
+  machine_address=10.89.$1.254
+  node_address=10.89.$1.1
+  service_network=10.$((96 + $1)).0.0/16
+  first_service_address=10.$((96 + $1)).0.1
+  dns_address=10.$((96 + $1)).0.10
+  pod_network=10.$((244 - $1)).0.0/16
+  server=https://$node_address:6443
+}
+
+# The node's PID 1 is bash, with DIR/state/ among its arguments.
+node_runs() {
+  local pid
+  pid=$(cat -- "$directory/state/pid" 2> /dev/null) || return 1
+  is_ours "$directory" "$pid" "$(readlink -f /proc/$$/exe)"
+}
+
+in_node() { # command: runs in the node's namespaces
+  nsenter --target "$(< "$directory/state/pid")" --mount --uts --ipc --net --pid --cgroup -- "$@"
+}
+
+require_running() {
+  if [ -d "$directory" ]; then
+    directory=$(cd -P -- "$directory" && pwd)
+    if node_runs; then return; fi
+  fi
+  fail "no node runs in $directory" 'Start one with tools/kubernetes/up, or say with --dir where it runs.'
+}
+
+require_root() {
+  [ "$(uname -s)" = Linux ] || fail "a node needs Linux; this is $(uname -s)" 'Use up --api-only of a Linux machine, or a virtual machine.'
+  [ "$(id -u)" -eq 0 ] || fail 'a node needs root: it makes namespaces, mounts and network interfaces' "Run it as root: sudo $0"
+}
