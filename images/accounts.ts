@@ -1,13 +1,13 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readContract } from './contract.ts';
+import { readAccounts } from './contract.ts';
 
 /**
  * Adds the contract's users and groups to a root file system: `node images/accounts.ts ROOT`. Written as text, because
  * useradd notes the day of the change and would make every day another image.
  */
 export function addAccounts(root: string): void {
-  const { users, groups, homes, members } = readContract();
+  const { users, groups, homes, members } = readAccounts();
   const groupOf = (user: string) => groups[user] ?? user;
   const add = (file: string, line: (user: string, id: number) => string) => {
     const path = join(root, 'etc', file);

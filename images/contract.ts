@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** What the operator relies on in every image set: contract.yaml. */
-export interface Contract {
+/** Users and groups of every image: accounts.yaml. */
+export interface Accounts {
   /** Numeric ids by name: uid = gid. */
   readonly users: Readonly<Record<string, number>>;
   /** Groups of another name than their user's, by user. */
@@ -13,7 +13,30 @@ export interface Contract {
   readonly members: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The contract of this directory. */
-export function readContract(): Contract {
-  return parse(readFileSync(new URL('contract.yaml', import.meta.url), 'utf8')) as Contract;
+/** What the operator relies on in an image. contract.yaml says what each field means. */
+export interface ImageContract {
+  readonly names: readonly string[];
+  readonly user: string | number;
+  readonly shell?: false;
+  readonly commands?: readonly string[];
+  readonly runs?: readonly string[];
+  readonly wsgi?: readonly string[];
+  readonly files?: readonly string[];
+  readonly owned?: readonly string[];
+  readonly rootwrap?: string;
 }
+
+/** The contract between images and operator: contract.yaml. */
+export interface Contract {
+  /** On PATH of every image that has a shell. */
+  readonly commands: readonly string[];
+  readonly images: readonly ImageContract[];
+}
+
+const read = (name: string): unknown => parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
+
+/** The users and groups of every image. */
+export const readAccounts = () => read('accounts.yaml') as Accounts;
+
+/** The contract of every image. */
+export const readContract = () => read('contract.yaml') as Contract;
