@@ -46,6 +46,7 @@ async function use(process: Process): Promise<void> {
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
         put: (path, body) => call(process, token, 'PUT', `${url}${path}`, body),
         host: HOST,
+        open: (page) => watchConsole(process, page),
         made,
         say: (text) => process.stdout(text),
         wait: (ms) => sleep(process.clock, ms, process.signal),
@@ -65,6 +66,7 @@ interface Endpoint {
   readonly host: string | undefined;
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
+  readonly open: (page: string) => Promise<void>;
   readonly say: (text: string) => void;
   readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
   readonly put: (path: string, body: unknown) => Promise<unknown>;
@@ -95,9 +97,8 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     await put(`/v2/images/${String(made.image)}/file`, 'a disk');
     await get('/v2/images');
   },
-  placement: async ({ get, host }) => {
-    const { resource_providers: providers = [] } = await get('/resource_providers');
-    if (host !== undefined && !providers.some(({ name }) => name === host)) throw new Error(`${host} offers nothing`);
+  placement: async ({ get }) => {
+    await get('/resource_providers');
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
@@ -109,15 +110,20 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { ports = [] } = await get('/v2.0/ports');
     const metadata = ports.find((port) => port['network_id'] === made.network);
     if (metadata?.['device_owner'] !== 'network:distributed') throw new Error('a network has no metadata');
-    for (const type of ['flat', 'vlan'])
-      await post('/v2.0/networks', {
+    const outside = [];
+    for (const type of ['flat', 'vlan']) {
+      const { network: made } = await post('/v2.0/networks', {
         network: { 'provider:network_type': type, 'provider:physical_network': 'physnet1', 'router:external': true },
       });
+      outside.push(made?.['id']);
+    }
     if (host === undefined) return;
-    const { port } = await post('/v2.0/ports', { port: { network_id: made.network, 'binding:host_id': host } });
-    if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
+    for (const id of [made.network, ...outside]) {
+      const { port } = await post('/v2.0/ports', { port: { network_id: id, 'binding:host_id': host } });
+      if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
+    }
   },
-  compute: async ({ get, post, made, wait, say }) => {
+  compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
       if (!services.some((service) => service['binary'] === binary && service['state'] === 'up'))
@@ -135,13 +141,33 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     // Longer than Nova waits for Neutron to say that the port is there.
     for (let waited = 0; waited < 400; waited += 5) {
       const { server: now } = (await get(`/servers/${String(made.server)}`)) as unknown as { server: Server };
-      if (now.status === 'ACTIVE') return say(`guests are on ${String(made.network)}\n`);
+      if (now.status === 'ACTIVE') break;
       if (now.status === 'ERROR') throw new Error(`a server does not boot: ${now.fault?.message}`);
+      if (waited === 395) throw new Error('a server stays in BUILD');
       await wait(5000);
     }
-    throw new Error('a server stays in BUILD');
+    say(`guests are on ${String(made.network)}\n`);
+    const { remote_console: shown } = await post(`/servers/${String(made.server)}/remote-consoles`, {
+      remote_console: { protocol: 'vnc', type: 'novnc' },
+    });
+    await open(String(shown?.['url']));
+    const { aggregate } = await post('/os-aggregates', { aggregate: { name: 'rack' } });
+    await post(`/os-aggregates/${String(aggregate?.['id'])}/action`, { add_host: { host } });
   },
 };
+
+/** A browser with noVNC's page: the page, and the websocket that its script opens with the token of the page's address. */
+async function watchConsole(process: Process, page: string): Promise<void> {
+  const { origin, host, searchParams } = new URL(page);
+  demand('GET', page, await overNetwork(process, { method: 'GET', url: page, headers: {} }));
+  const url = `${origin}/${searchParams.get('path') ?? ''}`;
+  const { status, body } = await overNetwork(process, {
+    method: 'GET',
+    url,
+    headers: { host, upgrade: 'websocket', connection: 'Upgrade', origin },
+  });
+  if (!body.startsWith('RFB')) throw new Error(`no screen at ${url}: ${status} ${body.slice(0, 200)}`);
+}
 
 interface Server {
   readonly status: string;

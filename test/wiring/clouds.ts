@@ -14,6 +14,10 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   identity: withParts(),
   image: withParts('glance'),
   placement: withParts('placement'),
-  network: withParts('rabbitmq', 'ovnNetwork', 'neutron'),
+  network: {
+    ...withParts('rabbitmq', 'ovnNetwork', 'neutron'),
+    // Claimed by itself, a node has all agents but those of Nova.
+    ovnNetwork: { enabled: true, nodeGroups: [{ name: 'default', replicas: 1 }] },
+  },
   full: withParts(...optional),
 };

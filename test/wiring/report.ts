@@ -21,7 +21,7 @@ export interface Report {
 export function reportOf(
   results: readonly Result[],
   explanations: readonly Explanation[],
-  run: { command: string; seed: string; seconds: number; whole: boolean },
+  run: { command: string; seed: string; seconds: number; kept: number; whole: boolean },
 ): Report {
   const of = (verdict: Result['verdict']) =>
     results.filter((result) => result.verdict === verdict).sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -35,7 +35,7 @@ export function reportOf(
     ...unexplained.map(({ id }) => `survived without a reason: ${id}`),
     ...stale.map(({ pattern }) => `survivors.yaml: no survivor is like ${JSON.stringify(pattern)} any more`),
   ];
-  const totals = `${results.length} mutants: ${killed.length} killed, ${survived.length} survived (${unexplained.length} without a reason), ${broken.length} broken; ${run.seconds} s`;
+  const totals = `${results.length} mutants: ${killed.length} killed, ${survived.length} survived (${unexplained.length} without a reason), ${broken.length} broken; ${run.seconds} s${run.kept === 0 ? '' : ` (${run.kept} of them known from earlier runs)`}`;
   const text = [
     '# Wiring',
     '',

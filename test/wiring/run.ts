@@ -16,20 +16,16 @@ export async function plan(): Promise<Question[]> {
     if (outcome.verdict !== 'survived') {
       throw new Error(`cloud ${cloud} does not even come up without a mistake: ${outcome.words}`);
     }
+    const claimsNodes = [...written.values()].some(({ kind }) => kind === 'DaemonSet');
     for (const { id, onNodesOnly } of mutantsOf(written)) {
-      if (!planned.has(id) && (claimsNodes(cloud) || !onNodesOnly)) planned.set(id, { cloud, id });
+      if (!planned.has(id) && (claimsNodes || !onNodesOnly)) planned.set(id, { cloud, id });
     }
   }
   return [...planned.values()];
 }
 
-/** Nova's computes are what nodes are claimed for. */
-function claimsNodes(cloud: string): boolean {
-  return (clouds[cloud]?.['nova'] as { enabled?: boolean } | undefined)?.enabled !== false;
-}
-
-/** Real milliseconds after which a trial counts as hung. */
-const patience = 120_000;
+/** Real milliseconds after which a trial counts as hung, on a machine that has more to do. */
+const patience = 300_000;
 
 /** The last one: it has everything that could notice. */
 const wholeCloud = Object.keys(clouds).at(-1) ?? '';
@@ -47,12 +43,17 @@ export async function tryAll(
   const lane = async () => {
     let worker = start();
     for (let question = queue.shift(); question !== undefined; question = queue.shift()) {
-      const answer = await ask(worker, question);
+      let answer = await ask(worker, question);
+      if (answer.died === true) {
+        worker = start();
+        answer = await ask(worker, question);
+      }
       if (answer.verdict === 'survived' && question.cloud !== wholeCloud && !mayLive(question.id)) {
         queue.unshift({ ...question, cloud: wholeCloud });
         continue;
       }
-      onResult({ ...question, ...answer });
+      const { died: _died, ...found } = answer;
+      onResult({ ...question, ...found });
       if (answer.verdict !== 'broken') continue;
       await worker.terminate();
       worker = start();
@@ -62,15 +63,20 @@ export async function tryAll(
   await Promise.all(Array.from({ length: Math.min(workers, questions.length) }, lane));
 }
 
+/**
+ * A cloud is 20 MB that are let go of after its trial; without a limit V8 lets a worker's garbage grow to gigabytes
+ * before it looks. One that reaches the limit all the same is replaced, and its question asked again.
+ */
 function start(): Worker {
-  return new Worker(new URL('./worker.ts', import.meta.url));
+  return new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 1024 } });
 }
 
-function ask(worker: Worker, question: Question): Promise<Answer> {
-  const { promise, resolve } = Promise.withResolvers<Answer>();
-  const broken = (words: string) => resolve({ verdict: 'broken', words, seconds: 0, milliseconds: patience });
+function ask(worker: Worker, question: Question): Promise<Answer & { died?: boolean }> {
+  const { promise, resolve } = Promise.withResolvers<Answer & { died?: boolean }>();
+  const broken = (words: string, died = false) =>
+    resolve({ verdict: 'broken', words, seconds: 0, milliseconds: patience, died });
   const timer = realClock.after(patience, () => broken(`hung for ${patience / 1000} s`));
-  const onError = (error: Error) => broken(`the worker died: ${error.stack ?? error.message}`);
+  const onError = (error: Error) => broken(`the worker died: ${error.stack ?? error.message}`, true);
   worker.once('message', resolve);
   worker.once('error', onError);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

@@ -32,8 +32,8 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
       IDENTITY_URL: `http://${cloudName}-keystone-api.${namespace}.svc:5000/v3`,
       PASSWORD: Buffer.from(password, 'base64').toString(),
       REGION: 'RegionOne',
-      // Without Nova no node is claimed, and the network has no agents.
-      ...(cloud.list('Nova').length > 0 && { HOST: 'node-1' }),
+      // Where no node is claimed, the network has no agents.
+      ...(cloud.list('DaemonSet').length > 0 && { HOST: 'node-1' }),
       TYPES: Object.entries(types)
         .flatMap(([kind, type]) => (cloud.list(kind).length > 0 ? [type] : []))
         .join(' '),
@@ -101,7 +101,8 @@ async function runPod(
   const phase = () => (cloud.get('Pod', name)?.['status'] as { phase?: string } | undefined)?.phase ?? '';
   await runUntil(cloud, () => ['Succeeded', 'Failed'].includes(phase()), 10 * minute);
   if (phase() === 'Succeeded') return undefined;
-  return phase() === 'Failed' ? sandbox.pods.logs({ namespace, name }) : `still ${phase()} after 10 minutes`;
+  const lastWords = () => sandbox.pods.logs({ namespace, name }).trim().split('\n').at(-1);
+  return phase() === 'Failed' ? lastWords() : `still ${phase()} after 10 minutes`;
 }
 
 /** Runs until then, or until the time is over, which is no failure here. */

@@ -10,8 +10,9 @@ export interface Question {
   readonly id: string;
 }
 
-/** Its answer, in real milliseconds. */
+/** Its answer. */
 export interface Answer extends Outcome {
+  /** Real time that it took. */
   readonly milliseconds: number;
 }
 

@@ -1,12 +1,14 @@
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import { reasonOf } from '../program-support.ts';
+import type { DomainDefinition } from './libvirt-guests.ts';
 
 /** What a client sends over protocol `libvirt`. The first message is an `open`. */
 export type LibvirtRequest =
-  | { readonly type: 'open'; readonly uri: string }
+  /** `uid`: what SO_PEERCRED tells of the client. */
+  | { readonly type: 'open'; readonly uri: string; readonly uid: number; readonly local: boolean }
   | { readonly type: 'capabilities' }
   | { readonly type: 'domains' }
-  | { readonly type: 'create'; readonly uuid: string; readonly name: string }
+  | { readonly type: 'create'; readonly definition: DomainDefinition }
   | { readonly type: 'destroy'; readonly uuid: string };
 
 /** What libvirtd answers. */
@@ -27,6 +29,7 @@ export interface LibvirtHost {
 export interface LibvirtDomain {
   readonly uuid: string;
   readonly name: string;
+  readonly vncPort?: number;
 }
 
 /** libvirt refuses, or cannot be reached: `libvirt.libvirtError` in Python. */
@@ -39,7 +42,7 @@ export interface LibvirtConnection {
   readonly closed: AbortSignal;
   capabilities(): Promise<LibvirtHost>;
   domains(): Promise<readonly LibvirtDomain[]>;
-  create(domain: LibvirtDomain): Promise<void>;
+  create(definition: DomainDefinition): Promise<void>;
   destroy(uuid: string): Promise<void>;
   close(): void;
 }
@@ -82,12 +85,12 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
     if (!reply.ok) throw new LibvirtError(reply.error);
     return reply.value;
   };
-  await send({ type: 'open', uri });
+  await send({ type: 'open', uri, uid: process.uid, local: transport === 'unix' });
   return {
     closed: connection.closed,
     capabilities: () => send({ type: 'capabilities' }) as Promise<LibvirtHost>,
     domains: () => send({ type: 'domains' }) as Promise<LibvirtDomain[]>,
-    create: async (domain) => void (await send({ type: 'create', ...domain })),
+    create: async (definition) => void (await send({ type: 'create', definition })),
     destroy: async (uuid) => void (await send({ type: 'destroy', uuid })),
     close: () => connection.close(),
   };

@@ -23,6 +23,7 @@ async function host(options: Partial<ContainerOptions> = {}, start = script) {
   const files = {
     '/etc/libvirt/libvirtd.conf': 'listen_tls = 0\nauth_unix_rw = "none"\nunix_sock_rw_perms = "0777"\n',
     '/etc/libvirt/qemu.conf': 'user = "root"\nnamespaces = []\nstdio_handler = "file"\n',
+    '/etc/passwd': 'root:x:0:0:root:/root:/bin/bash\n',
     '/host/cgroup/memory/cgroup.procs': '1\n',
   };
   const container = world.container({
@@ -60,6 +61,16 @@ describe('libvirtd', () => {
       { files: { '/etc/libvirt/libvirtd.conf': 'unix_sock_rw_perms = 0777 x\n' } },
       'configuration file syntax error',
     ],
+    [
+      'permissions that are no number',
+      { files: { '/etc/libvirt/libvirtd.conf': 'unix_sock_rw_perms = "0770x"\n' } },
+      "Failed to parse mode '0770x'",
+    ],
+    [
+      'a way to log in that does not exist',
+      { files: { '/etc/libvirt/libvirtd.conf': 'auth_unix_rw = "nobody"\n' } },
+      'unsupported auth nobody',
+    ],
     ['an unknown setting', { files: { '/etc/libvirt/libvirtd.conf': 'nosuch = 1\n' } }, 'unknown setting nosuch'],
     [
       'a process that is still in the pod',
@@ -74,7 +85,7 @@ describe('libvirtd', () => {
   });
 
   it('gives its socket to the group that the configuration names', async () => {
-    const conf = 'unix_sock_group = "nova"\nunix_sock_rw_perms = "0770"\n';
+    const conf = 'unix_sock_group = "nova"\nunix_sock_rw_perms = "0770"\nauth_unix_rw = "none"\n';
     const { container, world, run } = await host({
       files: { '/etc/libvirt/libvirtd.conf': conf, '/etc/group': 'nova:x:42436:\n' },
     });
@@ -87,6 +98,25 @@ describe('libvirtd', () => {
       world.container({ host: 'node1', programs, uid, volumes: { '/run/libvirt': run } }).run(['virsh', 'version']);
     expect((await as(42_436)).status).toBe(0);
     expect((await as(42_435)).output).toContain('Permission denied');
+  });
+
+  it.each([
+    ['user = "nobody-knows"\n', "Failed to parse user 'nobody-knows'"],
+    ['stdio_handler = "pipe"\n', 'Unknown stdio handler pipe'],
+  ])('ends when its driver cannot start with %s', async (conf, words) => {
+    const { daemon } = await host({ files: { '/etc/libvirt/qemu.conf': conf } });
+    expect(daemon.status()).toBe(0);
+    expect(daemon.output()).toContain(words);
+  });
+
+  it('asks for polkit unless it is told not to, but never root', async () => {
+    const conf = 'unix_sock_group = "nova"\nunix_sock_rw_perms = "0770"\n';
+    const { container, world, run } = await host({
+      files: { '/etc/libvirt/libvirtd.conf': conf, '/etc/group': 'nova:x:42436:\n' },
+    });
+    const user = world.container({ host: 'node1', programs, uid: 42_436, volumes: { '/run/libvirt': run } });
+    expect((await user.run(['virsh', 'version'])).output).toContain('authentication unavailable: no polkit agent');
+    expect((await container.run(['virsh', 'version'])).status).toBe(0);
   });
 
   it('is missed by virsh in the real words', async () => {

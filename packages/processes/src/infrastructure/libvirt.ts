@@ -12,6 +12,7 @@ import {
   terminated,
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
+import { consoleProblem, demandSettings, startGuest } from './libvirt-guests.ts';
 import {
   type LibvirtDomain,
   LibvirtError,
@@ -49,7 +50,20 @@ const libvirtd: Program = command(async (process) => {
       `${logTime(process)}+0000: ${process.pid}: error : virPidFileAcquirePath:409 : Failed to open pid file '${pidFile}': Permission denied`,
     );
   }
+  const mode = modeOf(settings.get('unix_sock_rw_perms') ?? '0770');
+  const auth = settings.get('auth_unix_rw') ?? 'polkit';
+  if (!['none', 'polkit', 'sasl'].includes(auth))
+    throw new CommandError(`error : remoteConfigGetAuth: ${file}: auth_unix_rw: unsupported auth ${auth}`, 6);
   if (!(await pause(process, 800))) return 0;
+  try {
+    demandSettings(process, qemu);
+  } catch (error) {
+    if (!(error instanceof LibvirtError)) throw error;
+    log(error.message);
+    log(`Initialization of QEMU state driver failed: ${error.message}`);
+    log('Driver state initialization failed');
+    return 0;
+  }
   const host = hostOf(process, settings);
   const group = groupOf(process, settings.get('unix_sock_group'));
   const domains = process.files.attach<Map<string, LibvirtDomain>>('/run/libvirt/qemu-domains', () => new Map());
@@ -58,9 +72,8 @@ const libvirtd: Program = command(async (process) => {
     for (const directory of ['/run/libvirt', '/run/libvirt/qemu', '/var/lib/libvirt/qemu'])
       makeDirectories(process, directory);
     process.files.write(pidFile, `${process.pid}\n`);
-    const accept = (): Session => session(process, { host, domains, stdio: qemu.get('stdio_handler') ?? 'logd' });
+    const accept = (): Session => session(process, { host, domains, qemu, auth });
     const directory = settings.get('unix_sock_dir') ?? '/run/libvirt';
-    const mode = Number.parseInt(settings.get('unix_sock_rw_perms') ?? '0770', 8);
     for (const [name, permissions] of [
       ['libvirt-sock', mode],
       ['libvirt-sock-ro', 0o777],
@@ -137,36 +150,49 @@ function hostOf(process: Process, settings: ReadonlyMap<string, string>): Libvir
   };
 }
 
+/** @throws CommandError for permissions that are no octal number */
+function modeOf(text: string): number {
+  if (!/^0*[0-7]+$/.test(text)) throw new CommandError(`error : main: Failed to parse mode '${text}'`, 6);
+  return Number.parseInt(text, 8);
+}
+
 function session(
   process: Process,
-  server: { host: LibvirtHost; domains: Map<string, LibvirtDomain>; stdio: string },
+  server: {
+    host: LibvirtHost;
+    domains: Map<string, LibvirtDomain>;
+    qemu: ReadonlyMap<string, string>;
+    auth: string;
+  },
 ): Session {
-  const answer = (request: LibvirtRequest): LibvirtReply => {
+  const answer = async (request: LibvirtRequest): Promise<LibvirtReply> => {
     switch (request.type) {
       case 'open':
-        return { ok: true };
+        // Root is never asked.
+        if (!request.local || request.uid === 0 || server.auth === 'none') return { ok: true };
+        return {
+          ok: false,
+          error: `authentication unavailable: no ${server.auth} agent available to authenticate action 'org.libvirt.unix.manage'`,
+        };
       case 'capabilities':
         return { ok: true, value: server.host };
       case 'domains':
         return { ok: true, value: [...server.domains.values()] };
       case 'create':
-        if (server.stdio === 'logd' && !process.files.exists('/run/libvirt/virtlogd-sock')) {
-          return {
-            ok: false,
-            error: "Failed to connect socket to '/var/run/libvirt/virtlogd-sock': No such file or directory",
-          };
+        try {
+          await startGuest(process, server.domains, request.definition, server.qemu);
+          return { ok: true };
+        } catch (error) {
+          if (!(error instanceof LibvirtError)) throw error;
+          return { ok: false, error: error.message };
         }
-        if (!process.files.exists('/dev/net/tun'))
-          return { ok: false, error: 'Unable to open /dev/net/tun, is tun module loaded?: No such file or directory' };
-        server.domains.set(request.uuid, { uuid: request.uuid, name: request.name });
-        return { ok: true };
       case 'destroy':
         return server.domains.delete(request.uuid)
           ? { ok: true }
           : { ok: false, error: `Domain not found: no domain with matching uuid '${request.uuid}'` };
     }
   };
-  return { receive: (message) => Promise.resolve(answer(message as LibvirtRequest)) };
+  return { receive: (message) => answer(message as LibvirtRequest) };
 }
 
 /** `virtlogd`: keeps the consoles of guests. */
@@ -179,7 +205,7 @@ const virtlogd: Program = command(async (process) => {
   try {
     makeDirectories(process, '/run/libvirt');
     process.network.listen('unix:/run/libvirt/virtlogd-sock', 'raw', () => ({
-      receive: () => Promise.resolve(undefined),
+      receive: (path) => Promise.resolve(consoleProblem(process, path as string)),
     }));
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;

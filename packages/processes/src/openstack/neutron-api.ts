@@ -8,7 +8,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { json, plain } from './http.ts';
-import { hasResource, metadataPort, networkOf } from './neutron-networks.ts';
+import { canBind, hasResource, metadataPort, networkOf } from './neutron-networks.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
 import { createLogicalPort, followPorts } from './neutron-ports.ts';
 import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
@@ -127,11 +127,14 @@ async function route(
     const row: Row = { ...checked, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
     const host = row['binding:host_id'];
     // ML2/OVN binds a port when a chassis has the very host name that Nova gives.
-    if (typeof host === 'string' && host !== '')
-      row['binding:vif_type'] = chassis.some((one) => one['hostname'] === host) ? 'ovs' : 'binding_failed';
+    const bound = chassis.find((one) => one['hostname'] === host);
     const missing = await database.transaction('INSERT', (schema) => {
       const network = kind === 'ports' || kind === 'subnets' ? String(row['network_id']) : undefined;
       if (network !== undefined && !tableOf(schema, 'networks').has(network)) return network;
+      if (kind === 'ports' && typeof host === 'string' && host !== '')
+        row['binding:vif_type'] = canBind(bound, tableOf(schema, 'networks').get(network ?? ''))
+          ? 'ovs'
+          : 'binding_failed';
       tableOf(schema, table).set(String(row['id']), row);
       const port = kind === 'networks' ? metadataPort(config, row) : undefined;
       if (port !== undefined) tableOf(schema, 'ports').set(String(port['id']), port);

@@ -1,4 +1,5 @@
 import type { Row } from '../infrastructure/mysql-protocol.ts';
+import { mapOf } from '../infrastructure/ovsdb.ts';
 import type { Config } from '../oslo/config.ts';
 
 /** Whether the API has these resources at all: some come with a plugin or an extension only. */
@@ -27,6 +28,17 @@ export function networkOf(config: Config, given: Row): Row | { readonly problem:
   if (type === 'vlan' && !vlans.some((one) => one === physical))
     return { problem: `physical_network '${physical}' unknown for VLAN provider network.` };
   return { ...given, 'provider:network_type': type };
+}
+
+/**
+ * Whether ML2/OVN binds a port of that network on that chassis: a network outside of OVN needs the bridge that its
+ * nodes reach it by (mech_driver.bind_port).
+ */
+export function canBind(chassis: Row | undefined, network: Row | undefined): boolean {
+  if (chassis === undefined) return false;
+  if (!['flat', 'vlan'].includes(String(network?.['provider:network_type']))) return true;
+  const mappings = (mapOf(chassis, 'other_config')['ovn-bridge-mappings'] ?? '').split(',');
+  return mappings.some((one) => one.split(':')[0] === network?.['provider:physical_network']);
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);

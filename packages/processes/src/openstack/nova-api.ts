@@ -9,7 +9,9 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { headerOf, json, locationOf, plain } from './http.ts';
+import { aggregates } from './nova-aggregates.ts';
 import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
+import { remoteConsole } from './nova-consoles.ts';
 import { createServer, externalEvents, findInstance, shownServer } from './nova-instances.ts';
 import { localObjects } from './nova-objects.ts';
 import { checkComputeVersions, hostOf, isUp, type NovaContext, registerService } from './nova-service.ts';
@@ -75,7 +77,7 @@ async function route(
   path: string,
   identity: Identity,
 ): Promise<HttpReply> {
-  const [, prefix = '', kind = '', id] = path.split('/');
+  const [, prefix = '', kind = '', id, part] = path.split('/');
   if (prefix !== 'v2.1' && prefix !== 'v2') return notFoundReply();
   const isAdmin = identity.roles.includes('admin');
   switch (kind) {
@@ -84,6 +86,7 @@ async function route(
     case 'os-hypervisors':
       return isAdmin ? hypervisors(context) : forbiddenReply('os_compute_api:os-hypervisors:list');
     case 'servers': {
+      if (request.method === 'POST' && part === 'remote-consoles') return remoteConsole(context, id ?? '');
       if (request.method === 'POST') return createServer(context, context.messaging, request, identity);
       if (id === undefined || id === 'detail') {
         const rows = await inCells(context, (schema) => [...tableOf(schema, 'instances').values()]);
@@ -107,9 +110,9 @@ async function route(
         return json(200, { flavor: row });
       });
     case 'os-aggregates':
-      return withApiDatabase(context, (schema) =>
-        json(200, { aggregates: [...tableOf(schema, 'aggregates').values()] }),
-      );
+      return isAdmin
+        ? aggregates(context, request, id, (run) => withApiDatabase(context, run))
+        : forbiddenReply('os_compute_api:os-aggregates:index');
     default:
       return notFoundReply();
   }

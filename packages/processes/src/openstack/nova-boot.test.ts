@@ -168,6 +168,12 @@ describe('a server', () => {
       "Failed to connect socket to '/var/run/libvirt/virtlogd-sock'",
     ],
     [
+      'a screen at an address that is none',
+      { change: { '/etc/nova/compute.conf': (text) => `${text}[vnc]\nserver_listen = nowhere\n` } },
+      'ERROR',
+      'address resolution failed for nowhere:5900: Name or service not known',
+    ],
+    [
       'a region of images that is not there',
       { change: { '/etc/nova/compute.conf': (text) => `${text}[glance]\nregion_name = RegionTwo\n` } },
       'ERROR',

@@ -4,6 +4,7 @@ import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause } from '../program-support.ts';
 import type { BuildRequest } from './nova-build.ts';
+import { portOf, vncConsole } from './nova-consoles.ts';
 import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
 import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
 import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.ts';
@@ -78,17 +79,15 @@ class Compute {
 
   /** RPC methods; building a server and events are casts: nobody waits for the end. */
   #dispatch(method: string, parameters: unknown): Promise<unknown> {
+    const tools = { objects: this.#objects, hypervisor: this.#hypervisor };
+    if (method === 'get_vnc_console') return vncConsole(this.#context, tools, parameters as string);
+    if (method === 'validate_console_port') {
+      const { instance, port } = parameters as { instance: string; port: number };
+      return portOf(this.#hypervisor, instance).then((now) => now === port);
+    }
     if (method === 'external_instance_event') this.#plug(parameters as string).done();
     else if (method === 'build_and_run_instance') {
-      void spawn(
-        this.#context,
-        {
-          objects: this.#objects,
-          hypervisor: this.#hypervisor,
-          plugged: (port) => this.#plug(port).word,
-        },
-        parameters as BuildRequest,
-      );
+      void spawn(this.#context, { ...tools, plugged: (port) => this.#plug(port).word }, parameters as BuildRequest);
     } else {
       throw new PythonError(
         'oslo_messaging.rpc.dispatcher.UnsupportedVersion',

@@ -24,7 +24,8 @@ export type NovaAction =
   | 'service_minimum_version'
   | 'compute_node_get'
   | 'compute_node_save'
-  | 'instance_save';
+  | 'instance_save'
+  | 'console_token_create';
 
 /** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
 export function localObjects(options: { process: Process; config: Config; database: Database }): NovaObjects {
@@ -110,6 +111,11 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
       );
     Object.assign(row, parameters);
     return copy(row);
+  },
+  console_token_create: (schema, parameters, { id }) => {
+    const token = id();
+    tableOf(schema, 'console_auth_tokens').set(token, { ...parameters, token });
+    return token;
   },
   compute_node_get: (schema, parameters) => copy(tableOf(schema, 'compute_nodes').get(String(parameters['uuid']))),
   compute_node_save: (schema, parameters) => {

@@ -6,24 +6,26 @@ import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause, reasonOf, terminated } from '../program-support.ts';
 import { serveHttp } from './eventlet-server.ts';
-import { plain } from './http.ts';
+import { headerOf, plain } from './http.ts';
 import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
+import { openConsole } from './nova-consoles.ts';
 import { discoverHosts } from './nova-hosts.ts';
 import { localObjects, type NovaObjects } from './nova-objects.ts';
 import { objectHandler, runService } from './nova-service.ts';
-import { complaintOf, PlacementClient } from './placement-client.ts';
+import { PlacementClient } from './placement-client.ts';
 
 function objectsOf(context: ServiceContext): NovaObjects {
   return localObjects({ ...context, database: new Database(context) });
 }
 
-/** `nova-conductor`: does the database's work for the computes of its cell, over the broker. */
+/** `nova-conductor`: tries Placement when it starts; does the database's work for the computes of its cell, over the broker. */
 export const novaConductor: Program = osloProgram({
   project: 'nova',
   run: async (context) => {
     await pause(context.process, 2500);
     const objects = objectsOf(context);
     const messaging = new Messaging(context);
+    await new PlacementClient(context).test('nova.conductor.manager', 'some operations');
     const serve = objectHandler(objects);
     return runService(context, {
       binary: 'nova-conductor',
@@ -52,27 +54,7 @@ export const novaScheduler: Program = osloProgram({
     const messaging = new Messaging(context);
     const logger = 'nova.scheduler.manager';
     const placement = new PlacementClient(context);
-    try {
-      await placement.open();
-    } catch (error) {
-      if (!(error instanceof PythonError)) throw error;
-      log.error('nova.scheduler.client.report', complaintOf(error));
-      if (/MissingAuthPlugin$|Unauthorized$/.test(error.type)) {
-        log.error(
-          logger,
-          `Fatal error initializing placement client; config is incorrect or incomplete: ${error.message}`,
-        );
-        throw error;
-      }
-      if (!/EndpointNotFound$|DiscoveryFailure$|Timeout$|ConnectFailure$/.test(error.type)) {
-        log.error(logger, `Fatal error initializing placement client: ${error.message}`);
-        throw error;
-      }
-      log.warning(
-        logger,
-        `Unable to initialize placement client (${error.message}); Continuing with startup, but scheduling will not be possible.`,
-      );
-    }
+    await placement.test(logger, 'scheduling');
     const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval', -1);
     return runService(context, {
       binary: 'nova-scheduler',
@@ -112,6 +94,7 @@ export const novaNovncproxy: Program = osloProgram({
     const port = config.integer('vnc', 'novncproxy_port', 6080);
     try {
       serveHttp(process, { host, port }, (request) => {
+        if (headerOf(request, 'upgrade') === 'websocket') return openConsole(context, request);
         const [path = ''] = request.path.split('?');
         const file = `${web}${path}`;
         return Promise.resolve(

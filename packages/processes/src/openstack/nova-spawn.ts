@@ -102,7 +102,13 @@ async function createGuest(context: NovaContext, hypervisor: Hypervisor, request
     throw new LibvirtError(
       `invalid argument: could not get preferred machine for /usr/bin/qemu-system-x86_64 type=${type}`,
     );
-  await libvirt.create({ uuid: request.uuid, name: request.name });
+  await libvirt.create({
+    uuid: request.uuid,
+    name: request.name,
+    disk: `${directory}/disk`,
+    console: `${directory}/console.log`,
+    vncListen: config.boolean('vnc', 'enabled', true) ? config.text('vnc', 'server_listen', '127.0.0.1') : undefined,
+  });
 }
 
 /** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */

@@ -78,6 +78,11 @@ function route(schema: Schema, request: HttpMessage, path: string, _identity: Id
       }
       return json(200, row);
     }
+    if (part === 'aggregates') {
+      const body = JSON.parse(request.body || '{}') as { aggregates?: string[] };
+      if (request.method === 'PUT') row['aggregates'] = body.aggregates ?? [];
+      return json(200, { aggregates: row['aggregates'] ?? [], resource_provider_generation: row['generation'] });
+    }
     if (part !== 'inventories')
       return part === 'traits'
         ? json(200, { traits: [], resource_provider_generation: row['generation'] })

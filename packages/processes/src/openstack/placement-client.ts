@@ -39,6 +39,54 @@ export class PlacementClient {
     await this.#url();
   }
 
+  /**
+   * As a service tries it when it starts: what may heal is warned of, wrong credentials end the service. `then`: what
+   * will not be possible.
+   * @throws PythonError
+   */
+  async test(manager: string, then: string): Promise<void> {
+    const { log } = this.#context;
+    try {
+      await this.open();
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.error(logger, complaintOf(error));
+      if (/MissingAuthPlugin$|Unauthorized$/.test(error.type)) {
+        log.error(
+          manager,
+          `Fatal error initializing placement client; config is incorrect or incomplete: ${error.message}`,
+        );
+        throw error;
+      }
+      if (!/EndpointNotFound$|DiscoveryFailure$|Timeout$|ConnectFailure$/.test(error.type)) {
+        log.error(manager, `Fatal error initializing placement client: ${error.message}`);
+        throw error;
+      }
+      log.warning(
+        manager,
+        `Unable to initialize placement client (${error.message}); Continuing with startup, but ${then} will not be possible.`,
+      );
+    }
+  }
+
+  /** Puts the provider of that name into an aggregate. @throws PythonError */
+  async addToAggregate(name: string, aggregate: string): Promise<void> {
+    const base = await this.#url();
+    const found = await this.#session.request('GET', `${base}/resource_providers?name=${name}`);
+    if (found.status >= 400)
+      this.#context.log.warning(
+        logger,
+        `Failed to retrieve resource provider information by name for resource provider ${name}. Got ${found.status}: ${found.body ?? ''}`,
+      );
+    const { resource_providers: [provider] = [] } = JSON.parse(found.body ?? '{}') as { resource_providers?: Row[] };
+    if (provider === undefined)
+      throw new PythonError('nova.exception.ResourceProviderNotFound', `No such resource provider ${name}.`);
+    await this.#session.request('PUT', `${base}/resource_providers/${String(provider['uuid'])}/aggregates`, {
+      resource_provider_generation: provider['generation'],
+      aggregates: [aggregate],
+    });
+  }
+
   #url(): Promise<string> {
     return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
   }

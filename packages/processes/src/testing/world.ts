@@ -139,7 +139,7 @@ export class World {
         files.exists(path)
           ? this.#allowed(files, path).then(() => connect(`unix:${path}`, protocol, { address: '' }))
           : Promise.reject(new SystemError('ENOENT', `${path}: No such file or directory`)),
-      lookup: (name) => (name === 'localhost' ? ['127.0.0.1'] : [this.address(name)]),
+      lookup: (name) => (/^localhost$|^127\./.test(name) ? ['127.0.0.1'] : [this.address(name)]),
     };
   }
 }

@@ -51,19 +51,19 @@ export class Host {
 
   /** The socket that a connect to one of the host's addresses reaches. */
   socketAt(address: string, port: number): ServerSocket | undefined {
-    return this.#sockets
-      .get(port)
-      ?.find(({ bindAddress }) =>
-        isAny(bindAddress) || isLoopback(address)
-          ? isAny(bindAddress) || isLoopback(bindAddress)
-          : bindAddress === address,
-      );
+    const wanted = ownLoopback(address) ?? address;
+    return this.#sockets.get(port)?.find(({ bindAddress }) => isAny(bindAddress) || bindAddress === wanted);
   }
 
   /** Ports somebody listens on, for messages. */
   ports(): { port: number; protocol: Protocol }[] {
     return [...this.#sockets].flatMap(([port, sockets]) => sockets.map(({ protocol }) => ({ port, protocol })));
   }
+}
+
+/** The loopback address that a name stands for. 127.0.0.0/8 has more of them: who listens on one does not hear another. */
+export function ownLoopback(address: string): string | undefined {
+  return address === '::1' || address === 'localhost' ? '127.0.0.1' : undefined;
 }
 
 /** Whether an address stands for the host itself. */

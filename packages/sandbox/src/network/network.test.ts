@@ -130,3 +130,14 @@ test('two containers of a pod cannot listen on one port', async () => {
   const log = world.sandbox.pods.logs({ namespace: 'default', name: 'p' }, { container: 'other' });
   expect(log).toBe("web: Address already in use: '0.0.0.0:80'\n");
 });
+
+test('who listens on one address of its own does not hear another', async () => {
+  const world = await startTestSandbox();
+  await world.pod('local', { args: ['8080', '127.0.0.1'] });
+  await world.pod('everywhere', { args: ['8080'] });
+  await world.ready('local', 'everywhere');
+  for (const host of ['127.0.0.1', 'localhost'])
+    expect(await fetch(world, 'local', host, 8080)).toBe('hello from local');
+  expect(await fetch(world, 'local', '127.0.0.9', 8080)).toBe('ECONNREFUSED');
+  expect(await fetch(world, 'everywhere', '127.0.0.9', 8080)).toBe('hello from everywhere');
+});

@@ -4,7 +4,7 @@ import type { Connection, Listener, ListenOptions, Network, Peer, Protocol, Sess
 import type { ClusterNetwork } from './cluster-network.ts';
 import { closeSocket, connectSocket } from './connection.ts';
 import type { Resolver } from './dns.ts';
-import { type Host, isLoopback } from './host.ts';
+import { type Host, ownLoopback } from './host.ts';
 import type { ServerSocket } from './socket.ts';
 
 const FIRST_UNPRIVILEGED_PORT = 1024;
@@ -46,7 +46,7 @@ export class ProcessNetwork implements Network {
     const socket: ServerSocket = {
       protocol,
       accept,
-      bindAddress: isLoopback(host) ? '127.0.0.1' : host,
+      bindAddress: ownLoopback(host) ?? host,
       connections: new Set(),
       open: true,
     };

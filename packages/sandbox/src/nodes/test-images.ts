@@ -8,11 +8,11 @@ export function untilTerminated({ signal }: Process): Promise<void> {
   });
 }
 
-/** Serves 200 on the port that its first argument names (default 80) until SIGTERM. */
+/** Serves 200 on the port (default 80) and the address (default: all) that its arguments name, until SIGTERM. */
 const web: Program = async (process) => {
-  process.network.listen(Number(process.argv[1] ?? 80), 'http', () => ({
-    receive: () => Promise.resolve({ status: 200, body: `hello from ${process.pod.name}` }),
-  }));
+  const [, port = '80', host] = process.argv;
+  const receive = () => Promise.resolve({ status: 200, body: `hello from ${process.pod.name}` });
+  process.network.listen(Number(port), 'http', () => ({ receive }), host === undefined ? {} : { host });
   process.stdout('listening\n');
   await untilTerminated(process);
   process.stdout('bye\n');

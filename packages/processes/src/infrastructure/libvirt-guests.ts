@@ -1,0 +1,100 @@
+import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { reasonOf } from '../program-support.ts';
+import { idOf } from '../shell/file-commands.ts';
+import { type LibvirtDomain, LibvirtError } from './libvirt-protocol.ts';
+
+/** What a domain's definition says. */
+export interface DomainDefinition {
+  readonly uuid: string;
+  readonly name: string;
+  /** Its first disk. */
+  readonly disk: string;
+  /** The file that its serial console is written to. */
+  readonly console: string;
+  /** Where its VNC server listens; undefined: it has none. */
+  readonly vncListen: string | undefined;
+}
+
+/** Where virtlogd listens; libvirt's messages say it with `/var`. */
+const virtlogdSocket = '/run/libvirt/virtlogd-sock';
+
+const firstVncPort = 5900;
+
+/** What the QEMU driver checks when it starts (qemu.conf). @throws LibvirtError: the daemon ends */
+export function demandSettings(process: Process, settings: ReadonlyMap<string, string>): void {
+  for (const [key, file] of [
+    ['user', '/etc/passwd'],
+    ['group', '/etc/group'],
+  ] as const) {
+    const name = settings.get(key);
+    if (name === undefined) continue;
+    try {
+      idOf(process, file, name);
+    } catch {
+      throw new LibvirtError(`invalid argument: Failed to parse ${key} '${name}'`);
+    }
+  }
+  const handler = settings.get('stdio_handler') ?? 'logd';
+  if (!['logd', 'file'].includes(handler)) throw new LibvirtError(`internal error: Unknown stdio handler ${handler}`);
+}
+
+/** Starts a guest: its files, its console by virtlogd, its VNC server. @throws LibvirtError */
+export async function startGuest(
+  process: Process,
+  domains: Map<string, LibvirtDomain>,
+  definition: DomainDefinition,
+  settings: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { uuid, name, disk, console, vncListen } = definition;
+  if (!process.files.exists(disk))
+    throw new LibvirtError(`Cannot access storage file '${disk}': No such file or directory`);
+  if ((settings.get('stdio_handler') ?? 'logd') === 'logd') await openConsole(process, console);
+  if (!process.files.exists('/dev/net/tun'))
+    throw new LibvirtError('Unable to open /dev/net/tun, is tun module loaded?: No such file or directory');
+  const vncPort = vncListen === undefined ? undefined : listenForVnc(process, vncListen, domains.size);
+  domains.set(uuid, { uuid, name, ...(vncPort !== undefined && { vncPort }) });
+}
+
+/** virtlogd opens the file, in its own container. */
+async function openConsole(process: Process, path: string): Promise<void> {
+  try {
+    const connection = await process.network.connectUnix(virtlogdSocket, 'raw');
+    const problem = await connection.call(path);
+    connection.close();
+    if (typeof problem === 'string') throw new LibvirtError(problem);
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new LibvirtError(`Failed to connect socket to '/var${virtlogdSocket}': ${reasonOf(error)}`);
+  }
+}
+
+/** qemu's VNC server, on a port for each guest. */
+function listenForVnc(process: Process, listen: string, display: number): number {
+  const refuse = (words: string): never => {
+    throw new LibvirtError(
+      `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
+    );
+  };
+  const port = firstVncPort + display;
+  try {
+    const [host = listen] = process.network.lookup(listen);
+    process.network.listen(port, 'vnc', () => ({ receive: () => Promise.resolve('RFB 003.008\n') }), { host });
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    if (['ENOTFOUND', 'EAI_AGAIN'].includes(error.code))
+      refuse(`address resolution failed for ${listen}:${port}: Name or service not known`);
+    refuse(`Failed to listen on socket: ${reasonOf(error)}`);
+  }
+  return port;
+}
+
+/** virtlogd's answer to a request to write a console: undefined, or what is wrong. */
+export function consoleProblem(process: Process, path: string): string | undefined {
+  try {
+    process.files.write(path, '');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    return `Unable to open file: ${path}: ${reasonOf(error)}`;
+  }
+}
