@@ -38,7 +38,7 @@ test: check build ## checks, unit, property and sandbox tests (no Go needed)
 	vitest run --exclude 'test/command-line/**'
 	vitest run test/command-line
 
-kubernetes: ## builds a real Kubernetes API server, cached outside the tree
+kubernetes: ## builds a real Kubernetes, cached outside the tree
 	tools/kubernetes/build
 
 .PHONY: images
@@ -55,6 +55,10 @@ test-clients: build kubernetes ## kubectl and the official Python client against
 
 test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/wiring/report.md)
 	node test/wiring/main.ts
+
+.PHONY: test-node
+test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
+	vitest run --config test/node/vitest.config.ts
 
 cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server
 	@node tools/cloud/main.ts up

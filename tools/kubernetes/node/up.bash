@@ -96,7 +96,7 @@ DNS:kubernetes.default.svc.cluster.local, DNS:$node_name, IP:127.0.0.1, IP:$firs
   all_made
 ) 2>> "$state/log/openssl.log"
 
-began=$(now)
+began=$(now) began_at=$(date --utc +%FT%TZ)
 mkdir -p -- "$state/log" "$directory/store"
 # Pods of any user pass through these.
 chmod 755 "$state"
@@ -148,10 +148,18 @@ await 30 'the namespace kube-system' kube-apiserver ask /api/v1/namespaces/kube-
 say "[$(since "$began") s] the API is ready"
 sed "s|@dns@|$dns_address|" "$here/node/cluster.yaml" | kubectl apply --server-side --force-conflicts --filename - > "$state/log/cluster.log" 2>&1 ||
   explain 'the objects of the cluster were not made' cluster
-is_ready() { ask "$1" | grep -zqE '"type": "(Ready|Available)",\s*"status": "True"|"status": "True",[^{}]*"type": "(Ready|Available)"|"type": "(Ready|Available)",[^{}]*"status": "True"'; }
-await 120 "the condition Ready of $node_name" kubelet is_ready "/api/v1/nodes/$node_name"
+# What an earlier run of a kept node wrote does not count.
+node_is_ready() {
+  local says
+  says=$(kubectl get node "$node_name" --output jsonpath='{.status.conditions[?(@.type=="Ready")].status} {.status.conditions[?(@.type=="Ready")].lastHeartbeatTime}')
+  [[ $says == 'True '* && ! ${says#* } < $began_at ]]
+}
+dns_answers() {
+  kubectl wait --namespace kube-system deployment/coredns --for condition=Available --timeout 5s && timeout 1 bash -c "exec 3<> /dev/tcp/$dns_address/53"
+}
+await 120 "the condition Ready of $node_name" kubelet node_is_ready
 say "[$(since "$began") s] $node_name is Ready"
-await 120 'DNS' kubelet is_ready /apis/apps/v1/namespaces/kube-system/deployments/coredns
+await 120 'DNS' kubelet dns_answers
 await 30 'the service account default' kube-controller-manager ask /api/v1/namespaces/default/serviceaccounts/default
 
 # Last: its presence says that the node was ready.
