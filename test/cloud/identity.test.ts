@@ -25,7 +25,7 @@ test('a token is for the project and the user who asked', async () => {
 test('a wrong password is refused with 401', async () => {
   const { identity } = await member();
   const auth = { ...(identity['auth'] as object), password: 'wrong' };
-  await expect(new User({ ...identity, auth }).call('authorize')).rejects.toMatchObject({ status: 401 });
+  await expect(new User({ ...identity, auth }).call('session.get_token')).rejects.toMatchObject({ status: 401 });
 });
 
 test('the catalogue has a public and an internal endpoint of every service, and each answers', async () => {
