@@ -11,10 +11,15 @@ export function addAccounts(root: string): void {
   const groupOf = (user: string) => groups[user] ?? user;
   const add = (file: string, line: (user: string, id: number) => string) => {
     const path = join(root, 'etc', file);
-    const present = new Set(readFileSync(path, 'utf8').split('\n').map((entry) => entry.split(':')[0]));
+    const present = new Set(
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .map((entry) => entry.split(':')[0]),
+    );
     const lines = Object.entries(users).map(([user, id]) => line(user, id));
     const clash = lines.find((entry) => present.has(entry.split(':')[0]));
-    if (clash !== undefined) throw new Error(`${path} has ${clash.split(':')[0]} already: it must come before every package`);
+    if (clash !== undefined)
+      throw new Error(`${path} has ${clash.split(':')[0]} already: it must come before every package`);
     appendFileSync(path, `${lines.join('\n')}\n`);
   };
   // No password at all: the package passwd makes the shadow files of these.

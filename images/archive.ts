@@ -67,8 +67,8 @@ export async function writeArchive(options: {
     return blob(mediaType, { schemaVersion: 2, mediaType, config: configuration, layers: descriptors });
   });
 
-  const content = images.map(({ names }, index) => `${names.join(' ')} ${manifests[index]?.digest}\n`).join('');
-  const tag = `${version}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`;
+  const identity = images.map(({ names }, index) => `${names.join(' ')} ${manifests[index]?.digest}\n`).join('');
+  const tag = `${version}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`;
   const named = images.flatMap(({ names }, index) => [
     ...(index === 0 && alias !== undefined ? [{ name: alias, manifest: manifests[index] }] : []),
     ...names.map((name) => ({ name: `${repository}/${name}:${tag}`, manifest: manifests[index] })),
@@ -86,10 +86,9 @@ export async function writeArchive(options: {
     }),
   );
   const archive = join(directory, `${tag}.tar`);
-  execFileSync('tar', [
-    ...['--create', `--file=${archive}.new`, `--directory=${layout}`, '--hard-dereference', '--sort=name'],
-    ...['--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', 'oci-layout', 'index.json', 'blobs'],
-  ]);
+  const deterministic = '--hard-dereference --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner'.split(' ');
+  const content = ['oci-layout', 'index.json', 'blobs'];
+  execFileSync('tar', ['--create', `--file=${archive}.new`, `--directory=${layout}`, ...deterministic, ...content]);
   execFileSync('mv', ['--', `${archive}.new`, archive]);
   rmSync(layout, { recursive: true });
   return { tag, archive, names: named.map(({ name }) => name) };
@@ -108,11 +107,19 @@ if (import.meta.main) {
   });
   const { directory, version, config, alias, image } = values;
   if (directory === undefined || version === undefined || config === undefined || image === undefined)
-    throw new Error('usage: archive.ts --directory DIR --version V --config FILE --image NAME,...=LAYER,... [--alias REFERENCE]');
+    throw new Error(
+      'usage: archive.ts --directory DIR --version V --config FILE --image NAME,...=LAYER,... [--alias REFERENCE]',
+    );
   const images = image.map((text) => {
     const [names = '', layers = ''] = text.split('=');
     return { names: names.split(','), layers: layers.split(',') };
   });
-  const written = await writeArchive({ directory, version, config: JSON.parse(readFileSync(config, 'utf8')), images, alias });
+  const written = await writeArchive({
+    directory,
+    version,
+    config: JSON.parse(readFileSync(config, 'utf8')),
+    images,
+    alias,
+  });
   process.stdout.write(`${JSON.stringify(written, null, 2)}\n`);
 }
