@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { realClock } from '@openstack-operator/kube';
 import { openLog } from './log.ts';
 import { explained, reportOf } from './report.ts';
-import { plan, type Result, tryAll } from './run.ts';
+import { plan, type Result, tryAll, unnoticed } from './run.ts';
 import { sampleOf } from './sample.ts';
 import { readExplanations } from './survivors.ts';
 import type { Question } from './worker.ts';
@@ -53,16 +53,19 @@ async function main(): Promise<number> {
     const verdict = log?.known.get(id)?.verdict;
     return verdict === 'killed' || (verdict === 'survived' && mayLive(id));
   };
-  const results: Result[] = chosen.filter(isKnown).flatMap(({ id }) => log?.known.get(id) ?? []);
+  const untried = chosen.filter(({ unread }) => unread).map(unnoticed);
+  const tried = chosen.filter(({ unread }) => !unread);
+  const results: Result[] = tried.filter(isKnown).flatMap(({ id }) => log?.known.get(id) ?? []);
   const kept = results.length;
   const onResult = (result: Result) => {
     results.push(result);
-    log?.append(result);
+    if (!untried.includes(result)) log?.append(result);
     const { verdict, id, words, milliseconds } = result;
     const why = verdict === 'survived' ? (explained(id, explanations) ?? 'UNEXPLAINED') : words;
     console.log(`${results.length}/${chosen.length} ${verdict} ${id} (${milliseconds} ms) => ${why}`);
   };
-  const left = chosen.filter((question) => !isKnown(question));
+  const left = tried.filter((question) => !isKnown(question));
+  for (const result of untried) onResult(result);
   await tryAll(left, { workers: Number(values.workers), mayLive, onResult });
   const whole = chosen.length === planned.length;
   const report = reportOf(results, explanations, {
@@ -70,6 +73,7 @@ async function main(): Promise<number> {
     seed: values.seed,
     seconds: Math.round((realClock.now() - begun) / 1000),
     kept,
+    untried: untried.length,
     whole,
   });
   console.log(`\n${report.summary}`);

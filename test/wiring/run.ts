@@ -2,17 +2,26 @@ import { Worker } from 'node:worker_threads';
 import { realClock } from '@openstack-operator/kube';
 import { clouds } from './clouds.ts';
 import { mutantsOf } from './mutants.ts';
-import { goodRollout } from './trial.ts';
+import { coveredRollout } from './unread.ts';
 import type { Answer, Question } from './worker.ts';
 
 /** A mutant and what became of it. */
 export interface Result extends Question, Answer {}
 
+/** A mutant, the cloud on which it is tried, and whether it need not be tried at all. */
+export interface Planned extends Question {
+  /** On the whole cloud no process reads what it changes: nothing could notice. */
+  readonly unread: boolean;
+}
+
 /** Which mutants there are, and on which cloud each is tried: the smallest one that has its object. */
-export async function plan(): Promise<Question[]> {
+export async function plan(): Promise<Planned[]> {
   const planned = new Map<string, Question>();
+  let isUnread = (_id: string) => false;
   for (const cloud of Object.keys(clouds)) {
-    const { written, outcome } = await goodRollout(clouds[cloud] ?? {});
+    const covered = await coveredRollout(clouds[cloud] ?? {});
+    const { written, outcome } = covered.good;
+    isUnread = covered.isUnread;
     if (outcome.verdict !== 'survived') {
       throw new Error(`cloud ${cloud} does not even come up without a mistake: ${outcome.words}`);
     }
@@ -21,7 +30,12 @@ export async function plan(): Promise<Question[]> {
       if (!planned.has(id) && (claimsNodes || !onNodesOnly)) planned.set(id, { cloud, id });
     }
   }
-  return [...planned.values()];
+  return [...planned.values()].map((question) => ({ ...question, unread: isUnread(question.id) }));
+}
+
+/** What becomes of a mistake in what nobody reads, without a trial. */
+export function unnoticed({ cloud, id }: Question): Result {
+  return { cloud, id, verdict: 'survived', words: 'no process reads it', seconds: 0, milliseconds: 0 };
 }
 
 /** Real milliseconds after which a trial counts as hung, on a machine that has more to do. */

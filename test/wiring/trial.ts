@@ -1,4 +1,5 @@
 import type { RunningOperator } from '@openstack-operator/cli';
+import type { KubeObject } from '@openstack-operator/kube';
 import { controlPlane, createCloud } from '../rollout/cloud.ts';
 import { clientImage } from './client.ts';
 import type { Mutant } from './mutant.ts';
@@ -21,6 +22,8 @@ export interface Outcome {
 export interface GoodRollout {
   readonly written: Written;
   readonly complaints: ReadonlySet<string>;
+  /** Every pod that there was. */
+  readonly pods: ReadonlyMap<string, KubeObject>;
   readonly outcome: Outcome;
 }
 
@@ -37,8 +40,10 @@ export async function goodRollout(spec: Record<string, unknown>): Promise<GoodRo
   const written: Written = new Map();
   const complaints = new Set<string>();
   const wire = { wire: (transport: Parameters<typeof noting>[0]) => noting(transport, written) };
-  const outcome = await rollout(spec, wire, { onComplaint: (words) => complaints.add(words) });
-  return { written, complaints, outcome };
+  const pods = new Map<string, KubeObject>();
+  const onPod = (pod: KubeObject) => pods.set(pod.metadata.name ?? '', pod);
+  const outcome = await rollout(spec, wire, { onComplaint: (words) => complaints.add(words), onPod });
+  return { written, complaints, pods, outcome };
 }
 
 /** Brings up a cloud with one mistake in it. */
@@ -61,12 +66,18 @@ export async function trial(
 async function rollout(
   spec: Record<string, unknown>,
   options: Parameters<typeof createCloud>[0],
-  more: { usual?: ReadonlySet<string>; complaintsCount?: boolean; onComplaint?: (words: string) => void },
+  more: {
+    usual?: ReadonlySet<string>;
+    complaintsCount?: boolean;
+    onComplaint?: (words: string) => void;
+    onPod?: (pod: KubeObject) => void;
+  },
 ): Promise<Outcome> {
-  const { usual, complaintsCount = false, onComplaint } = more;
+  const { usual, complaintsCount = false, onComplaint, onPod } = more;
   const cloud = await createCloud({ ...options, images: [clientImage] });
   const begun = cloud.clock.now();
   const seen = watch(cloud);
+  if (onPod !== undefined) cloud.rehearsal.sandbox.api.store.subscribe('pods', ({ object }) => onPod(object));
   const outcome = (verdict: Outcome['verdict'], words = ''): Outcome => ({
     verdict,
     words: words.replaceAll(/\s+/g, ' ').slice(0, 600),

@@ -8,7 +8,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { json, plain } from './http.ts';
-import { canBind, hasResource, metadataPort, networkOf } from './neutron-networks.ts';
+import { canBind, hasResource, metadataPort, networkOf, type Refusal } from './neutron-networks.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
 import { createLogicalPort, followPorts } from './neutron-ports.ts';
 import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
@@ -121,8 +121,8 @@ async function route(
     const given = (JSON.parse(request.body || '{}') as Record<string, Row>)[item] ?? {};
     const checked = kind === 'networks' ? networkOf(config, given) : given;
     if ('problem' in checked) {
-      const message = `Invalid input for operation: ${String(checked['problem'])}`;
-      return json(400, { NeutronError: { type: 'InvalidInput', message, detail: '' } });
+      const { status, type, problem: message } = checked as Refusal;
+      return json(status, { NeutronError: { type, message, detail: '' } });
     }
     const row: Row = { ...checked, id: uuid(process.random), status: kind === 'ports' ? 'DOWN' : 'ACTIVE' };
     const host = row['binding:host_id'];

@@ -1,11 +1,22 @@
-import { type HttpMessage, type Program, SystemError } from '@openstack-operator/sandbox';
+import { type HttpMessage, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { mapOf, ovsTable, rootRow, transact } from '../infrastructure/ovsdb.ts';
 import { errno } from '../oslo/database.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { osloProgram } from '../oslo/service.ts';
 import { makeDirectories, pause, terminated } from '../program-support.ts';
+import { plain } from './http.ts';
 import { answerGuest } from './neutron-metadata-proxy.ts';
 import { openIdl, openIdlForever } from './ovn-client.ts';
+
+/**
+ * Whether sudo lets the image's user become root by that command: only rootwrap with its own file, in whatever
+ * directory of the path (sudoers of Kolla's and Debian's packages).
+ */
+export function maySudo({ uid }: Process, program: string, command: string): boolean {
+  const [sudo, path = '', file, ...others] = command.split(/\s+/);
+  const isProgram = [program, `/usr/bin/${program}`].includes(path);
+  return uid === 0 || (sudo === 'sudo' && isProgram && file === '/etc/neutron/rootwrap.conf' && others.length === 0);
+}
 
 /**
  * `neutron-ovn-metadata-agent`: reads the chassis' name from the local Open vSwitch (which must be there: no retry), waits
@@ -30,18 +41,22 @@ export const metadataAgent: Program = osloProgram({
     const remotes = config.text('ovn', 'ovn_sb_connection', 'tcp:127.0.0.1:6642');
     const south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
     const state = config.text('DEFAULT', 'state_path', '/var/lib/neutron');
+    const daemon = config.text('agent', 'root_helper_daemon');
     const socket = config.text('DEFAULT', 'metadata_proxy_socket', `${state}/metadata_proxy`);
     try {
       const directory = socket.slice(0, socket.lastIndexOf('/'));
       if (!process.files.exists(directory)) makeDirectories(process, directory, 0o755);
       process.network.listen(`unix:${socket}`, 'http', () => ({
-        receive: (request) => answerGuest(context, south, request as HttpMessage),
+        receive: (request) =>
+          daemon === undefined || maySudo(process, 'neutron-rootwrap-daemon', daemon)
+            ? answerGuest(context, south, request as HttpMessage)
+            : Promise.resolve(plain(503, 'no proxy: sudo: a password is required')),
       }));
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', errno(error));
     }
-    if (!process.privileged) {
+    if (!process.privileged || !maySudo(process, 'neutron-rootwrap', config.text('agent', 'root_helper', 'sudo'))) {
       log.error('oslo.privsep.daemon', 'privsep helper command exited non-zero (1)');
       throw new PythonError('oslo_privsep.daemon.FailedToDropPrivileges', 'privsep helper command exited non-zero (1)');
     }

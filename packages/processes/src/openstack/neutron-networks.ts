@@ -9,24 +9,43 @@ export function hasResource(config: Config, kind: string): boolean {
   return kind !== 'security-groups' || config.boolean('securitygroup', 'enable_security_group', true);
 }
 
+/** Why Neutron does not do what it is asked for. */
+export interface Refusal {
+  readonly status: number;
+  readonly type: string;
+  readonly problem: string;
+}
+
+const invalid = (reason: string): Refusal => ({
+  status: 400,
+  type: 'InvalidInput',
+  problem: `Invalid input for operation: ${reason}`,
+});
+
 /**
  * What ML2 makes of a network that is asked for: its type, checked by the type's driver; or why not
- * (neutron.plugins.ml2.drivers.type_flat, type_vlan).
+ * (neutron.plugins.ml2.drivers.type_flat, type_vlan, type_geneve).
  */
-export function networkOf(config: Config, given: Row): Row | { readonly problem: string } {
+export function networkOf(config: Config, given: Row): Row | Refusal {
   const types = config.list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve']);
   const [tenantType = 'local'] = config.list('ml2', 'tenant_network_types', ['local']);
   const type = textOf(given['provider:network_type']) ?? tenantType;
   const physical = textOf(given['provider:physical_network']);
-  if (!types.includes(type)) return { problem: `network_type value '${type}' not supported.` };
+  if (!types.includes(type)) return invalid(`network_type value '${type}' not supported.`);
   if (
     type === 'flat' &&
     !config.list('ml2_type_flat', 'flat_networks', ['*']).some((one) => one === '*' || one === physical)
   )
-    return { problem: `physical_network '${physical}' unknown for flat provider network.` };
+    return invalid(`physical_network '${physical}' unknown for flat provider network.`);
   const vlans = config.list('ml2_type_vlan', 'network_vlan_ranges').map((range) => range.split(':')[0]);
   if (type === 'vlan' && !vlans.some((one) => one === physical))
-    return { problem: `physical_network '${physical}' unknown for VLAN provider network.` };
+    return invalid(`physical_network '${physical}' unknown for VLAN provider network.`);
+  if (type === 'geneve' && config.list('ml2_type_geneve', 'vni_ranges').length === 0)
+    return {
+      status: 503,
+      type: 'NoNetworkAvailable',
+      problem: 'Unable to create the network. No available network found in maximum allowed attempts.',
+    };
   return { ...given, 'provider:network_type': type };
 }
 

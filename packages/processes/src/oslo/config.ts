@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { type Process, SystemError } from '@openstack-operator/sandbox';
 import { parseIni } from './ini-file.ts';
 import { PythonError } from './python-error.ts';
@@ -20,15 +21,28 @@ interface Assigned {
   location: string;
 }
 
+/** Which options processes look up, and in which files: tests of wiring need not break what nobody reads. */
+export const optionReads = channel('openstack-operator:option-reads');
+
+/** A message of `optionReads`: a process has loaded files, or looks up an option; without a name, a whole group. */
+export interface OptionRead {
+  readonly pod: string;
+  readonly files?: readonly string[];
+  readonly group?: string;
+  readonly name?: string;
+}
+
 /** A program's options: from its files, overridden by `OS_<GROUP>__<OPTION>` variables. */
 export class Config {
   readonly #values: ReadonlyMap<string, Assigned>;
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #pod: string;
   readonly #read = new Set<string>();
 
-  constructor(values: ReadonlyMap<string, Assigned>, environment: Readonly<Record<string, string>>) {
+  constructor(values: ReadonlyMap<string, Assigned>, { env, pod }: Pick<Process, 'env' | 'pod'>) {
     this.#values = values;
-    this.#environment = environment;
+    this.#environment = env;
+    this.#pod = pod.name;
   }
 
   /** An option's text, `$name` and `$group.name` replaced; undefined when nobody sets it. */
@@ -94,6 +108,7 @@ export class Config {
 
   /** Whether anything of a group is set: dynamic groups such as image stores. */
   hasGroup(group: string): boolean {
+    this.#tell({ group });
     const prefix = keyOf(group, '');
     const variable = `OS_${group.toUpperCase()}__`;
     return (
@@ -110,8 +125,13 @@ export class Config {
     return [...this.#values.keys()].filter((key) => !this.#read.has(key)).sort();
   }
 
+  #tell(read: Omit<OptionRead, 'pod'>): void {
+    if (optionReads.hasSubscribers) optionReads.publish({ pod: this.#pod, ...read } satisfies OptionRead);
+  }
+
   #raw(group: string, name: string): Assigned | undefined {
     const key = keyOf(group, name);
+    if (!this.#read.has(key)) this.#tell({ group, name });
     this.#read.add(key);
     const variable = this.#environment[`OS_${group.toUpperCase()}__${name.toUpperCase()}`];
     return variable === undefined ? this.#values.get(key) : { values: [variable], location: 'environment' };
@@ -215,5 +235,6 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
       `Failed to open some config files: ${denied.join(',')}`,
     );
   }
-  return new Config(values, process.env);
+  if (optionReads.hasSubscribers) optionReads.publish({ pod: process.pod.name, files } satisfies OptionRead);
+  return new Config(values, process);
 }

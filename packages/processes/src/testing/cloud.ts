@@ -85,7 +85,7 @@ const files = {
   '/etc/placement/placement.conf': `[DEFAULT]\nuse_stderr = true\n[placement_database]\nconnection = ${database('placement')}\n${authtoken('placement')}`,
   '/etc/neutron/neutron.conf': `[DEFAULT]\nuse_stderr = true\ncore_plugin = ml2\nservice_plugins = ovn-router\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('neutron')}\n${authtoken('neutron')}${client('nova', 'neutron')}endpoint_type = internal\n`,
   '/etc/neutron/plugins/ml2/ml2_conf.ini':
-    '[ml2_type_geneve]\nmax_header_size = 38\n[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
+    '[ml2_type_geneve]\nmax_header_size = 38\nvni_ranges = 1:65536\n[ml2]\nmechanism_drivers = ovn\ntype_drivers = geneve\ntenant_network_types = geneve\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n',
   '/etc/neutron/api-paste.ini': '[composite:neutron]\n',
   '/etc/nova/nova.conf': `${novaConf}[database]\nconnection = ${database('nova')}\n[api_database]\nconnection = ${database('nova_api', 'nova')}\n${authtoken('nova')}`,
   '/etc/nova/compute.conf': `${novaConf}[libvirt]\nvirt_type = qemu\n[os_vif_ovs]\novsdb_connection = unix:/run/openvswitch/db.sock\n`,
