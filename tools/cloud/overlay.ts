@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Place, root } from './place.ts';
 
@@ -40,7 +40,7 @@ export function writeOverlay(place: Place, images: Images): void {
   const [name = ''] = images.names;
   const sample = join(place.overlay, 'control-plane');
   write(sample, {
-    resources: ['namespace.yaml', relative(sample, join(root, 'config/samples/controlplane_minimal.yaml'))],
+    resources: ['namespace.yaml', 'controlplane_minimal.yaml'],
     patches: [
       {
         target: { kind: 'OpenStackControlPlane' },
@@ -51,6 +51,8 @@ export function writeOverlay(place: Place, images: Images): void {
       },
     ],
   });
+  // kustomize takes single files from its own directory only.
+  copyFileSync(join(root, 'config/samples/controlplane_minimal.yaml'), join(sample, 'controlplane_minimal.yaml'));
   writeFileSync(
     join(sample, 'namespace.yaml'),
     JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack' } }),

@@ -8,7 +8,7 @@ export const root = resolve(import.meta.dirname, '../..');
 /** Where a cloud keeps what it needs, and what it says of itself. */
 export interface Place {
   readonly directory: string;
-  /** The node: certificates, kubeconfig, logs. */
+  /** The node: certificates, kubeconfig, logs, and the images, which outlive it. */
   readonly kubernetes: string;
   readonly kubeconfig: string;
   readonly openrc: string;
@@ -24,7 +24,7 @@ export interface Place {
 export function placeOf(dir?: string): Place {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const directory = resolve(dir ?? join(cache, 'openstack-operator/cloud'));
-  const kubernetes = join(directory, 'kubernetes');
+  const kubernetes = dir === undefined ? join(cache, 'openstack-operator/node') : join(directory, 'kubernetes');
   return {
     directory,
     kubernetes,

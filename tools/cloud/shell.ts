@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { kubernetesPrograms, type Place } from './place.ts';
+import { join } from 'node:path';
+import { kubernetesPrograms, type Place, root } from './place.ts';
 import { StepError } from './step.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function shell(place: Place, command: readonly string[]): Promise<n
       RESOLVER: place.resolver,
       OPENRC: place.openrc,
       KUBECONFIG: place.kubeconfig,
+      CLOUD_NODE_ENTER: `${join(root, 'tools/kubernetes/enter')} --dir ${place.kubernetes}`,
       OS_CLIENT_CONFIG_FILE: place.clouds,
       PATH: `${kubernetesPrograms()}:${process.env['PATH'] ?? ''}`,
     },

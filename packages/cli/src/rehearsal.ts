@@ -72,6 +72,9 @@ export interface RunningOperator {
   kill(): void;
 }
 
+/** The smallest node that carries the whole minimal cloud: two cores, 8 GiB. */
+const smallest = { cpu: '2', memory: '8Gi' };
+
 /** Brings up a sandbox whose nodes know OpenStack's images, and installs our CRDs. */
 export async function createRehearsal({
   clock,
@@ -87,7 +90,7 @@ export async function createRehearsal({
     random,
     images: [...openstackImages(), operatorImage, ...images],
     ...server,
-    nodes: nodes.map((name) => ({ name })),
+    nodes: nodes.map((name) => ({ name, capacity: smallest })),
   });
   const client = sandbox.client();
   for (const kind of kinds)

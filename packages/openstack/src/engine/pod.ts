@@ -229,7 +229,7 @@ function probes({ health, startupSeconds = 120, nodeAgent }: PodInput): Record<s
 function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: boolean): unknown {
   if (main && overrides?.resources !== undefined) return overrides.resources;
   if (main && spec.resources !== undefined) return spec.resources;
-  const { cpu = '50m', memory = '128Mi' } = resources ?? {};
+  const { cpu = '25m', memory = '128Mi' } = resources ?? {};
   // No CPU limit: throttled APIs time out. Node agents have no memory limit either (production rule 3).
   return {
     requests: { cpu, memory },

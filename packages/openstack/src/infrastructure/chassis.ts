@@ -3,7 +3,7 @@ import type { ChassisGroup, OVNNetwork } from '../api/ovn-network.ts';
 import type { Context } from '../engine/context.ts';
 import { cloudLabel, serviceHost } from '../engine/names.ts';
 import { variants } from '../engine/node-groups.ts';
-import type { Component, NodeAgent, Variable } from '../engine/service.ts';
+import type { Component, Mount, NodeAgent, Variable } from '../engine/service.ts';
 
 /** What makes one chassis different from another. */
 interface ChassisSettings {
@@ -29,12 +29,8 @@ export function chassisComponents(context: Context<OVNNetwork>): Record<string, 
       ...agent('openvswitch-vswitchd', { nodes, privileged: true }),
       runs: { script: startSwitch },
       health: { exec: ['ovs-appctl', '-T', '3', '-t', '/run/openvswitch/ovs-vswitchd.ctl', 'version'] },
-      mounts: [
-        ...sockets,
-        { path: '/lib/modules', host: 'Directory', readOnly: true },
-        { path: '/dev/net/tun', host: 'CharDevice' },
-      ],
-      resources: { cpu: '100m', memory: '256Mi' },
+      mounts: [...sockets, modules, { path: '/dev/net/tun', host: 'CharDevice' }],
+      resources: { cpu: '50m', memory: '256Mi' },
     },
     ...settings(context),
     'ovn-controller': {
@@ -42,10 +38,13 @@ export function chassisComponents(context: Context<OVNNetwork>): Record<string, 
       runs: { script: startController },
       health: { exec: ['ovn-appctl', '-t', '/run/ovn/ovn-controller.ctl', 'connection-status'], periodSeconds: 10 },
       mounts: [...sockets, { path: '/run/ovn', scratch: true }],
-      resources: { cpu: '50m', memory: '256Mi' },
+      resources: { cpu: '25m', memory: '256Mi' },
     },
   };
 }
+
+/** Of the node's kernel; one that has no modules has no such directory. */
+export const modules: Mount = { path: '/lib/modules', host: 'DirectoryOrCreate', readOnly: true };
 
 const sockets = [{ path: '/run/openvswitch', host: 'DirectoryOrCreate' }] as const;
 
@@ -56,7 +55,7 @@ function agent(image: string, nodeAgent: NodeAgent) {
     image,
     user: 'root',
     nodeAgent,
-    resources: { cpu: '20m', memory: '64Mi' },
+    resources: { cpu: '10m', memory: '64Mi' },
   } as const;
 }
 

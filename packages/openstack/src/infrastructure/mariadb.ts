@@ -47,7 +47,7 @@ export const mariadb = defineService<MariaDB>({
           { path: '/etc/openstack/root/password', secret: root, key: 'password' },
         ],
         claims: [dataClaim(spec.storage, '10Gi')],
-        resources: { cpu: '100m', memory: '512Mi' },
+        resources: { cpu: '50m', memory: '512Mi' },
       },
     };
   },

@@ -34,7 +34,7 @@ export const memcached = defineService<Memcached>({
       },
       ports: { memcached: 11211 },
       health: { tcp: 'memcached' },
-      resources: { cpu: '20m', memory: `${memory(spec) + 64}Mi` },
+      resources: { cpu: '10m', memory: `${memory(spec) + 64}Mi` },
     },
   }),
 });

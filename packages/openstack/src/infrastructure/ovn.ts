@@ -84,7 +84,7 @@ function database(
       { path: '/etc/ovn', scratch: true },
     ],
     claims: [dataClaim(spec.dbStorage, '1Gi')],
-    resources: { cpu: '50m', memory: '128Mi' },
+    resources: { cpu: '25m', memory: '128Mi' },
   };
 }
 
@@ -109,6 +109,6 @@ function northd({ spec, named, namespace, surroundings }: Context<OVNNetwork>): 
     },
     health: { exec: ['ovn-appctl', '-t', '/run/ovn/ovn-northd.ctl', 'status'], periodSeconds: 10 },
     mounts: [{ path: '/run/ovn', scratch: true }],
-    resources: { cpu: '50m', memory: '128Mi' },
+    resources: { cpu: '25m', memory: '128Mi' },
   };
 }

@@ -76,7 +76,7 @@ export const rabbitmq = defineService<RabbitMQ>({
         { path: '/etc/openstack/erlang-cookie/cookie', secret: named('erlang-cookie'), key: 'cookie' },
       ],
       claims: [dataClaim(spec.storage, '10Gi')],
-      resources: { cpu: '100m', memory },
+      resources: { cpu: '50m', memory },
     },
   }),
 });

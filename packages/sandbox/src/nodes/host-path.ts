@@ -11,18 +11,7 @@ import {
 /** What a node has on its disk besides what tests and pods put there. */
 export function nodeDisk(): DirectoryNode {
   const root = directoryNode();
-  for (const path of [
-    'etc',
-    'var/lib',
-    'var/log',
-    'run',
-    'lib/modules',
-    'usr',
-    'opt',
-    'home',
-    'proc',
-    'sys/fs/cgroup',
-  ]) {
+  for (const path of ['etc', 'var/lib', 'var/log', 'run', 'lib', 'usr', 'opt', 'home', 'proc', 'sys/fs/cgroup']) {
     directoryAt(root, path.split('/'));
   }
   for (const path of ['tmp', 'var/tmp', 'dev/shm']) directoryAt(root, path.split('/')).mode = 0o1777;

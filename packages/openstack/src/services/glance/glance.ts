@@ -46,7 +46,7 @@ export const glance = defineService<Glance>({
       strategy: 'Recreate',
       mounts: [{ path: '/var/lib/glance', claim: named('images') }],
       graceSeconds: 60,
-      resources: { cpu: '100m', memory: '256Mi' },
+      resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
   jobs: () => [

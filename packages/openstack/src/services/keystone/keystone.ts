@@ -74,7 +74,7 @@ export const keystone = defineService<Keystone>({
       exposed: 'api',
       reachable: 'anyone',
       mounts: keys(context),
-      resources: { cpu: '100m', memory: '256Mi' },
+      resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
   jobs: (context) => [

@@ -72,7 +72,7 @@ export const neutron = defineService<Neutron>({
       exposed: 'api',
       reachable: 'anyone',
       mounts: state,
-      resources: { cpu: '100m', memory: '384Mi' },
+      resources: { cpu: '50m', memory: '384Mi' },
     },
     'rpc-server': worker('neutron-rpc-server'),
     'periodic-workers': worker('neutron-periodic-workers'),
@@ -115,7 +115,7 @@ function worker(program: string): Component {
     image: 'neutron-server',
     runs: { command: [program, ...files] },
     mounts: state,
-    resources: { cpu: '50m', memory: '256Mi' },
+    resources: { cpu: '25m', memory: '256Mi' },
   };
 }
 
@@ -139,6 +139,6 @@ function metadataAgent(context: Context<Neutron>): Component {
       { path: '/run/netns', host: 'DirectoryOrCreate', shared: true },
       { path: '/run/openvswitch', host: 'DirectoryOrCreate' },
     ],
-    resources: { cpu: '50m', memory: '128Mi' },
+    resources: { cpu: '25m', memory: '128Mi' },
   };
 }

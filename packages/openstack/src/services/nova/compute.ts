@@ -6,6 +6,7 @@ import { cloudLabel, computeLabel } from '../../engine/names.ts';
 import { type ClaimedGroup, type Variant, variants } from '../../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent } from '../../engine/service.ts';
 import type { NodeFacts } from '../../engine/surroundings.ts';
+import { modules } from '../../infrastructure/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { startCompute, startLibvirt, startVirtlogd } from './scripts.ts';
@@ -111,7 +112,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         OS_VNC__SERVER_PROXYCLIENT_ADDRESS: { field: 'status.hostIP' },
       },
       mounts: [...shared, { path: '/run/openvswitch', host: 'DirectoryOrCreate' }, modules],
-      resources: { cpu: '100m', memory: '384Mi' },
+      resources: { cpu: '50m', memory: '384Mi' },
     },
   ]);
   const outliving: NodeAgent = { ...nodeAgent(), hostPID: true };
@@ -123,7 +124,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       runs: { script: startVirtlogd },
       health: { exec: ['test', '-S', '/run/libvirt/virtlogd-sock'] },
       mounts: [...shared, cgroups],
-      resources: { cpu: '20m', memory: '64Mi' },
+      resources: { cpu: '10m', memory: '64Mi' },
     },
     libvirt: {
       ...agent('nova-libvirt', outliving),
@@ -140,7 +141,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         modules,
         cgroups,
       ],
-      resources: { cpu: '100m', memory: '256Mi' },
+      resources: { cpu: '50m', memory: '256Mi' },
     },
     ...Object.fromEntries(computes),
   };
@@ -158,8 +159,6 @@ const shared: readonly Mount[] = [
   // The node's own: a container's never shows terminals of guests, nor devices that are plugged in later.
   { path: '/dev', host: 'Directory' },
 ];
-
-const modules: Mount = { path: '/lib/modules', host: 'Directory', readOnly: true };
 
 /** All control groups of the node: a container sees only its own at /sys/fs/cgroup. */
 const cgroups: Mount = { path: '/host/cgroup', host: 'Directory', from: '/sys/fs/cgroup' };

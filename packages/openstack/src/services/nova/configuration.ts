@@ -190,8 +190,6 @@ namespaces = []
 cgroup_controllers = []
 remember_owner = 0
 stdio_handler = "logd"
-max_files = 32768
-max_processes = 131072
 `;
 
 // A guest writes its console as it pleases: without rotation it could fill the node's disk.

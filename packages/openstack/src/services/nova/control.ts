@@ -37,7 +37,7 @@ function application(wsgi: string, port: number): Component {
     health: { get: '/', port: 'api' },
     reachable: 'anyone',
     mounts: state,
-    resources: { cpu: '100m', memory: '384Mi' },
+    resources: { cpu: '50m', memory: '384Mi' },
   };
 }
 
@@ -48,7 +48,7 @@ function program(image: string, name: string): Component {
     runs: { command: [name, ...file] },
     mounts: state,
     graceSeconds: 70,
-    resources: { cpu: '100m', memory: '256Mi' },
+    resources: { cpu: '50m', memory: '256Mi' },
   };
 }
 
@@ -65,6 +65,6 @@ function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
     reachable: 'anyone',
     ...(publicHostname === undefined ? {} : { exposed: 'novnc', publicHostname }),
     mounts: state,
-    resources: { cpu: '50m', memory: '192Mi' },
+    resources: { cpu: '25m', memory: '192Mi' },
   };
 }

@@ -37,6 +37,8 @@ if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
 rm -f /run/libvirtd.pid
 until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
+# Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
+ulimit -Sn "$(ulimit -Hn)"
 exec libvirtd
 `;
 

@@ -36,7 +36,7 @@ export const placement = defineService<Placement>({
       health: { get: '/', port: 'api' },
       exposed: 'api',
       reachable: 'anyone',
-      resources: { cpu: '100m', memory: '256Mi' },
+      resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
   jobs: () => [

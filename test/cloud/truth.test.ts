@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { program } from './kubernetes.ts';
+import { type Container, containers, execute, logs, secretValues } from './truth/pods.ts';
+import { programs } from './truth/programs.ts';
+
+const here = join(import.meta.dirname, 'truth');
+const script = readFileSync(join(here, 'options.py'), 'utf8');
+
+/** Patterns of what may be said, each with its reason. */
+type Allowed = Readonly<Record<string, string>>;
+const allowed = parse(readFileSync(join(here, 'allowed.yaml'), 'utf8')) as {
+  readonly options: Allowed;
+  readonly checks: Allowed;
+  readonly logs: Allowed;
+};
+const unlisted = (lines: readonly string[], list: Allowed) =>
+  lines.filter((line) => !Object.keys(list).some((pattern) => new RegExp(pattern).test(line)));
+const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+
+const running = await containers();
+const find = (service: string, component: string): Container => {
+  const found = running.find((one) => one.service === service && one.component === component);
+  if (found === undefined) throw new Error(`no pod of ${service} ${component} runs`);
+  return found;
+};
+
+const configured = programs.flatMap(({ components, ...rest }) =>
+  components.map((component) => ({ name: `${rest.service} ${component}`, component, ...rest })),
+);
+
+test.each(configured)(
+  '$name: every option of its files and its environment is one of its own, and of its type',
+  async ({ service, component, files, namespaces }) => {
+    const command = ['python3', '-W', 'ignore', '-', namespaces.join(','), ...files];
+    const { code, stdout, stderr } = await execute(find(service, component), command, script);
+    expect({ code, problems: unlisted(linesOf(stdout), allowed.options) }, stderr).toEqual({ code: 0, problems: [] });
+  },
+);
+
+test.each(configured)('$name: oslo-config-validator accepts its files', async (one) => {
+  const { service, component, files, namespaces, dynamicGroups = [] } = one;
+  const options = [
+    ...namespaces.flatMap((name) => ['--namespace', name]),
+    ...dynamicGroups.flatMap((name) => ['--exclude-group', name]),
+  ];
+  for (const file of files) {
+    const ended = await execute(find(service, component), ['oslo-config-validator', ...options, '--input-file', file]);
+    expect(ended.code, `${file}: ${ended.stderr}`).toBe(0);
+  }
+});
+
+test.each([
+  ['keystone', 'api', ['keystone-status', 'upgrade', 'check']],
+  ['glance', 'api', ['glance-status', 'upgrade', 'check']],
+  ['placement', 'api', ['placement-status', 'upgrade', 'check']],
+  ['neutron', 'server', ['neutron-status', 'upgrade', 'check']],
+  ['nova', 'conductor', ['nova-status', 'upgrade', 'check']],
+])('%s: its upgrade check is content', async (service, component, command) => {
+  const { code, stdout, stderr } = await execute(find(service, component), command);
+  // Cells of the table that the check prints: what it looked at, and the result of it.
+  const results = [...stdout.matchAll(/\| Check: (.*?) +\|\n\| Result: (\w+) +\|(?:\n\| Details: (.*?) +\|)?/g)];
+  const lines = results.filter(([, , result]) => result !== 'Success').map(([, ...words]) => words.join(': '));
+  expect(results.length, stdout + stderr).toBeGreaterThan(0);
+  expect([0, 1], stdout + stderr).toContain(code);
+  expect(unlisted(lines, allowed.checks)).toEqual([]);
+});
+
+test('no secret stands in a command line, in the mapping of the cells, or in a log', async () => {
+  const values = await secretValues();
+  expect(values.size).toBeGreaterThan(20);
+  const places = new Map<string, string>();
+  for (const one of [...running, ...(await containers('Succeeded'))]) {
+    places.set(`log of ${one.pod}/${one.name}`, await logs(one));
+  }
+  const enter = process.env['CLOUD_NODE_ENTER'];
+  if (enter === undefined) throw new Error('CLOUD_NODE_ENTER is not set: run the suite in the shell of the cloud');
+  const script = "for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file 2> /dev/null; echo; done";
+  places.set('command lines', await program('sh', '-c', `${enter} sh -c '${script.replaceAll("'", `'\\''`)}'`));
+  const query = 'SELECT * FROM nova_api.cell_mappings';
+  const login = 'MYSQL_PWD=$(cat /etc/openstack/root/password) exec mariadb --user=root';
+  const cells = await execute(find('mariadb', 'server'), ['bash', '-c', `${login} -e '${query}'`]);
+  expect(cells.stdout).toContain('cell1');
+  places.set('cell_mappings', cells.stdout);
+  const found = [...places].flatMap(([place, text]) =>
+    [...values].filter(([, value]) => text.includes(value)).map(([name]) => `${name} stands in ${place}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('what the programs warn of is known', async () => {
+  const surprises: string[] = [];
+  for (const one of running) {
+    const lines = linesOf(await logs(one)).filter((line) => /\b(WARNING|ERROR|CRITICAL)\b|\bTraceback\b/.test(line));
+    surprises.push(...unlisted(lines, allowed.logs).map((line) => `${one.service} ${one.component}: ${line}`));
+  }
+  expect(surprises).toEqual([]);
+});
