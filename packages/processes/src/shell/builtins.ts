@@ -213,6 +213,9 @@ function declarationOf(operand: string, command: string): [string, string | unde
   return [match[1] as string, match[2]];
 }
 
+/** What a process may open, on a node that grants no more (CAP_SYS_RESOURCE). */
+const openFiles = 20_000;
+
 const builtins: Readonly<Record<string, Builtin>> = {
   ':': () => 0,
   true: () => 0,
@@ -261,6 +264,17 @@ const builtins: Readonly<Record<string, Builtin>> = {
     if (mask === undefined) out(state, `${state.umask.toString(8).padStart(4, '0')}\n`);
     else if (/^[0-7]{1,4}$/.test(mask)) state.umask = Number.parseInt(mask, 8);
     else throw new ShellError(`umask: ${mask} is not modelled`);
+    return 0;
+  },
+  ulimit: (state, operands, { line }) => {
+    const [limit, value] = operands;
+    if (limit === undefined || !/^-[SH]?n$/.test(limit))
+      throw new ShellError(`ulimit: ${operands.join(' ')} is not modelled`);
+    if (value === undefined) out(state, `${openFiles}\n`);
+    else if (Number(value) > openFiles) {
+      complain(state, 'ulimit: open files: cannot modify limit: Operation not permitted', line);
+      return 1;
+    }
     return 0;
   },
   exit: leave('exit'),
