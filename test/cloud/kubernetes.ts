@@ -23,7 +23,7 @@ export async function program(name: string, ...argv: readonly string[]): Promise
 
 /** Runs a command in a container of the cloud, by its component's label. */
 export async function inComponent(component: string, ...command: readonly string[]): Promise<string> {
-  const selector = `app.kubernetes.io/component=${component},app.kubernetes.io/part-of=openstack-operator`;
+  const selector = `app.kubernetes.io/component=${component},app.kubernetes.io/managed-by=openstack-operator`;
   const path = '{range .items[*]}{.metadata.namespace} {.metadata.name}{"\\n"}{end}';
   const get = ['get', 'pods', '--all-namespaces', '-l', selector, '-o', `jsonpath=${path}`];
   const pods = await program('kubectl', ...get);

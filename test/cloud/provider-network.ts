@@ -20,13 +20,14 @@ export async function connectProviderNetwork(): Promise<void> {
   const node = await switchOfNode();
   const inNode = ['nsenter', '--net', '--target', node];
   await program('ip', 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', node);
-  await program('ip', 'address', 'add', `${outside.gateway}/24`, 'dev', here);
   // Through a wire of two ends, packets with checksums that a card would have completed stay incomplete.
   await program('ethtool', '-K', here, 'tx', 'off');
   await program('ip', 'link', 'set', here, 'up');
   await run(...inNode, 'ethtool', '-K', there, 'tx', 'off');
   await run(...inNode, 'ip', 'link', 'set', there, 'up');
   await inComponent('ovs-vswitchd', 'ovs-vsctl', '--timeout=20', '--may-exist', 'add-port', 'br-ex', there);
+  // Last: it says that the wire is whole.
+  await program('ip', 'address', 'add', `${outside.gateway}/24`, 'dev', here);
 }
 
 /** Takes the card away again. */
