@@ -54,10 +54,11 @@ join_cgroups() { # of the calling process
 
 # Version 2 hands controllers down only from cgroups without processes: the node's own move into a leaf.
 delegate_cgroups() {
-  local top=/sys/fs/cgroup/$cgroup pid controller
+  local top=/sys/fs/cgroup/$cgroup pid controller pids
   [ "$(cgroup_version)" = 2 ] || return 0
   mkdir -p "$top/init"
-  while read -r pid; do echo "$pid" > "$top/init/cgroup.procs"; done < "$top/cgroup.procs"
+  mapfile -t pids < "$top/cgroup.procs"
+  for pid in "${pids[@]}"; do echo "$pid" > "$top/init/cgroup.procs"; done
   for controller in "${cgroup_controllers[@]}"; do echo "+$controller" > "$top/cgroup.subtree_control"; done
 }
 

@@ -95,5 +95,7 @@ connect_node() { # pid of its PID 1
 }
 
 disconnect_node() { # its routes go with it
-  if [ -e "/sys/class/net/$interface" ]; then ip link delete "$interface"; fi
+  # The kernel removes it by itself, a moment after the node's end.
+  ip link delete "$interface" 2> /dev/null || [ ! -e "/sys/class/net/$interface" ] ||
+    fail "the interface $interface cannot be removed" "See why: ip link delete $interface"
 }

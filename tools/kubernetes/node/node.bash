@@ -9,6 +9,9 @@
 #   .../instance                 its number
 #   .../sysctls, .../modules     what was changed on the machine, to be put back
 
+# A root shell by su has no sbin; containerd looks for iptables and runc there too.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
 marker=.openstack-operator-node
 node_name=node1
 
@@ -35,6 +38,11 @@ node_runs() {
 
 in_node() { # command: runs in the node's namespaces
   nsenter --target "$(< "$directory/state/pid")" --mount --uts --ipc --net --pid --cgroup -- "$@"
+}
+
+ask() { # path: what the API server answers
+  local pki=$directory/state/pki
+  curl --silent --fail --noproxy '*' --max-time 5 --cacert "$pki/ca.crt" --cert "$pki/admin.crt" --key "$pki/admin.key" "$server$1"
 }
 
 require_running() {
