@@ -14,7 +14,7 @@ import {
   transact,
 } from './ovsdb.ts';
 
-/** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container. */
+/** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container, guests' taps the node's network. */
 const ovsVswitchd: Program = command(async (process) => {
   const line = daemonLine(process);
   const log = ovsLog(process);
@@ -40,6 +40,11 @@ const ovsVswitchd: Program = command(async (process) => {
               ? `bridge|INFO|bridge ${name}: using datapath ID 0000`
               : `dpif|WARN|failed to create datapath ovs-system: Operation not permitted`,
           );
+        }
+        for (const [name, row] of ovsTable(database, 'Interface')) {
+          if (row['ofport'] !== undefined) continue;
+          row['ofport'] = process.pod.hostNetwork ? 1 : -1;
+          if (!process.pod.hostNetwork) log(`bridge|WARN|could not open network device ${name} (No such device)`);
         }
         if (process.privileged) root['cur_cfg'] = root['next_cfg'] ?? 0;
       }),
@@ -146,9 +151,12 @@ const ovnController: Program = command(async (process) => {
         'Open_vSwitch',
         (database) =>
           new Set(
-            [...ovsTable(database, 'Interface').values()].flatMap(
-              (row) => mapOf(row, 'external_ids')['iface-id'] ?? [],
-            ),
+            [...ovsTable(database, 'Interface').values()]
+              // Without a switch there is nobody who could have given it a number.
+              .filter(
+                ({ ofport }) => Number(ofport ?? -1) > 0 || rootRow(database, 'Open_vSwitch')['cur_cfg'] === undefined,
+              )
+              .flatMap((row) => mapOf(row, 'external_ids')['iface-id'] ?? []),
           ),
       );
       await interfaces.claim();
