@@ -114,6 +114,9 @@ export const keystone = defineService<Keystone>({
 function configuration(context: Context<Keystone>) {
   const { spec } = context;
   return sections(logging, proxied, database(context, 'keystone'), cache(context, 'dogpile.cache.pymemcache'), {
+    // Hashes take 72 bytes: what is longer is refused, not cut silently.
+    DEFAULT: { strict_password_check: true },
+    identity: { max_password_length: 72 },
     token: { provider: 'fernet', expiration: spec.tokenExpiration ?? 3600 },
     fernet_tokens: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
     fernet_receipts: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },

@@ -22,8 +22,11 @@ export function serverConfiguration(context: Context<Neutron>): Layer {
         auth_strategy: 'keystone',
         state_path: '/var/lib/neutron',
         api_paste_config: '/etc/neutron/api-paste.ini',
+        api_workers: 2,
         rpc_workers: 1,
         rpc_state_report_workers: 0,
+        // OVN answers DHCP: there is no agent to tell.
+        dhcp_agent_notification: false,
         global_physnet_mtu: context.spec.physicalMTU ?? 1500,
         notify_nova_on_port_status_changes: true,
         notify_nova_on_port_data_changes: true,
