@@ -162,24 +162,23 @@ export class KeystoneSession {
     }
   }
 
-  /** The URL of the v3 API behind `auth_url`. */
+  /** The URL of the v3 API behind `auth_url`: discovered, or, when nothing answers there, what its path says. */
   async #discover(url: string): Promise<string> {
     const base = url.replace(/\/+$/, '');
     const lost =
       'Could not find versioned identity endpoints when attempting to authenticate. Please check that your auth_url is correct.';
+    const looksVersioned = /^https?:\/\/[^/]+\/v3/.test(base);
     let reply: HttpReply;
     try {
       reply = await this.send('GET', base, {});
     } catch (error) {
-      // The generic plugin goes on with an URL that looks versioned.
-      if (error instanceof PythonError && !base.endsWith('/v3'))
-        throw new PythonError(`${e}.discovery.DiscoveryFailure`, `${lost} ${error.message}`);
-      if (error instanceof PythonError) return base;
-      throw error;
+      if (!(error instanceof PythonError)) throw error;
+      if (looksVersioned) return base;
+      throw new PythonError(`${e}.discovery.DiscoveryFailure`, `${lost} ${error.message}`);
     }
-    if (base.endsWith('/v3')) return base;
-    if (reply.status !== 200 && reply.status !== 300) throw new PythonError(`${e}.discovery.DiscoveryFailure`, lost);
-    return `${base}/v3`;
+    if (reply.status === 200 || reply.status === 300) return base.endsWith('/v3') ? base : `${base}/v3`;
+    if (looksVersioned) return base;
+    throw new PythonError(`${e}.discovery.DiscoveryFailure`, lost);
   }
 
   #requestId(): string {
