@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readAccounts, readContract } from './contract.ts';
-import { readImages } from './image-set.ts';
+import { type Image, readImages } from './image-set.ts';
 import { runInImage, unpack } from './root-file-system.ts';
 import { violationsOf } from './violations.ts';
 
@@ -33,7 +33,12 @@ function main(sources: readonly string[], directory: string): number {
   }
   const contract = readContract();
   const accounts = readAccounts();
-  const images = new Map(sources.flatMap(readImages).map((image) => [image.name, image]));
+  let images: Map<string, Image>;
+  try {
+    images = new Map(sources.flatMap(readImages).map((image) => [image.name, image]));
+  } catch (error) {
+    return fail((error as Error).message, 'See images/check --help for what a SOURCE is.');
+  }
   const known = contract.images.flatMap((image) => image.names.map((name) => ({ name, image })));
   const present = known.flatMap(({ name, image }) => {
     const found = images.get(name);

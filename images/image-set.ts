@@ -34,7 +34,13 @@ interface Index {
  */
 export function readImages(argument: string): Image[] {
   const [, given, source = argument] = /^([a-z0-9-]+)=(.+)$/.exec(argument) ?? [];
-  const json = (path: string) => JSON.parse(readEntry(source, path));
+  const json = (path: string) => {
+    try {
+      return JSON.parse(readEntry(source, path));
+    } catch (error) {
+      throw new Error(`${source} is no OCI layout: it has no ${path}`, { cause: error });
+    }
+  };
   const images = (json('index.json') as Index).manifests.flatMap(({ digest, annotations = {} }) => {
     const reference =
       given ?? annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name'];
@@ -71,6 +77,7 @@ function readEntry(source: string, path: string): string {
   return execFileSync('tar', ['--extract', '--to-stdout', '--occurrence=1', `--file=${source}`, path], {
     encoding: 'utf8',
     maxBuffer: 1 << 26,
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
 }
 

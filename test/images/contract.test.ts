@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type ImageContract, readAccounts, readContract } from '../../images/contract.ts';
+import { type Run, violationsOf } from '../../images/violations.ts';
+import { users } from '../../packages/openstack/src/releases/users.ts';
+import { kollaId, kollaUsers } from '../../packages/processes/src/kolla-users.ts';
+
+const contract = readContract();
+const accounts = readAccounts();
+
+interface Container {
+  image: string;
+  command?: string[];
+  volumeMounts?: { mountPath: string }[];
+}
+interface Workload {
+  spec?: { template?: { spec?: { initContainers?: Container[]; containers: Container[] } } };
+}
+
+/** Every container that the operator composes for a sample. */
+function containersOf(sample: string): Container[] {
+  // What stands in the way in this cluster (no Gateway API) is told, and everything is rendered.
+  const { stdout } = spawnSync('bin/kubectl-openstack', ['render', '-f', `config/samples/${sample}`], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  return parseAllDocuments(stdout).flatMap((document) => {
+    const pod = (document.toJS() as Workload | null)?.spec?.template?.spec;
+    return [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
+  });
+}
+
+const named = (name: string) => contract.images.filter((image) => image.names.includes(name));
+const imageName = (reference: string) => /([^/:]+):[^/]*$/.exec(reference)?.[1] ?? reference;
+
+test('numeric ids are those of the operator and of the make-believe images', () => {
+  for (const [user, id] of Object.entries(users)) {
+    if (user !== 'root' && user !== 'operator') expect([user, accounts.users[user]]).toEqual([user, id]);
+  }
+  expect(accounts.users).toEqual(Object.fromEntries(Object.keys(kollaUsers).map((user) => [user, kollaId(user)])));
+  expect(named('openstack-operator').map(({ user }) => user)).toEqual([users.operator]);
+});
+
+test('whatever the operator starts in an image is in the contract, and the recipe makes the image', () => {
+  const made = readdirSync('images/layers').flatMap((layer) => {
+    const list = `images/layers/${layer}/images`;
+    return existsSync(list) ? readFileSync(list, 'utf8').split('\n') : [];
+  });
+  const containers = [...containersOf('controlplane_minimal.yaml'), ...containersOf('controlplane_production.yaml')];
+  expect(containers.length).toBeGreaterThan(50);
+  for (const { image, command = [] } of containers) {
+    const name = imageName(image);
+    expect(named(name).length, `${name} in contract.yaml`).toBeGreaterThan(0);
+    if (name === 'openstack-operator') continue;
+    expect(made).toContain(name);
+    const program = command[command[0] === 'dumb-init' ? command.indexOf('--') + 1 : 0] ?? '';
+    const wsgi = named(name).some((entry) => entry.wsgi !== undefined) ? ['uwsgi'] : [];
+    const allowed = [...contract.commands, ...wsgi, ...named(name).flatMap(({ commands = [] }) => commands)];
+    // `dumb-init --single-child --`: the program is what follows.
+    expect(allowed, `${name}: ${program}`).toContain(program === '--' ? command[2] : program);
+  }
+});
+
+test('each broken point is one line that says what was found', () => {
+  const image: ImageContract = {
+    names: ['broken'],
+    user: 'nova',
+    commands: ['no-such-program', '/usr/bin/no-such-file'],
+    files: ['/etc/no-such-file'],
+    owned: ['/no-such-directory'],
+    runs: ['nova-manage --version'],
+  };
+  const asked: string[] = [];
+  // The words of this machine's shell stand for those of an image's.
+  const run: Run = ({ uid, command, input }) => {
+    asked.push(`${uid}: ${command.join(' ')}`);
+    if (command[0] !== 'sh') return { status: 127, output: 'noise\nnova-manage: not found' };
+    const { status, stdout } = spawnSync('sh', {
+      input: input?.replaceAll('/var/log/kolla', '/no-log') ?? '',
+      encoding: 'utf8',
+    });
+    return { status, output: stdout };
+  };
+  const lines = violationsOf(image, { ...contract, commands: ['sh'] }, { ...accounts, users: { nova: 42_436 } }, run);
+  expect(asked).toEqual(['0: sh', '42436: sh', '42436: nova-manage --version']);
+  const points = [
+    'user nova is not 42436:42436',
+    'group nova is not 42436',
+    '/no-log is not root:kolla 2775',
+    'no-such-program is not on PATH',
+    '/usr/bin/no-such-file is not there or no program',
+    '/etc/no-such-file is not there or not readable by nova',
+    '/no-such-directory does not belong to nova',
+    'nova-manage --version: exit 127: nova-manage: not found',
+  ];
+  expect(lines).toEqual(points.map((point) => expect.stringContaining(point)));
+});
