@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { connect, realClock, Secret, type StoredObject } from '@openstack-operator/kube';
 import { Keystone } from '@openstack-operator/openstack';
-import { type Credentials, clusterDns } from './openstack.ts';
-import type { Place } from './place.ts';
+import type { Credentials } from './openstack.ts';
+import { dnsOf, type Place } from './place.ts';
 
 /** Writes openrc, clouds.yaml and a resolv.conf for the control plane's administrator; gives the credentials. */
 export async function writeAccess(
@@ -14,10 +14,10 @@ export async function writeAccess(
   const { apiEndpoint = '' } = (keystone as StoredObject & { status?: { apiEndpoint?: string } }).status ?? {};
   const secret = await client.get(Secret, { namespace, name: `${name}-keystone-admin-password` });
   const password = Buffer.from((secret['data'] as Record<string, string>)['password'] ?? '', 'base64').toString();
-  const credentials = { url: apiEndpoint, username: 'admin', password, project: 'admin' };
+  const credentials = { dns: dnsOf(place), url: apiEndpoint, username: 'admin', password, project: 'admin' };
   writeFileSync(place.openrc, openrc(credentials), { mode: 0o600 });
   writeFileSync(place.clouds, clouds(name, credentials), { mode: 0o600 });
-  writeFileSync(place.resolver, `nameserver ${clusterDns}\nsearch cluster.local\noptions timeout:2\n`);
+  writeFileSync(place.resolver, `nameserver ${dnsOf(place)}\nsearch cluster.local\noptions timeout:2\n`);
   return credentials;
 }
 

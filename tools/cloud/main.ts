@@ -16,6 +16,8 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
   down      ends it and leaves the machine as it was; images and compiled programs stay cached
 
   --dir DIR      where credentials and logs are kept (default: ~/.cache/openstack-operator/cloud)
+  --instance N   which of ten sets of addresses the node takes, 0 to 9 (default: 0); another cloud beside this one needs
+                 another DIR and another N
   --no-server    up: stop when the control plane is Ready
 
 Needs root on Debian 12, 2 cores, 8 GiB of memory and 15 GiB of disk. No hardware virtualization: servers are emulated.
@@ -28,12 +30,13 @@ async function main(): Promise<number> {
     options: {
       dir: { type: 'string' },
       json: { type: 'boolean', default: false },
+      instance: { type: 'string', default: '0' },
       'no-server': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
     allowPositionals: true,
   });
-  const place = placeOf(values.dir);
+  const place = placeOf(values.dir, Number(values.instance));
   if (values.help || command === '--help' || command === '-h' || command === 'help') {
     process.stdout.write(usage);
     return 0;

@@ -6,6 +6,8 @@ import { StepError } from './step.ts';
 
 /** Who asks, and where. */
 export interface Credentials {
+  /** Address of the server that knows the names of the catalogue. */
+  readonly dns: string;
   readonly url: string;
   readonly username: string;
   readonly password: string;
@@ -23,11 +25,9 @@ export interface OpenStack {
   readonly upload: (service: string, path: string, file: string) => Promise<void>;
 }
 
-/** The cluster's DNS, reached through the route to its Services. */
-export const clusterDns = '10.96.0.10';
-
 /** Signs in. @throws StepError that names the request and the answer */
-export async function signIn({ url, username, password, project }: Credentials): Promise<OpenStack> {
+export async function signIn({ dns, url, username, password, project }: Credentials): Promise<OpenStack> {
+  const send = sender(dns);
   const domain = { name: 'Default' };
   const auth = {
     identity: { methods: ['password'], password: { user: { name: username, domain, password } } },
@@ -68,39 +68,50 @@ interface Service {
 }
 
 /** Names end in `.svc`, as pods use them: their search list adds the cluster's domain. */
-const lookup: LookupFunction = (hostname, _options, callback) => {
-  const resolver = new Resolver({ timeout: 2000, tries: 3 });
-  resolver.setServers([clusterDns]);
-  const name = hostname.endsWith('.svc') ? `${hostname}.cluster.local` : hostname;
-  resolver.resolve4(name, (error, addresses) => {
-    if (error !== null) callback(error, '');
-    else
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: 4 })),
-      );
-  });
-};
-
-async function send(
-  method: string,
-  url: string,
-  { token, body, file }: { token?: string; body?: string; file?: string },
-): Promise<{ headers: IncomingMessage['headers']; body: string }> {
-  const headers = {
-    'Content-Type': file === undefined ? 'application/json' : 'application/octet-stream',
-    Accept: 'application/json',
-    ...(token === undefined ? {} : { 'X-Auth-Token': token }),
+const lookupAt =
+  (dns: string): LookupFunction =>
+  (hostname, _options, callback) => {
+    const resolver = new Resolver({ timeout: 2000, tries: 3 });
+    resolver.setServers([dns]);
+    const name = hostname.endsWith('.svc') ? `${hostname}.cluster.local` : hostname;
+    resolver.resolve4(name, (error, addresses) => {
+      if (error !== null) callback(error, '');
+      else
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        );
+    });
   };
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const sent = request(url, { method, headers, lookup, timeout: 120_000 }, resolve);
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 120 s')));
-    sent.on('error', (error) => reject(new StepError(`${method} ${url}: ${error.message}`)));
-    if (file === undefined) sent.end(body);
-    else createReadStream(file).pipe(sent);
-  });
-  const text = Buffer.concat(await response.toArray()).toString();
-  const status = response.statusCode ?? 0;
-  if (status >= 400) throw new StepError(`${method} ${url}: ${status} ${text.slice(0, 500)}`);
-  return { headers: response.headers, body: text };
+
+interface Request {
+  readonly token?: string;
+  readonly body?: string;
+  readonly file?: string;
 }
+
+interface Reply {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+const sender =
+  (dns: string) =>
+  async (method: string, url: string, { token, body, file }: Request): Promise<Reply> => {
+    const headers = {
+      'Content-Type': file === undefined ? 'application/json' : 'application/octet-stream',
+      Accept: 'application/json',
+      ...(token === undefined ? {} : { 'X-Auth-Token': token }),
+    };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(url, { method, headers, lookup: lookupAt(dns), timeout: 120_000 }, resolve);
+      sent.on('timeout', () => sent.destroy(new Error('no answer within 120 s')));
+      sent.on('error', (error) => reject(new StepError(`${method} ${url}: ${error.message}`)));
+      if (file === undefined) sent.end(body);
+      else createReadStream(file).pipe(sent);
+    });
+    const text = Buffer.concat(await response.toArray()).toString();
+    const status = response.statusCode ?? 0;
+    if (status >= 400) throw new StepError(`${method} ${url}: ${status} ${text.slice(0, 500)}`);
+    return { headers: response.headers, body: text };
+  };

@@ -8,6 +8,8 @@ export const root = resolve(import.meta.dirname, '../..');
 /** Where a cloud keeps what it needs, and what it says of itself. */
 export interface Place {
   readonly directory: string;
+  /** Which set of addresses the node takes (tools/kubernetes/up --help). */
+  readonly instance: number;
   /** The node: certificates, kubeconfig, logs, and the images, which outlive it. */
   readonly kubernetes: string;
   readonly kubeconfig: string;
@@ -20,13 +22,19 @@ export interface Place {
   log(name: string): string;
 }
 
+/** The cluster's DNS, reached through the route to its Services. */
+export function dnsOf({ instance }: Place): string {
+  return `10.${96 + instance}.0.10`;
+}
+
 /** The place of the cloud in `dir`, by default the one that `make cloud` uses. */
-export function placeOf(dir?: string): Place {
+export function placeOf(dir: string | undefined, instance: number): Place {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const directory = resolve(dir ?? join(cache, 'openstack-operator/cloud'));
   const kubernetes = dir === undefined ? join(cache, 'openstack-operator/node') : join(directory, 'kubernetes');
   return {
     directory,
+    instance,
     kubernetes,
     kubeconfig: join(kubernetes, 'kubeconfig'),
     openrc: join(directory, 'openrc'),

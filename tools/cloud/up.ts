@@ -46,7 +46,9 @@ async function buildImages(place: Place): Promise<Images> {
 
 async function startNode(place: Place, images: Images): Promise<void> {
   const log = place.log('node');
-  await run(join(root, 'tools/kubernetes/up'), ['--dir', place.kubernetes], { log });
+  await run(join(root, 'tools/kubernetes/up'), ['--dir', place.kubernetes, '--instance', String(place.instance)], {
+    log,
+  });
   await run(join(root, 'tools/kubernetes/load'), ['--dir', place.kubernetes, images.archive, images.operator.archive], {
     log,
   });

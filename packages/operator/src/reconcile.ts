@@ -11,6 +11,7 @@ import {
   annotations,
   type Composition,
   conditionOf,
+  type Desired,
   type Judgement,
   judgeAll,
   kindOf,
@@ -18,6 +19,7 @@ import {
   type Step,
 } from '@openstack-operator/openstack';
 import { claimNodes, nodesFinalizer, releaseNodes } from './claim-nodes.ts';
+import { replaceNodeAgents } from './node-agents.ts';
 import type { Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { redactor } from './redact.ts';
@@ -62,6 +64,7 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   const judgement = judgementOf(pass, finishedJobs);
   const progress = judgeAll(composition.steps, judgement);
   const { failures, again } = await writeAll(pass, composition, progress, judgement);
+  await replaceNodeAgents(pass, composition);
   const left = await prune(pass, composition).then(() => undefined, thrown);
   const phase = recipe.phase(progress);
   const redact = redactor(pass);
@@ -98,9 +101,10 @@ async function writeAll(
   for (const step of composition.steps) {
     if (step.problem !== undefined || step.skipped !== undefined || !step.needs.every((need) => done.has(need)))
       continue;
-    if (!done.has(step.condition) && awaits(step, judgement)) continue;
+    const waits = !done.has(step.condition) && awaits(step, judgement);
     try {
       for (const desired of step.objects) {
+        if (waits && !runs(desired, judgement)) continue;
         if (desired.verb === 'claim') await claimNodes(pass, desired);
         else again = sooner(again, await write(pass, desired, judgement.finishedJobs));
       }
@@ -118,6 +122,13 @@ function awaits(step: Step, { observe }: Judgement): boolean {
     const found = observe(kind, { namespace, name });
     return found === undefined || conditionOf(found, 'Ready')?.status !== 'True';
   });
+}
+
+/** What runs already is kept as it should be, whatever has become of the things that it waited for; Jobs run only with them. */
+function runs(desired: Desired, { observe }: Judgement): boolean {
+  if (desired.verb === 'claim' || desired.object.kind === 'Job') return false;
+  const { namespace, name = '' } = desired.object.metadata;
+  return observe(kindOf(desired.object), { ...(namespace === undefined ? {} : { namespace }), name }) !== undefined;
 }
 
 function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>): Judgement {

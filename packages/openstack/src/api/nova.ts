@@ -104,6 +104,7 @@ export const Nova = defineApi({
       messageQueueRef,
       cacheRef,
       keystoneRef,
+      placementRef: serviceRef('Placement', 'that knows what the nodes offer'),
       neutronRef: serviceRef('Neutron', 'that gives servers their ports'),
       database: database('nova', ['nova_api', 'nova_cell0', 'nova']),
       messageQueue: messageQueue('nova'),

@@ -22,8 +22,13 @@ export interface Child {
   /** The child is named `<control plane>-<suffix>`. */
   readonly suffix: string;
   readonly phase: Phase;
-  /** Fields of children that have to be Ready first; what does not depend on each other comes up side by side. */
+  /** Fields of children that it cannot do without, beside those that it refers to. */
   readonly needs: readonly string[];
+  /**
+   * Fields of children that have to be Ready before it is created: what its first steps work on. Its later steps wait
+   * for what they ask themselves, so that all databases are made while Keystone comes up.
+   */
+  readonly after: readonly string[];
   /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
   readonly references: Readonly<Partial<Record<ReferenceField, string>>>;
   /** First label of the public host name, for children with an API. */
@@ -37,15 +42,40 @@ export interface Child {
  * a server needs all the others.
  */
 export const children: readonly Child[] = [
-  { kind: 'MariaDB', field: 'mariadb', suffix: 'mariadb', phase: 'Infrastructure', needs: [], references: {} },
-  { kind: 'RabbitMQ', field: 'rabbitmq', suffix: 'rabbitmq', phase: 'Infrastructure', needs: [], references: {} },
-  { kind: 'Memcached', field: 'memcached', suffix: 'memcached', phase: 'Infrastructure', needs: [], references: {} },
+  {
+    kind: 'MariaDB',
+    field: 'mariadb',
+    suffix: 'mariadb',
+    phase: 'Infrastructure',
+    needs: [],
+    after: [],
+    references: {},
+  },
+  {
+    kind: 'RabbitMQ',
+    field: 'rabbitmq',
+    suffix: 'rabbitmq',
+    phase: 'Infrastructure',
+    needs: [],
+    after: [],
+    references: {},
+  },
+  {
+    kind: 'Memcached',
+    field: 'memcached',
+    suffix: 'memcached',
+    phase: 'Infrastructure',
+    needs: [],
+    after: [],
+    references: {},
+  },
   {
     kind: 'OVNNetwork',
     field: 'ovnNetwork',
     suffix: 'ovn',
     phase: 'Infrastructure',
     needs: [],
+    after: [],
     references: {},
     onNodes: true,
   },
@@ -54,7 +84,8 @@ export const children: readonly Child[] = [
     field: 'keystone',
     suffix: 'keystone',
     phase: 'Identity',
-    needs: ['mariadb', 'memcached'],
+    needs: [],
+    after: ['mariadb'],
     references: { databaseRef: 'mariadb', cacheRef: 'memcached' },
     hostname: 'keystone',
   },
@@ -63,7 +94,8 @@ export const children: readonly Child[] = [
     field: 'glance',
     suffix: 'glance',
     phase: 'CoreServices',
-    needs: ['keystone'],
+    needs: [],
+    after: ['mariadb'],
     references: { databaseRef: 'mariadb', cacheRef: 'memcached', keystoneRef: 'keystone' },
     hostname: 'glance',
   },
@@ -72,7 +104,8 @@ export const children: readonly Child[] = [
     field: 'placement',
     suffix: 'placement',
     phase: 'CoreServices',
-    needs: ['keystone'],
+    needs: [],
+    after: ['mariadb'],
     references: { databaseRef: 'mariadb', cacheRef: 'memcached', keystoneRef: 'keystone' },
     hostname: 'placement',
   },
@@ -81,7 +114,8 @@ export const children: readonly Child[] = [
     field: 'neutron',
     suffix: 'neutron',
     phase: 'CoreServices',
-    needs: ['keystone', 'rabbitmq', 'ovnNetwork'],
+    needs: [],
+    after: ['mariadb'],
     references: {
       databaseRef: 'mariadb',
       messageQueueRef: 'rabbitmq',
@@ -98,12 +132,14 @@ export const children: readonly Child[] = [
     field: 'nova',
     suffix: 'nova',
     phase: 'Compute',
-    needs: ['keystone', 'rabbitmq', 'glance', 'placement', 'neutron'],
+    needs: ['glance'],
+    after: ['mariadb'],
     references: {
       databaseRef: 'mariadb',
       messageQueueRef: 'rabbitmq',
       cacheRef: 'memcached',
       keystoneRef: 'keystone',
+      placementRef: 'placement',
       neutronRef: 'neutron',
     },
     hostname: 'nova',

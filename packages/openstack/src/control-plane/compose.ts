@@ -74,7 +74,7 @@ function absentNeed(spec: ControlPlaneSpec, child: Child, enabled: readonly Chil
   return needsOf(child).find((need) => !elsewhere.includes(need) && !enabled.some(({ field }) => field === need));
 }
 
-/** All that a child needs: what it waits for, and what it refers to; Nova is only named, and comes after. */
+/** All that a child needs: what it refers to, and what it finds by itself; Nova is only named, and comes after. */
 function needsOf({ needs, references }: Child): readonly string[] {
   const { novaRef: _named, ...others } = references;
   return [...new Set([...needs, ...Object.values(others)])];
@@ -131,7 +131,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
     const message = `${child.kind} needs spec.${absent}, which is ${why}; enable it, or disable spec.${child.field} as well`;
     return { ...step, skipped: { reason: 'DependencyDisabled', message } };
   }
-  const needs = enabled.filter(({ field }) => child.needs.includes(field)).map(conditionOf);
+  const needs = enabled.filter(({ field }) => child.after.includes(field)).map(conditionOf);
   return {
     ...step,
     needs: child.onNodes === true ? ['NodesReady', ...needs] : needs,
@@ -139,10 +139,13 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
   };
 }
 
-/** Jobs are run by the children: who asks the control plane to run them again means all of them. */
+/** Jobs and node agents are the children's: who asks the control plane to run or to replace them means all of them. */
 function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<string, string> } {
-  const again = metadata.annotations?.[annotations.reconcileAt];
-  return again === undefined ? {} : { annotations: { [annotations.reconcileAt]: again } };
+  const passed = [annotations.reconcileAt, annotations.rollNodeAgents].flatMap((name) => {
+    const value = metadata.annotations?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return passed.length === 0 ? {} : { annotations: Object.fromEntries(passed) };
 }
 
 function childObject(

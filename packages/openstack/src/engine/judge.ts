@@ -17,7 +17,9 @@ export interface Judgement {
 }
 
 /** Whether one thing is as wanted; otherwise what is awaited. */
-type Verdict = { readonly done: true } | { readonly done: false; readonly reason: Reason; readonly message: string };
+type Verdict =
+  | { readonly done: true; readonly note?: string }
+  | { readonly done: false; readonly reason: Reason; readonly message: string };
 
 const done: Verdict = { done: true };
 const wait = (reason: Reason, message: string): Verdict => ({ done: false, reason, message });
@@ -49,14 +51,20 @@ export function judge(step: Step, judgement: Judgement, blocker?: Progress): Pro
       message: `waiting for ${blocker.condition}: ${blocker.message}`,
     };
   }
+  const notes: string[] = [];
   for (const desired of step.objects) {
     const verdict = verdictOf(desired, judgement);
-    if (verdict.done) continue;
+    if (verdict.done) {
+      if (verdict.note !== undefined) notes.push(verdict.note);
+      continue;
+    }
     const unready = verdict.reason === 'Missing' ? awaitedMessage(step, judgement) : undefined;
     if (unready !== undefined) return { condition, status: 'False', reason: 'Waiting', message: unready };
     return { condition, status: 'False', reason: verdict.reason, message: verdict.message };
   }
-  return { condition, status: 'True', reason: 'Done', message: '' };
+  if (notes.length === 0) return { condition, status: 'True', reason: 'Done', message: '' };
+  const message = `${notes.join('; ')}; annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
+  return { condition, status: 'True', reason: 'Done', message };
 }
 
 /** What another resource is still missing before this step may begin; undefined when all are Ready. */
@@ -149,7 +157,9 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       // Where no node is to run it (`computeReplicas: 0`), there is nothing to wait for.
       const matching = (judgement.nodes ?? []).filter((node) => isSelected(node, live)).length;
       if (wanted < matching) return wait('RollingOut', `${title}: ${wanted} of ${matching} nodes have a pod`);
-      return ready < wanted ? wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`) : done;
+      if (ready < wanted) return wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`);
+      const older = wanted - (status['updatedNumberScheduled'] ?? 0);
+      return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
     }
     default: {
       // Our own kinds say it themselves; everything else is done once it exists.

@@ -19,6 +19,8 @@ export const annotations = {
   rotatedAt: `${prefix}/rotated-at`,
   /** By users: nothing is written while it is `true`. */
   paused: `${prefix}/paused`,
+  /** By users: while it is `true`, node agents of an older revision are replaced, one after the other. */
+  rollNodeAgents: `${prefix}/roll-node-agents`,
   /** By users: any new value runs the Jobs again. */
   reconcileAt: `${prefix}/reconcile-at`,
   /** By users: an object of that name that nobody controls may be taken over. */

@@ -4,7 +4,7 @@ import type { Awaited, Desired, Problem, Step } from './step.ts';
 export interface StepDraft {
   readonly objects: Desired[];
   readonly needs: Set<string>;
-  readonly awaits: Awaited[];
+  awaits: Awaited[];
   readonly problems: Problem[];
   readonly skipped?: Problem;
 }

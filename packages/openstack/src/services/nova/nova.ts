@@ -12,7 +12,7 @@ export const nova = defineService<Nova>({
   kind: Nova,
   name: 'nova',
   user: 'nova',
-  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'neutronRef'],
+  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'placementRef', 'neutronRef'],
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   moreDatabases: (context) => cellsOf(context).map(({ database }) => database),
   messaging: true,
