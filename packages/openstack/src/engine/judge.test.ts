@@ -98,10 +98,10 @@ describe('node agents are judged by the nodes that they are for', () => {
   const affinity = {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
   };
-  const daemonSet = (desiredNumberScheduled: number, numberReady: number) =>
+  const daemonSet = (desiredNumberScheduled: number, numberReady: number, updatedNumberScheduled: number) =>
     stored('DaemonSet', 'agent', {
       spec: { template: { ...template, spec: { nodeSelector, affinity } } },
-      status: { observedGeneration: 2, desiredNumberScheduled, numberReady },
+      status: { observedGeneration: 2, desiredNumberScheduled, numberReady, updatedNumberScheduled },
     });
   const node = (name: string, group: string) =>
     stored('Node', name, { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: group } } });
@@ -112,9 +112,16 @@ describe('node agents are judged by the nodes that they are for', () => {
     ['one of two is ready', 2, 1, ['a', 'a'], 'DaemonSet agent: ready on 1 of 2 nodes'],
     ['all are ready', 2, 2, ['a', 'a', 'b'], ''],
   ])('%s', (_title, wanted, ready, groups, message) => {
-    const live = daemonSet(wanted, ready);
+    const live = daemonSet(wanted, ready, wanted);
     const nodes = groups.map((group, index) => node(`node-${index}`, group));
     expect(verdict(live, live, { nodes })[2]).toBe(message);
+  });
+
+  test('those of an older revision are told of: nobody replaces them unasked', () => {
+    const live = daemonSet(2, 2, 1);
+    const [status, , message] = verdict(live, live, { nodes: [node('node-1', 'a'), node('node-2', 'a')] });
+    expect(status).toBe('True');
+    expect(message).toContain('DaemonSet agent: of an older revision on 1 of 2 nodes');
   });
 });
 
