@@ -1,30 +1,37 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
-import { digest } from '@openstack-operator/openstack';
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  HTTPRoute,
+  Job,
+  type KubeObject,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+  type StoredObject,
+} from '@openstack-operator/kube';
+import { digest, kinds } from '@openstack-operator/openstack';
 
-/** Kinds whose objects the operator itself makes: what has to be the same however a rollout went. */
-const compared = new Set([
-  'ConfigMap',
-  'Secret',
-  'Service',
-  'Deployment',
-  'StatefulSet',
-  'DaemonSet',
-  'PodDisruptionBudget',
-  'NetworkPolicy',
-  'PersistentVolumeClaim',
-  'HTTPRoute',
-  'MariaDB',
-  'RabbitMQ',
-  'Memcached',
-  'OVNNetwork',
-  'Keystone',
-  'Glance',
-  'Placement',
-  'Neutron',
-  'Nova',
-  'OpenStackControlPlane',
-  'Job',
-]);
+/** Built-in kinds whose objects the operator itself makes. */
+export const builtIn = [
+  ConfigMap,
+  Secret,
+  Service,
+  Deployment,
+  StatefulSet,
+  DaemonSet,
+  PodDisruptionBudget,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  HTTPRoute,
+  Job,
+] as const;
+
+/** All that has to be the same however a rollout went. */
+const compared: ReadonlySet<string> = new Set([...builtIn, ...kinds].map(({ kind }) => kind));
 
 /**
  * The final objects of a namespace, without what chance and time decide: uids, versions, timestamps, generated values
@@ -74,13 +81,26 @@ function scrub(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, volatile.has(key) ? '*' : scrub(inner)]));
 }
 
-/** One line for each object that two runs end up with differently. */
+/** One line for each field of an object that two runs end up with differently. */
 export function differences(a: Record<string, unknown>, b: Record<string, unknown>): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].sort().flatMap((name) => {
     if (!(name in a)) return [`${name}: only in the second`];
     if (!(name in b)) return [`${name}: only in the first`];
-    return digest(a[name]) === digest(b[name])
-      ? []
-      : [`${name}: ${JSON.stringify(a[name])} != ${JSON.stringify(b[name])}`];
+    return [...fieldDifferences(a[name], b[name], name)];
   });
+}
+
+function* fieldDifferences(a: unknown, b: unknown, path: string): Iterable<string> {
+  if (digest(a) === digest(b)) return;
+  if (!isTree(a) || !isTree(b) || Array.isArray(a) !== Array.isArray(b)) {
+    yield `${path}: ${JSON.stringify(a)} != ${JSON.stringify(b)}`;
+    return;
+  }
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    yield* fieldDifferences(a[key], b[key], `${path}.${key}`);
+  }
+}
+
+function isTree(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
