@@ -135,6 +135,16 @@ offload=false
 if [ "$datapath" = netdev ]; then offload=true; fi
 ovs-vsctl --timeout=5 --no-wait set open_vswitch . "external_ids:ovn-bridge-datapath-type=$datapath" \\
   "other_config:userspace-tso-enable=$offload"
+if [ "$datapath" = netdev ]; then
+  # In user space Open vSwitch writes a guest's interface back as it first saw it, which takes it down when libvirt has
+  # just put it up: one boot in five without a network, seen live.
+  ip -oneline monitor link | while read -r index name flags; do
+    case "$name $flags" in
+      tap*,UP*) ;;
+      tap*) ip link set "\${name%:}" up 2> /dev/null || true ;;
+    esac
+  done &
+fi
 exec ovs-vswitchd unix:/run/openvswitch/db.sock -vconsole:info -vfile:off -vsyslog:off \\
   --pidfile=/run/openvswitch/ovs-vswitchd.pid --unixctl=/run/openvswitch/ovs-vswitchd.ctl
 `;

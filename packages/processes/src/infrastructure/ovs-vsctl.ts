@@ -1,6 +1,6 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { CommandError, command, nameOf, notModelled, pause, reasonOf } from '../program-support.ts';
+import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
 import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
 
 /** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
@@ -320,8 +320,16 @@ function show(database: OvsDatabase): string {
   return `00000000-0000-0000-0000-000000000000\n${bridges}${chassis}`;
 }
 
-/** `ovs-vsctl`, `ovn-nbctl`, `ovn-sbctl`. */
+/** iproute2's `ip`, which watches links: here guests' interfaces stay as libvirt puts them. */
+const ip = command(async (process) => {
+  if (process.argv.slice(1).join(' ') !== '-oneline monitor link') notModelled(process, process.argv.join(' '));
+  await terminated(process);
+  return 143;
+});
+
+/** `ovs-vsctl`, `ovn-nbctl`, `ovn-sbctl`, and what comes with them. */
 export const ovsControlCommands: Readonly<Record<string, Program>> = {
+  ip,
   'ovs-vsctl': control(vsctl),
   'ovn-nbctl': control(nbctl),
   'ovn-sbctl': control(sbctl),
