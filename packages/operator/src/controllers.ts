@@ -6,6 +6,7 @@ import {
   controller,
   DaemonSet,
   Deployment,
+  Event,
   Gateway,
   HTTPRoute,
   Job,
@@ -62,6 +63,9 @@ export interface OperatorFacts {
 /** Only what we made is followed: label of every object of ours. */
 const ours = { labelSelector: `app.kubernetes.io/managed-by=${fieldManager}` };
 
+/** A pod whose volume cannot be mounted says so in an event alone (kubelet, MountVolume.SetUp). */
+const unmounted = { fieldSelector: 'reason=FailedMount' };
+
 /** Kinds that services own. */
 const ownedKinds: readonly Kind[] = [
   ConfigMap,
@@ -95,6 +99,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       ...[Pod, ReplicaSet, ControllerRevision].map(
         (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name) }),
       ),
+      { kind: Event, selection: unmounted, map: instanceOfPod(service.name) },
       { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
       { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
       { kind: Node, when: matters, map: (_node, cache) => cache.list(kind).map(refOf) },
@@ -188,6 +193,16 @@ function instanceOf(service: string): (changed: StoredObject) => ObjectRef[] {
   return ({ metadata: { labels, namespace = '' } }) => {
     const name = labels?.['app.kubernetes.io/instance'];
     return labels?.['app.kubernetes.io/name'] === service && name !== undefined ? [{ namespace, name }] : [];
+  };
+}
+
+/** The resource whose pod an event is about. */
+function instanceOfPod(service: string): NonNullable<Watched['map']> {
+  const instance = instanceOf(service);
+  return (event, cache) => {
+    const { namespace, name } = (event['involvedObject'] ?? {}) as { namespace?: string; name?: string };
+    const pod = namespace === undefined || name === undefined ? undefined : cache.get(Pod, { namespace, name });
+    return pod === undefined ? [] : instance(pod);
   };
 }
 

@@ -2,6 +2,7 @@ import {
   type After,
   after,
   controllerOf,
+  Event,
   type LabelSelector,
   Node,
   Pod,
@@ -140,6 +141,10 @@ function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>)
         .list(Pod, { namespace, labelSelector })
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
     },
+    unmounted: ({ metadata: { uid } }) =>
+      pass.cache.list(Event).findLast((event) => (event['involvedObject'] as { uid?: string }).uid === uid)?.[
+        'message'
+      ] as string | undefined,
     ...(pass.cache.has(Node) ? { nodes: pass.cache.list(Node) } : {}),
     finishedJobs,
   };

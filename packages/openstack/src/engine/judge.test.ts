@@ -27,6 +27,8 @@ const step = (object: StoredObject, more: Partial<Step> = {}): Step => ({
   ...more,
 });
 
+const blank = { pods: () => [], unmounted: () => undefined, nodes: [], finishedJobs: {} };
+
 function verdict(
   desired: StoredObject,
   live: StoredObject | undefined,
@@ -34,9 +36,7 @@ function verdict(
 ) {
   const { status, reason, message } = judge(step(desired), {
     observe: (kind, { name }) => (live?.kind === kind.kind && live.metadata.name === name ? live : undefined),
-    pods: () => [],
-    nodes: [],
-    finishedJobs: {},
+    ...blank,
     ...world,
   });
   return [status, reason, message];
@@ -117,6 +117,16 @@ describe('node agents are judged by the nodes that they are for', () => {
     expect(verdict(live, live, { nodes })[2]).toBe(message);
   });
 
+  test('a pod whose volume cannot be mounted says why, which its status does not', () => {
+    const status = { containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }] };
+    const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules is not a directory';
+    const world = { pods: () => [stored('Pod', 'agent-1', { status })], unmounted: () => words };
+    const live = daemonSet(1, 0, 1);
+    expect(verdict(live, live, { ...world, nodes: [node('node-1', 'a')] })[2]).toBe(
+      `DaemonSet agent: ready on 0 of 1 nodes; pod agent-1: ${words}`,
+    );
+  });
+
   test('those of an older revision are told of: nobody replaces them unasked', () => {
     const live = daemonSet(2, 2, 1);
     const [status, , message] = verdict(live, live, { nodes: [node('node-1', 'a'), node('node-2', 'a')] });
@@ -162,7 +172,7 @@ describe('Jobs', () => {
 });
 
 describe('steps', () => {
-  const world = { observe: () => undefined, pods: () => [], nodes: [], finishedJobs: {} };
+  const world = { ...blank, observe: () => undefined };
   const config = stored('Secret', 'config');
 
   test('a step waits for what it needs, and says for what that one waits', () => {

@@ -10,6 +10,8 @@ export interface Judgement {
   readonly observe: Observe;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
+  /** What the kubelet says of a pod whose volumes cannot be mounted. */
+  readonly unmounted: (pod: StoredObject) => string | undefined;
   /** The cluster's nodes: for claims, and for agents that run on claimed nodes. Absent: they may not be read. */
   readonly nodes?: readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
@@ -218,13 +220,13 @@ function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgemen
 }
 
 /** The last words of the pods of a workload or Job, in one phrase; empty when they say nothing. */
-function lastWords(owner: StoredObject, { pods }: Judgement): string {
+function lastWords(owner: StoredObject, { pods, unmounted }: Judgement): string {
   const template = (owner['spec'] as { template?: { metadata?: { labels?: Record<string, string> } } } | undefined)
     ?.template;
   const labels = template?.metadata?.labels;
   if (labels === undefined) return '';
   for (const pod of pods(owner.metadata.namespace ?? '', labels)) {
-    const words = podWords(pod);
+    const words = podWords(pod, unmounted);
     if (words !== undefined) return `; pod ${pod.metadata.name}: ${words}`;
   }
   return '';
@@ -259,7 +261,7 @@ function lastWordsOf(log: string): string {
 }
 
 /** What keeps a pod from being ready: not scheduled, an image, a container's last words. */
-function podWords(pod: StoredObject): string | undefined {
+function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): string | undefined {
   const status = (pod['status'] ?? {}) as {
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
@@ -271,7 +273,11 @@ function podWords(pod: StoredObject): string | undefined {
       return `container ${container.name} ended with ${terminated.exitCode}${said ? `: ${said}` : ''}`;
     }
     const waiting = container.state?.waiting;
-    if (waiting?.reason !== undefined && !['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) {
+    if (waiting?.reason === undefined) continue;
+    if (['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) {
+      const said = unmounted(pod);
+      if (said !== undefined) return said;
+    } else {
       return `container ${container.name}: ${waiting.reason}${waiting.message ? `: ${waiting.message}` : ''}`;
     }
   }

@@ -42,11 +42,35 @@ ulimit -Sn "$(ulimit -Hn)"
 exec libvirtd
 `;
 
-/** virtlogd, which writes the guests' consoles and cuts them. */
+/**
+ * virtlogd, which writes the guests' consoles and cuts them. It outlives its pod, because a guest's console ends with the
+ * pipe to the process that it began with (seen live): a later pod keeps watch over it, and takes its place when no guest
+ * is left.
+ */
 export const startVirtlogd = `# Writes the consoles of this node's guests.
-${leaveControlGroups}mkdir -p /run/libvirt
-rm -f /run/virtlogd.pid
-exec virtlogd
+log=/run/libvirt/virtlogd.log
+pidfile=/run/libvirt/virtlogd.pid
+mkdir -p /run/libvirt
+runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = virtlogd ]; }
+pid=$(cat "$pidfile" 2> /dev/null) || pid=
+if runs "$pid" && ! cat /proc/[0-9]*/comm 2> /dev/null | grep -q '^qemu-'; then
+  kill "$pid"
+  while runs "$pid"; do sleep 1; done
+fi
+if runs "$pid"; then
+  echo "virtlogd $pid of an earlier pod goes on: guests write their consoles to it"
+  while runs "$pid"; do sleep 5; done
+else
+  rm -f "$pidfile"
+  # Its words go to a file: the pod's own pipe would break with the pod.
+  (
+${leaveControlGroups}exec virtlogd --pid-file "$pidfile"
+  ) > "$log" 2>&1 &
+  wait $! || true
+fi
+echo 'virtlogd has ended' >&2
+cat "$log" >&2
+exit 1
 `;
 
 /** nova-compute, which needs libvirtd first. */
