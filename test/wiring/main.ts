@@ -20,6 +20,7 @@ writes test/wiring/report.md and takes about an hour of two cores; any selection
   --seed N        which ones, and in which order (default 1)
   --log FILE      keeps what is found, and tries again only what survived for no known reason or broke: after an
                   interruption, a new explanation, or a process model that knows better
+  --minutes N     begins no further trial after so long; with --log, the next run goes on from there
   --workers N     threads (default: one a core)
   --list          names them, and tries none
 `;
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     sample: { type: 'string' },
     log: { type: 'string' },
+    minutes: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -66,7 +68,9 @@ async function main(): Promise<number> {
   };
   const left = tried.filter((question) => !isKnown(question));
   for (const result of untried) onResult(result);
-  await tryAll(left, { workers: Number(values.workers), mayLive, onResult });
+  const last = begun + Number(values.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
+  const enough = () => realClock.now() >= last;
+  await tryAll(left, { workers: Number(values.workers), mayLive, onResult, enough });
   const whole = chosen.length === planned.length;
   const report = reportOf(results, explanations, {
     command: ['node test/wiring/main.ts', ...process.argv.slice(2)].join(' '),
@@ -74,6 +78,7 @@ async function main(): Promise<number> {
     seconds: Math.round((realClock.now() - begun) / 1000),
     kept,
     untried: untried.length,
+    left: chosen.length - results.length,
     whole,
   });
   console.log(`\n${report.summary}`);

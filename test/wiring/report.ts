@@ -21,21 +21,22 @@ export interface Report {
 export function reportOf(
   results: readonly Result[],
   explanations: readonly Explanation[],
-  run: { command: string; seed: string; seconds: number; kept: number; untried: number; whole: boolean },
+  run: { command: string; seed: string; seconds: number; kept: number; untried: number; left: number; whole: boolean },
 ): Report {
   const of = (verdict: Result['verdict']) =>
     results.filter((result) => result.verdict === verdict).sort((a, b) => (a.id < b.id ? -1 : 1));
   const [killed, survived, broken] = [of('killed'), of('survived'), of('broken')];
   const unexplained = survived.filter(({ id }) => explained(id, explanations) === undefined);
-  const stale = run.whole
-    ? explanations.filter((explanation) => !survived.some(({ id }) => explains(explanation, id)))
-    : [];
+  const stale =
+    run.whole && run.left === 0
+      ? explanations.filter((explanation) => !survived.some(({ id }) => explains(explanation, id)))
+      : [];
   const failures = [
     ...broken.map(({ id, words }) => `broken: ${id}: ${words}`),
     ...unexplained.map(({ id }) => `survived without a reason: ${id}`),
     ...stale.map(({ pattern }) => `survivors.yaml: no survivor is like ${JSON.stringify(pattern)} any more`),
   ];
-  const totals = `${results.length} mutants: ${killed.length} killed, ${survived.length} survived (${run.untried} of them in what no process reads, ${unexplained.length} without a reason), ${broken.length} broken; ${run.seconds} s${run.kept === 0 ? '' : ` (${run.kept} of them known from earlier runs)`}`;
+  const totals = `${results.length + run.left} mutants: ${killed.length} killed, ${survived.length} survived (${run.untried} of them in what no process reads, ${unexplained.length} without a reason), ${broken.length} broken, ${run.left} left to try; ${run.seconds} s${run.kept === 0 ? '' : ` (${run.kept} are known from earlier runs)`}`;
   const text = [
     '# Wiring',
     '',

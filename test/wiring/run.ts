@@ -50,13 +50,19 @@ const wholeCloud = Object.keys(clouds).at(-1) ?? '';
  */
 export async function tryAll(
   questions: readonly Question[],
-  options: { workers: number; mayLive: (id: string) => boolean; onResult: (result: Result) => void },
+  options: {
+    workers: number;
+    mayLive: (id: string) => boolean;
+    onResult: (result: Result) => void;
+    /** Whether to stop here; what has begun is finished. */
+    enough: () => boolean;
+  },
 ): Promise<void> {
-  const { workers, mayLive, onResult } = options;
+  const { workers, mayLive, onResult, enough } = options;
   const queue = [...questions];
   const lane = async () => {
     let worker = start();
-    for (let question = queue.shift(); question !== undefined; question = queue.shift()) {
+    for (let question = queue.shift(); question !== undefined && !enough(); question = queue.shift()) {
       let answer = await ask(worker, question);
       if (answer.died === true) {
         worker = start();

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { goJson } from '../resources/field-error.ts';
-import { deepEqual } from '../resources/json.ts';
+import { cloneJson, deepEqual } from '../resources/json.ts';
 import type { Schema } from '../resources/schema.ts';
 import {
   difference,
@@ -163,7 +163,7 @@ export function applyConfig(
   if (mine && fields && !isEmpty(fields)) {
     owners.set(key, { ...mine, fields, ...(changed && { time: write.now }) });
   } else owners.delete(key);
-  const object = structuredClone(result.object);
+  const object = cloneJson(result.object);
   object.metadata ??= {};
   if (write.manager === 'kubectl') renewLastApplied(object, config);
   encodeManagers(object, owners);

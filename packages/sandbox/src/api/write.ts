@@ -1,6 +1,6 @@
 import { type KubeObject, type StoredObject, timestamp, uuid } from '@openstack-operator/kube';
 import { invalid as invalidField } from '../resources/field-error.ts';
-import { deepEqual } from '../resources/json.ts';
+import { cloneJson, deepEqual } from '../resources/json.ts';
 import type { FieldError } from '../resources/resource-type.ts';
 import { type AdmissionRequest, type Core, inVersion, requestKey, type WriteRequest } from './core.ts';
 import { type Applied, applyConfig, type FieldWrite, RESET, recordUpdate } from './field-manager.ts';
@@ -72,7 +72,7 @@ export function replaceObject(core: Core, write: WriteRequest, body: KubeObject)
 export function patchObject(core: Core, write: WriteRequest, patch: (live: KubeObject) => KubeObject): Written {
   const live = liveObject(core, write);
   if (!live) throw notFound(write.served.groupResource, write.name);
-  const body = patch(structuredClone(live) as KubeObject);
+  const body = patch(cloneJson(live) as KubeObject);
   alignNamespace(write, body);
   checkName(write, body);
   return { object: update(core, write, live, body), created: false };
@@ -229,7 +229,7 @@ function prepareUpdate(write: WriteRequest, object: KubeObject, live: StoredObje
   else metadata.generation = live.metadata.generation;
   if (!['status', 'binding'].includes(write.subresource) && hasStatus(write.served)) {
     if (live['status'] === undefined) delete object['status'];
-    else object['status'] = structuredClone(live['status']);
+    else object['status'] = cloneJson(live['status']);
   }
   if (isOrdinary(write)) type.prepareForUpdate(object, live);
   metadata.uid ||= live.metadata.uid;
@@ -262,7 +262,7 @@ function raisesGeneration(served: ServedType, object: KubeObject, live: KubeObje
 /** A write to `status` changes status; of a built-in kind also its metadata, but not what the endpoint resets. */
 function statusOf(served: ServedType, body: KubeObject, live: StoredObject): KubeObject {
   const { status: _, ...rest }: KubeObject = live;
-  const metadata: KubeObject['metadata'] = structuredClone(served.custom ? live.metadata : body.metadata);
+  const metadata: KubeObject['metadata'] = cloneJson(served.custom ? live.metadata : body.metadata);
   const { resourceVersion, managedFields } = body.metadata;
   if (resourceVersion) metadata.resourceVersion = resourceVersion;
   else delete metadata.resourceVersion;
@@ -270,10 +270,10 @@ function statusOf(served: ServedType, body: KubeObject, live: StoredObject): Kub
   if (!served.custom) {
     const keep = served.id === 'pods' ? 'ownerReferences' : 'labels';
     delete metadata[keep];
-    if (live.metadata[keep]) Object.assign(metadata, { [keep]: structuredClone(live.metadata[keep]) });
+    if (live.metadata[keep]) Object.assign(metadata, { [keep]: cloneJson(live.metadata[keep]) });
   }
   return {
-    ...structuredClone<KubeObject>(rest),
+    ...cloneJson<KubeObject>(rest),
     metadata,
     ...(body['status'] !== undefined && { status: body['status'] }),
   };

@@ -14,15 +14,7 @@ import type { ResourceId } from '../api/store.ts';
 import { createObject, replaceObject } from '../api/write.ts';
 import { Namespace, Pod, type Stored } from '../kinds.ts';
 import type { ObjectChange, ObjectSource } from '../network/service-table.ts';
-
-/** Copies a JSON value all the way down. */
-export function cloneJson<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(cloneJson) as T;
-  const copy: Record<string, unknown> = {};
-  for (const [key, child] of Object.entries(value)) if (child !== undefined) copy[key] = cloneJson(child);
-  return copy as T;
-}
+import { cloneJson } from '../resources/json.ts';
 
 /**
  * One component's way to the API server from within its process: reads are the store's own frozen objects, writes go

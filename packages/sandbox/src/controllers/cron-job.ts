@@ -1,8 +1,8 @@
 import { controllerReference, keyOf, parseTimestamp, realClock, timestamp } from '@openstack-operator/kube';
 import type { ICronJobStatus } from 'kubernetes-models/batch/v1';
 import { CronJob, Job, type Stored } from '../kinds.ts';
-import { deepEqual } from '../resources/json.ts';
-import { cloneJson, refusedWith } from './cluster.ts';
+import { cloneJson, deepEqual } from '../resources/json.ts';
+import { refusedWith } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf } from './controller.ts';
 import { nextStrike } from './cron.ts';
 import { isFinished } from './job.ts';

@@ -2,7 +2,8 @@ import { controllerReference, parseTimestamp } from '@openstack-operator/kube';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1';
 import { StatusError } from '../api/status.ts';
 import { Pod, type Stored } from '../kinds.ts';
-import { cloneJson, refusedWith } from './cluster.ts';
+import { cloneJson } from '../resources/json.ts';
+import { refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 
 /** Not through and not on its way out. */

@@ -1,10 +1,9 @@
 import { controllerReference, keyOf } from '@openstack-operator/kube';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1';
 import { ControllerRevision, type Stored } from '../kinds.ts';
-import { deepEqual } from '../resources/json.ts';
+import { cloneJson, deepEqual } from '../resources/json.ts';
 import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import { claim } from './claim.ts';
-import { cloneJson } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { templateHash } from './template-hash.ts';
