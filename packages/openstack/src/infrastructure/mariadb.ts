@@ -61,6 +61,9 @@ pid-file = /run/mysqld/mysqld.pid
 # Acknowledged writes survive a crash.
 innodb-flush-log-at-trx-commit = 1
 sync-binlog = 1
+# On since 11.6.2, and then two writers of a row fail with error 1020, which oslo.db does not retry: servers cannot be
+# deleted (launchpad.net/bugs/2116186, seen live).
+innodb-snapshot-isolation = OFF
 max-connections = 1000
 max-allowed-packet = 64M
 # Pinned: later versions map utf8mb3 to another collation, and foreign keys of a restored dump then fail.
