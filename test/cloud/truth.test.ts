@@ -52,11 +52,16 @@ test.each(configured)('$name: oslo-config-validator accepts its files', async (o
   }
 });
 
+const neutronFiles = (programs.find(({ components }) => components.includes('server'))?.files ?? []).flatMap((file) => [
+  '--config-file',
+  file,
+]);
+
 test.each([
   ['keystone', 'api', ['keystone-status', 'upgrade', 'check']],
   ['glance', 'api', ['glance-status', 'upgrade', 'check']],
   ['placement', 'api', ['placement-status', 'upgrade', 'check']],
-  ['neutron', 'server', ['neutron-status', 'upgrade', 'check']],
+  ['neutron', 'server', ['neutron-status', ...neutronFiles, 'upgrade', 'check']],
   ['nova', 'conductor', ['nova-status', 'upgrade', 'check']],
 ])('%s: its upgrade check is content', async (service, component, command) => {
   const { code, stdout, stderr } = await execute(find(service, component), command);
