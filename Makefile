@@ -66,6 +66,13 @@ cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
 
+.PHONY: test-cloud-durability test-cloud-chaos
+test-cloud-durability: cloud ## that its servers outlive every pod of their node, and for how long they are not reached
+	@node tools/cloud/main.ts shell -- vitest run --config test/durability/vitest.config.ts
+
+test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
+	@node tools/cloud/main.ts shell -- vitest run --config test/chaos/vitest.config.ts
+
 cloud-status: install ## what runs of it
 	@node tools/cloud/main.ts status
 
