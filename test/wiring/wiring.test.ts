@@ -4,17 +4,20 @@ import { type FoundMutant, mutantsOf } from './mutants.ts';
 import { explained } from './report.ts';
 import { sampleOf } from './sample.ts';
 import { readExplanations } from './survivors.ts';
-import { type GoodRollout, goodRollout, trial } from './trial.ts';
+import { type GoodRollout, trial } from './trial.ts';
+import { type Covered, coveredRollout } from './unread.ts';
 
 /** The smallest cloud: the others take longer, and `make test-wiring` has them all. */
 const spec = clouds['identity'] ?? {};
 
 describe('a mistake in the wiring', () => {
+  let covered: Covered;
   let good: GoodRollout;
   let mutants: FoundMutant[];
 
   beforeAll(async () => {
-    good = await goodRollout(spec);
+    covered = await coveredRollout(spec);
+    good = covered.good;
     mutants = mutantsOf(good.written);
   });
 
@@ -44,6 +47,14 @@ describe('a mistake in the wiring', () => {
       verdict: 'killed',
       words: expect.stringMatching(/^stranger: everybody reaches [\d.]+:3306/),
     });
+  });
+
+  test('is not tried where no process looks', () => {
+    const unread = mutants.map(({ id }) => id).filter(covered.isUnread);
+    const file = 'ConfigMap my-cloud-keystone-config keystone.conf';
+    expect(unread).toContain(`${file} [oslo_middleware] enable_proxy_headers_parsing: left out`);
+    expect(unread).toContain(`${file} [oslo_middleware]: section misspelt`);
+    expect(unread.filter((id) => /\[token\] provider|OS_DATABASE__CONNECTION|my\.cnf/.test(id))).toEqual([]);
   });
 
   test('of a sample is noticed, or there is a reason why not', async () => {
