@@ -117,6 +117,24 @@ exec ovsdb-server "$database" -vconsole:info -vfile:off -vsyslog:off \\
   --pidfile=/run/openvswitch/ovsdb-server.pid --unixctl=/run/openvswitch/ovsdb-server.ctl
 `;
 
+/**
+ * What the kernel's datapath does by itself, seen live in user space: Open vSwitch writes an interface's flags back as it
+ * first saw them, which takes a guest's down that libvirt has just put up (one boot in five had no network); and it goes
+ * on listening to an interface that is gone, when another of its name follows at once (each soft reboot).
+ */
+const keepInterfaces = `  ip -oneline monitor link | while read -r index name flags; do
+    case "$index $name $flags" in
+      'Deleted '*' tap'*)
+        # Another port number than it has makes Open vSwitch open it anew.
+        ovs-vsctl --timeout=5 --no-wait --if-exists set interface "\${flags%%[:@]*}" \\
+          "ofport_request=$((30000 + \${name%%:*} % 30000))" || true
+        ;;
+      *' tap'*,UP*) ;;
+      *' tap'*) ip link set "\${name%%[:@]*}" up 2> /dev/null || true ;;
+    esac
+  done &
+`;
+
 const startSwitch = `# The switch of this node, in the kernel where the kernel can, else in user space: found out once, then kept, because
 # a change would take every guest's network away.
 until ovs-vsctl --timeout=5 --no-wait init; do sleep 1; done
@@ -136,15 +154,7 @@ if [ "$datapath" = netdev ]; then offload=true; fi
 ovs-vsctl --timeout=5 --no-wait set open_vswitch . "external_ids:ovn-bridge-datapath-type=$datapath" \\
   "other_config:userspace-tso-enable=$offload"
 if [ "$datapath" = netdev ]; then
-  # In user space Open vSwitch writes a guest's interface back as it first saw it, which takes it down when libvirt has
-  # just put it up: one boot in five without a network, seen live.
-  ip -oneline monitor link | while read -r index name flags; do
-    case "$name $flags" in
-      tap*,UP*) ;;
-      tap*) ip link set "\${name%:}" up 2> /dev/null || true ;;
-    esac
-  done &
-fi
+${keepInterfaces}fi
 exec ovs-vswitchd unix:/run/openvswitch/db.sock -vconsole:info -vfile:off -vsyslog:off \\
   --pidfile=/run/openvswitch/ovs-vswitchd.pid --unixctl=/run/openvswitch/ovs-vswitchd.ctl
 `;
