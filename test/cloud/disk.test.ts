@@ -63,9 +63,9 @@ describe('the disk of a server', () => {
   test('is new after a rebuild, and the address is the old one', async () => {
     const before = await copy.state();
     await user.call('compute.rebuild_server', copy.id, await guestImage());
+    const after = await copy.reaches('ACTIVE');
     await copy.says(/^== BOOT 1 of this disk$/m);
     await copy.says(/^== MARK none$/m);
-    const after = await copy.reaches('ACTIVE');
     expect(after.addresses).toEqual(before.addresses);
     await copy.delete();
     await user.call('image.delete_image', snapshot);

@@ -23,16 +23,16 @@ test('a server stops when its power button is pressed, and starts again from its
 test('a server reboots softly', async () => {
   const [user, { three }] = await Promise.all([member(), guests()]);
   await user.call('compute.reboot_server', three.id, 'SOFT');
-  await three.says(boots(3));
   await three.reaches('ACTIVE');
+  await three.says(boots(3));
   await three.says(/^== READY/m);
 });
 
 test('a server reboots hard', async () => {
   const [user, { three }] = await Promise.all([member(), guests()]);
   await user.call('compute.reboot_server', three.id, 'HARD');
-  await three.says(boots(4));
   await three.reaches('ACTIVE');
+  await three.says(boots(4));
   await three.says(/^== READY/m);
 });
 

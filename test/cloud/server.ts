@@ -88,7 +88,7 @@ export class Server {
     });
   }
 
-  /** All that the guest has said since it was switched on. */
+  /** All that the guest has said since it was switched on. While the server has a task, Nova fails to find it. */
   async console(): Promise<string> {
     const { output } = await this.user.call<{ output: string }>('compute.get_server_console_output', this.id);
     return output.replaceAll('\r', '');

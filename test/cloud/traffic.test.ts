@@ -66,11 +66,11 @@ async function pings(): Promise<boolean> {
   );
 }
 
-function becomes<T>(what: string, probe: () => Promise<T>, expected: T): Promise<T> {
-  return until({
+async function becomes<T>(what: string, probe: () => Promise<T>, expected: T): Promise<void> {
+  await until({
     what: `${what} at ${floating.floating_ip_address}`,
     seconds: 60,
-    probe: async () => ((await probe()) === expected ? expected : undefined),
+    probe: async () => ((await probe()) === expected ? true : undefined),
     explain: async () => (await (await guests()).one.console()).split('\n').slice(-20).join('\n'),
   });
 }
