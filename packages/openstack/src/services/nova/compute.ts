@@ -123,7 +123,8 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       config: 'virtlogd',
       runs: { script: startVirtlogd },
       health: { exec: ['test', '-S', '/run/libvirt/virtlogd-sock'] },
-      mounts: [...shared, cgroups],
+      // virtlogd outlives its pod, and the pod's own files with it are gone (seen live: no further guest starts).
+      mounts: [...shared, { path: '/var/log/libvirt', host: 'DirectoryOrCreate' }, cgroups],
       resources: { cpu: '10m', memory: '64Mi' },
     },
     libvirt: {

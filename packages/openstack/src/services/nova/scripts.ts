@@ -50,7 +50,7 @@ exec libvirtd
 export const startVirtlogd = `# Writes the consoles of this node's guests.
 log=/run/libvirt/virtlogd.log
 pidfile=/run/libvirt/virtlogd.pid
-mkdir -p /run/libvirt
+mkdir -p /run/libvirt /var/log/libvirt/qemu
 runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = virtlogd ]; }
 pid=$(cat "$pidfile" 2> /dev/null) || pid=
 if runs "$pid" && ! cat /proc/[0-9]*/comm 2> /dev/null | grep -q '^qemu-'; then
