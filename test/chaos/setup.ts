@@ -1,0 +1,12 @@
+import { realClock } from '@openstack-operator/kube';
+import { clean } from '../cloud/clean.ts';
+
+/** Removes what an earlier run has left, and at the end what this one has made; says how long the suite took. */
+export async function setup(): Promise<() => Promise<void>> {
+  const began = realClock.now();
+  await clean();
+  return async () => {
+    await clean();
+    process.stdout.write(`\ntest-cloud-chaos: ${Math.round((realClock.now() - began) / 1000)} s\n`);
+  };
+}
