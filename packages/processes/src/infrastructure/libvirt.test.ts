@@ -71,6 +71,11 @@ describe('libvirtd', () => {
       { files: { '/etc/libvirt/libvirtd.conf': 'auth_unix_rw = "nobody"\n' } },
       'unsupported auth nobody',
     ],
+    [
+      'an identity that is none',
+      { files: { '/etc/libvirt/libvirtd.conf': 'host_uuid = "openstack"\n' } },
+      'invalid UUID: openstack',
+    ],
     ['an unknown setting', { files: { '/etc/libvirt/libvirtd.conf': 'nosuch = 1\n' } }, 'unknown setting nosuch'],
     [
       'a process that is still in the pod',

@@ -51,6 +51,9 @@ const libvirtd: Program = command(async (process) => {
     );
   }
   const mode = modeOf(settings.get('unix_sock_rw_perms') ?? '0770');
+  const uuid = settings.get('host_uuid');
+  if (uuid !== undefined && !/^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(uuid))
+    throw new CommandError(`error : daemonSetupHostUUID: invalid UUID: ${uuid}`, 6);
   const auth = settings.get('auth_unix_rw') ?? 'polkit';
   if (!['none', 'polkit', 'sasl'].includes(auth))
     throw new CommandError(`error : remoteConfigGetAuth: ${file}: auth_unix_rw: unsupported auth ${auth}`, 6);
