@@ -16,13 +16,20 @@ export function controlComponents(context: Context<Nova>): Record<string, Compon
     ],
     [`${name}-novncproxy`, consoleProxy(context, name)],
   ]);
-  return {
+  const components: Record<string, Component> = {
     api: { ...application('nova.wsgi.osapi_compute:application', 8774), exposed: 'api' },
     metadata: application('nova.wsgi.metadata:application', metadataPort),
     scheduler: program('nova-scheduler', 'nova-scheduler'),
     conductor: program('nova-conductor', 'nova-conductor'),
     ...Object.fromEntries(cells),
   };
+  return Object.fromEntries(
+    Object.entries(components).map(([name, component]) => [
+      name,
+      // Nova lists services by host for ever: those of replaced pods would stay there as down.
+      { ...component, env: { OS_DEFAULT__HOST: context.named(name) } },
+    ]),
+  );
 }
 
 /** One thread a process: with more, an idle one loses the broker and hangs in its next handshake (seen live). */
