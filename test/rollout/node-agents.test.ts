@@ -1,4 +1,4 @@
-import { type Kind, Pod, type StoredObject } from '@openstack-operator/kube';
+import { Pod, type StoredObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
@@ -14,8 +14,7 @@ const networkOnly = {
   ),
   ovnNetwork: { nodeGroups: [{ name: 'chassis' }] },
 };
-const change = (cloud: Cloud, patch: object) =>
-  cloud.change(OpenStackControlPlane as Kind, 'my-cloud', patch as Record<string, unknown>);
+const change = (cloud: Cloud, patch: object) => cloud.change(OpenStackControlPlane, 'my-cloud', patch);
 const controllers = (cloud: Cloud): readonly StoredObject[] =>
   cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith('my-cloud-ovn-ovn-controller-'));
 const imageOf = (pod: StoredObject) =>
@@ -55,7 +54,7 @@ test('a node agent that never ran is replaced as soon as its template is right',
   await change(cloud, { spec: { ovnNetwork: { images: { 'ovn-controller': 'registry.example.org/absent:1' } } } });
   await cloud.clock.advance(30_000);
   const [pod] = controllers(cloud);
-  await cloud.remove(Pod as Kind, pod?.metadata.name ?? '');
+  await cloud.remove(Pod, pod?.metadata.name ?? '');
   await cloud.clock.advance(60_000);
   expect(controllers(cloud).filter(isReady)).toEqual([]);
   await change(cloud, { spec: { ovnNetwork: { images: { 'ovn-controller': image } } } });

@@ -28,8 +28,8 @@ export async function replaceNodeAgents(pass: Pass, composition: Composition): P
 function outdatedPods(pass: Pass, agent: StoredObject): StoredObject[] {
   if (!isObserved(agent)) return [];
   const revisions = pass.cache.byIndex(ControllerRevision, 'controller', agent.metadata.uid);
-  const newest = revisions.reduce<StoredObject | undefined>(
-    (best, one) => (best === undefined || Number(one['revision']) > Number(best['revision']) ? one : best),
+  const newest = revisions.reduce<(typeof revisions)[number] | undefined>(
+    (best, one) => (best === undefined || one.revision > best.revision ? one : best),
     undefined,
   );
   const hash = newest?.metadata.labels?.[hashLabel];

@@ -142,9 +142,7 @@ function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>)
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
     },
     unmounted: ({ metadata: { uid } }) =>
-      pass.cache.list(Event).findLast((event) => (event['involvedObject'] as { uid?: string }).uid === uid)?.[
-        'message'
-      ] as string | undefined,
+      pass.cache.list(Event).findLast(({ involvedObject }) => involvedObject.uid === uid)?.message,
     ...(pass.cache.has(Node) ? { nodes: pass.cache.list(Node) } : {}),
     finishedJobs,
   };
