@@ -195,8 +195,11 @@ function lifecycle({ health, nodeAgent }: PodInput): unknown {
   return { preStop: { sleep: { seconds: 5 } } };
 }
 
-/** Node agents are never restarted for being slow: a restart would reach the guests (production rule 3). */
-function probes({ health, startupSeconds = 120, nodeAgent }: PodInput): Record<string, unknown> {
+/**
+ * Node agents are never restarted for being slow: a restart would reach the guests (production rule 3). Neither is
+ * anything else soon: on a machine that has too much to do, restarts take the processor from those that still answer.
+ */
+function probes({ health, startupSeconds = 600, nodeAgent }: PodInput): Record<string, unknown> {
   if (health === undefined) return {};
   const handler =
     'get' in health
@@ -221,7 +224,7 @@ function probes({ health, startupSeconds = 120, nodeAgent }: PodInput): Record<s
       ...handler,
       periodSeconds: Math.max(30, periodSeconds),
       timeoutSeconds: Math.max(10, timeoutSeconds),
-      failureThreshold: 4,
+      failureThreshold: 10,
     },
   };
 }

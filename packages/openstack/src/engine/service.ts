@@ -120,7 +120,7 @@ export interface Component {
   /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
   readonly service?: 'cluster' | 'headless' | 'none';
   readonly health?: Health;
-  /** Seconds that a start may take before the container is started anew; default 120. */
+  /** Seconds that a start may take before the container is started anew; default 600. */
   readonly startupSeconds?: number;
   readonly mounts?: readonly Mount[];
   readonly claims?: readonly Claim[];

@@ -39,7 +39,6 @@ export const mariadb = defineService<MariaDB>({
         ports: { mysql: 3306 },
         service: 'headless',
         health: { exec: ['mariadb-admin', '--defaults-extra-file=/run/mysqld/probe.cnf', 'ping'] },
-        startupSeconds: 600,
         graceSeconds: 120,
         mounts: [
           { path: '/var/lib/mysql', claim: 'data' },

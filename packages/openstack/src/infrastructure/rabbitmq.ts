@@ -59,7 +59,6 @@ export const rabbitmq = defineService<RabbitMQ>({
       reachable: ['amqp'],
       service: 'headless',
       health: { exec: ['rabbitmq-diagnostics', '-q', 'check_port_connectivity'], periodSeconds: 30 },
-      startupSeconds: 300,
       graceSeconds: 120,
       env: {
         POD_NAME: { field: 'metadata.name' },
