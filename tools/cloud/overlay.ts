@@ -47,6 +47,12 @@ export function writeOverlay(place: Place, images: Images): void {
         patch: JSON.stringify([
           { op: 'add', path: '/spec/imageRegistry', value: name.slice(0, name.lastIndexOf('/')) },
           { op: 'add', path: '/spec/imageTag', value: images.tag },
+          // A cloud of one node has no other to resize to.
+          {
+            op: 'add',
+            path: '/spec/nova/config',
+            value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
+          },
         ]),
       },
     ],

@@ -4,6 +4,7 @@ import { writeAccess } from './access.ts';
 import { ensureServer } from './first-server.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
+import { installPackages } from './packages.ts';
 import { kubernetesPrograms, type Place, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
 import { run, say, step } from './step.ts';
@@ -14,6 +15,7 @@ export const controlPlane = { namespace: 'openstack', name: 'my-cloud' };
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean }): Promise<void> {
   checkMachine(place);
+  await installPackages(place);
   const [, images, guest] = await Promise.all([
     step('Kubernetes programs', () =>
       run(join(root, 'tools/kubernetes/build'), [], { log: place.log('kubernetes-build') }),

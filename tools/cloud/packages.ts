@@ -1,0 +1,39 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Place } from './place.ts';
+import { run, step } from './step.ts';
+
+/** Programs that building images and trying the cloud needs, and the Debian packages that have them; the node installs its own. */
+const packages: Readonly<Record<string, string>> = {
+  mmdebstrap: 'mmdebstrap',
+  cpio: 'cpio',
+  syslinux: 'syslinux',
+  mformat: 'mtools',
+  sfdisk: 'fdisk',
+  ping: 'iputils-ping',
+  ip: 'iproute2',
+  ethtool: 'ethtool',
+};
+
+/** Installs what is missing of the machine's distribution. @throws StepError with apt's last words */
+export async function installPackages(place: Place): Promise<void> {
+  const missing = Object.entries(packages).flatMap(([program, name]) => (isThere(program) ? [] : [name]));
+  if (missing.length === 0) return;
+  await step(`Debian packages ${missing.join(', ')}`, async () => {
+    const options = { log: place.log('packages'), env: { DEBIAN_FRONTEND: 'noninteractive' } };
+    await run('apt-get', ['update', '--quiet'], options);
+    await run('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', ...missing], options);
+  });
+}
+
+function isThere(program: string): boolean {
+  const folders = ['/usr/sbin', '/sbin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
