@@ -7,8 +7,6 @@ import { prefix, User } from '../cloud/running-cloud.ts';
 import { Server } from '../cloud/server.ts';
 import { type Container, containers, execute } from '../cloud/truth/pods.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-
 /** What was acknowledged before anything happened, and has to be there whatever happens. */
 export interface Witness {
   readonly server: Server;
@@ -46,32 +44,38 @@ async function textImage(): Promise<string> {
 export async function facts({ server, image, user }: Witness): Promise<Record<string, unknown>> {
   const ids = async (call: string, query: object = {}) =>
     (await admin.call<{ id: string }[]>(call, query)).map(({ id }) => id).sort();
-  const { text } = await admin.call<{ text: string }>('image.download_image', image, { stream: false });
-  const { status, addresses } = await server.state();
-  const cells = await nova('cell_v2', 'list_cells');
-  return {
-    image: sha256(text),
-    status,
-    addresses,
-    // Somebody else's password, that no Secret holds.
-    token: (await new User(user.identity).call<string>('authorize')).length > 0,
-    services: await ids('identity.services'),
-    endpoints: await ids('identity.endpoints'),
-    users: await ids('identity.users'),
-    projects: await ids('identity.projects'),
-    roles: await ids('identity.roles'),
-    assignments: (await admin.call<unknown[]>('identity.role_assignments')).length,
-    networks: await ids('network.networks'),
-    ports: await ids('network.ports'),
-    flavors: await ids('compute.flavors'),
-    images: await ids('image.images'),
-    cells: cells.split('\n').filter((line) => line.startsWith('|')).length,
-    hosts: (await nova('cell_v2', 'list_hosts')).split('\n').filter((line) => line.startsWith('|')).length,
-    hypervisors: await ids('compute.hypervisors'),
-    agents: (await admin.call<{ agent_type: string; host: string }[]>('network.agents'))
+  const rows = async (list: string) =>
+    (await nova('cell_v2', list)).split('\n').filter((line) => line.startsWith('|')).length;
+  const agents = async () =>
+    (await admin.call<{ agent_type: string; host: string }[]>('network.agents'))
       .map(({ agent_type: type, host }) => `${type} on ${host}`)
-      .sort(),
+      .sort();
+  const state = server.state();
+  const all: Readonly<Record<string, Promise<unknown>>> = {
+    image: admin
+      .call<{ text: string }>('image.download_image', image, { stream: false })
+      .then(({ text }) => createHash('sha256').update(text).digest('hex')),
+    status: state.then(({ status }) => status),
+    addresses: state.then(({ addresses }) => addresses),
+    // Somebody else's password, that no Secret holds.
+    token: new User(user.identity).call<string>('authorize').then((token) => token.length > 0),
+    services: ids('identity.services'),
+    endpoints: ids('identity.endpoints'),
+    users: ids('identity.users'),
+    projects: ids('identity.projects'),
+    roles: ids('identity.roles'),
+    assignments: admin.call<unknown[]>('identity.role_assignments').then(({ length }) => length),
+    networks: ids('network.networks'),
+    ports: ids('network.ports'),
+    flavors: ids('compute.flavors'),
+    images: ids('image.images'),
+    cells: rows('list_cells'),
+    hosts: rows('list_hosts'),
+    hypervisors: ids('compute.hypervisors'),
+    agents: agents(),
   };
+  const known = await Promise.all(Object.entries(all).map(async ([name, fact]) => [name, await fact] as const));
+  return Object.fromEntries(known);
 }
 
 /** What nova-manage says where cells are known. */
