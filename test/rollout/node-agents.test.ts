@@ -1,4 +1,4 @@
-import { Pod, type StoredObject } from '@openstack-operator/kube';
+import { Pod, Secret, type StoredObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
@@ -59,4 +59,17 @@ test('a node agent that never ran is replaced as soon as its template is right',
   expect(controllers(cloud).filter(isReady)).toEqual([]);
   await change(cloud, { spec: { ovnNetwork: { images: { 'ovn-controller': image } } } });
   await cloud.until(() => controllers(cloud).some((one) => isReady(one) && imageOf(one) === 'registry.example.org'));
+});
+
+test('a node agent whose credentials are issued anew is replaced unasked: nobody accepts the old ones', async () => {
+  const { cloud } = await readyCloud();
+  const agents = (name: string) =>
+    cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith(`my-cloud-nova-${name}-`));
+  const uids = (name: string) => agents(name).map(({ metadata }) => metadata.uid);
+  const before = { compute: uids('compute'), libvirt: uids('libvirt') };
+  await cloud.remove(Secret, 'my-cloud-nova-mq-password');
+  await cloud.until(() => agents('compute').every((pod) => !before.compute.includes(pod.metadata.uid) && isReady(pod)));
+  await cloud.ready();
+  expect(agents('compute')).toHaveLength(before.compute.length);
+  expect(uids('libvirt'), 'it has no credentials').toEqual(before.libvirt);
 });

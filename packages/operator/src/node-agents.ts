@@ -5,7 +5,8 @@ import type { Pass } from './pass.ts';
 /**
  * Replaces node agents of an older revision, one pod at a time, and the next only when every agent of the resource is
  * Ready again: DaemonSets of node agents are `OnDelete`, because a node loses its network or its consoles for a moment.
- * Only when the resource is annotated so; a pod of which no container ever ran serves nothing, and is replaced anyway.
+ * Only when the resource is annotated so. What serves nothing is replaced anyway: a pod of which no container ever ran,
+ * and one with credentials that have been issued anew, which nobody accepts any more.
  */
 export async function replaceNodeAgents(pass: Pass, composition: Composition): Promise<void> {
   const agents = composition.steps
@@ -14,7 +15,9 @@ export async function replaceNodeAgents(pass: Pass, composition: Composition): P
     .filter((object) => kindOf(object) === DaemonSet)
     .flatMap(({ metadata: { namespace = '', name = '' } }) => pass.cache.get(DaemonSet, { namespace, name }) ?? []);
   const outdated = agents.flatMap((agent) => outdatedPods(pass, agent));
-  const useless = outdated.filter(neverRan);
+  const useless = agents.flatMap((agent) =>
+    outdatedPods(pass, agent).filter((pod) => neverRan(pod) || credentialsOf(pod) !== credentialsOf(templateOf(agent))),
+  );
   const approved = pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
   const next = approved && agents.every((agent) => isWhole(pass, agent)) ? outdated.slice(0, 1) : [];
   for (const pod of useless.length > 0 ? useless : next) {
@@ -65,6 +68,19 @@ function isWhole(pass: Pass, agent: StoredObject): boolean {
 interface DaemonSetStatus {
   readonly observedGeneration?: number;
   readonly desiredNumberScheduled?: number;
+}
+
+function templateOf(agent: StoredObject): Template {
+  return ((agent['spec'] ?? {}) as { template?: Template }).template ?? {};
+}
+
+interface Template {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+}
+
+/** Digest of the credentials that a pod, or a pod of a template, has read at its start. */
+function credentialsOf({ metadata }: Template): string | undefined {
+  return metadata?.annotations?.[annotations.credentials];
 }
 
 /** It has a node, and no container of it has ever begun. */
