@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sleep } from './clock.ts';
 import { createEventRecorder } from './events.ts';
 import { FakeServer, failure } from './fake-server.ts';
 import { noLog } from './log.ts';
@@ -72,6 +73,17 @@ test('closing writes what is counted', async () => {
   await recorder.close();
   expect(events()[0]?.['series']).toMatchObject({ count: 3 });
   expect(clock.pending).toBe(0);
+});
+
+test('counts reach the server in their order, however long each request is under way', async () => {
+  const { clock, server, recorder, events } = setUp();
+  const travels = [3000, 2000, 1000];
+  server.intercept = () => sleep(clock, travels.shift() ?? 0);
+  for (let i = 0; i < 3; i++) recorder.record(about('a', 'ns'), text);
+  const closed = recorder.close();
+  await clock.advance(10_000);
+  await closed;
+  expect(events()).toMatchObject([{ series: { count: 3 } }]);
 });
 
 test('one object cannot flood the cluster, and does not silence the others', async () => {

@@ -50,9 +50,12 @@ interface Series {
   readonly name: string;
   readonly namespace: string;
   count: number;
-  written: number;
+  /** The count that was sent last. */
+  told: number;
   last: { readonly at: number; readonly text: string };
   timer: Timer;
+  /** Settled when all that was sent has its answer. */
+  written: Promise<unknown>;
 }
 
 interface Regarded {
@@ -71,10 +74,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const regarded = new Map<string, Regarded>();
   const writing = new Set<Promise<unknown>>();
 
-  function write(send: () => Promise<unknown>): void {
-    const sent = (async () => send())()
+  /** One write of a series after the other: requests that are under way together may arrive in any order. */
+  function write(series: Series, send: () => Promise<unknown>): void {
+    const sent = series.written
+      .then(send)
       .catch((error: unknown) => log.info('an event could not be written', { error }))
       .finally(() => writing.delete(sent));
+    series.written = sent;
     writing.add(sent);
   }
 
@@ -92,15 +98,17 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const { metadata, apiVersion, kind } = about;
     const { namespace, name, uid, resourceVersion } = metadata;
     const suffix = Buffer.from(random.bytes(8)).toString('hex');
-    const series = {
+    const series: Series = {
       // A cluster-scoped object's events are in `default`, as client-go's.
       namespace: namespace ?? 'default',
       name: `${name.slice(0, 200)}.${suffix}`,
       count: 1,
-      written: 1,
+      told: 1,
       last: { at: clock.now(), text: microTimestamp(clock) },
+      timer: { cancel() {} },
+      written: Promise.resolve(),
     };
-    write(() =>
+    write(series, () =>
       client.create(EventKind, {
         apiVersion: 'events.k8s.io/v1',
         kind: 'Event',
@@ -115,14 +123,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         regarding: { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name, uid, resourceVersion },
       }),
     );
-    return { ...series, timer: { cancel() {} } };
+    return series;
   }
 
   function writeCount(series: Series): void {
-    if (series.count === series.written) return;
-    series.written = series.count;
+    if (series.count === series.told) return;
+    series.told = series.count;
     const { namespace, name, count, last } = series;
-    write(() =>
+    write(series, () =>
       client.patch(EventKind, { namespace, name }, 'merge', { series: { count, lastObservedTime: last.text } }),
     );
   }
