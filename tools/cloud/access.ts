@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, realClock, Secret, type StoredObject } from '@openstack-operator/kube';
 import { Keystone } from '@openstack-operator/openstack';
 import type { Credentials } from './openstack.ts';
@@ -17,8 +17,14 @@ export async function writeAccess(
   const credentials = { dns: dnsOf(place), url: apiEndpoint, username: 'admin', password, project: 'admin' };
   writeFileSync(place.openrc, openrc(credentials), { mode: 0o600 });
   writeFileSync(place.clouds, clouds(name, credentials), { mode: 0o600 });
-  writeFileSync(place.resolver, `nameserver ${dnsOf(place)}\nsearch cluster.local\noptions timeout:2\n`);
+  writeFileSync(place.resolver, resolver(dnsOf(place)));
   return credentials;
+}
+
+/** The cluster's DNS refuses what is not its own: then the machine's servers are asked, as before. */
+function resolver(dns: string): string {
+  const own = readFileSync('/etc/resolv.conf', 'utf8').match(/^nameserver .+$/gm) ?? [];
+  return [`nameserver ${dns}`, ...own.slice(0, 2), 'search cluster.local', 'options timeout:2', ''].join('\n');
 }
 
 function openrc({ url, username, password, project }: Credentials): string {
