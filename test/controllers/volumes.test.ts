@@ -34,6 +34,11 @@ async function volume(name: string, storageClassName: string, size: string): Pro
       storageClassName,
     },
   });
+  // The binder knows it then: a claim takes the smallest of those that are known.
+  await eventually(
+    () => client.get(PersistentVolume, { name }),
+    ({ status }) => status?.phase === 'Available',
+  );
 }
 
 const read = (namespace: string) => client.get(PersistentVolumeClaim, { namespace, name: 'data' });
