@@ -23,10 +23,13 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
 Needs root on Debian 12, 2 cores, 8 GiB of memory and 15 GiB of disk. No hardware virtualization: servers are emulated.
 `;
 
-async function main(): Promise<number> {
-  const [command, ...rest] = process.argv.slice(2);
-  const { values, positionals } = parseArgs({
-    args: rest,
+/** Wrong arguments. */
+class UsageError extends Error {}
+
+/** @throws TypeError for what is no option */
+function optionsOf(args: string[]) {
+  return parseArgs({
+    args,
     options: {
       dir: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -36,6 +39,12 @@ async function main(): Promise<number> {
     },
     allowPositionals: true,
   });
+}
+
+async function main(): Promise<number> {
+  const [command, ...rest] = process.argv.slice(2);
+  const { values, positionals } = optionsOf(rest);
+  if (!/^[0-9]$/.test(values.instance)) throw new UsageError(`--instance ${values.instance}: expected 0 to 9`);
   const place = placeOf(values.dir, Number(values.instance));
   if (values.help || command === '--help' || command === '-h' || command === 'help') {
     process.stdout.write(usage);
@@ -54,16 +63,24 @@ async function main(): Promise<number> {
       return 0;
     case undefined:
     default:
-      process.stderr.write(`${command === undefined ? '' : `tools/cloud: no command ${command}\n\n`}${usage}`);
-      return 2;
+      throw new UsageError(command === undefined ? 'a command is missing' : `there is no command ${command}`);
   }
 }
 
 try {
   process.exitCode = await main();
 } catch (error) {
-  process.stderr.write(
-    `\n${error instanceof StepError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
-  );
-  process.exitCode = 1;
+  process.exitCode = report(error);
+}
+
+/** Says what went wrong; gives the exit code: 2 wrong arguments, 1 everything else. */
+function report(error: unknown): number {
+  const wrong = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  if (wrong) {
+    process.stderr.write(`tools/cloud: ${(error as Error).message}\n\n${usage}`);
+    return 2;
+  }
+  const unexpected = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`\n${error instanceof StepError ? error.message : unexpected}\n`);
+  return 1;
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type Place, root } from './place.ts';
+import { controlPlane, type Place, root } from './place.ts';
 
 /** What images/build says of an archive: every image in it has this tag. */
 export interface ImageSet {
@@ -61,7 +61,7 @@ export function writeOverlay(place: Place, images: Images): void {
   copyFileSync(join(root, 'config/samples/controlplane_minimal.yaml'), join(sample, 'controlplane_minimal.yaml'));
   writeFileSync(
     join(sample, 'namespace.yaml'),
-    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'openstack' } }),
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: controlPlane.namespace } }),
   );
 }
 

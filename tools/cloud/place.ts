@@ -5,6 +5,9 @@ import { join, resolve } from 'node:path';
 /** The repository. */
 export const root = resolve(import.meta.dirname, '../..');
 
+/** Name and namespace in config/samples/controlplane_minimal.yaml: what runs is the sample. */
+export const controlPlane = { namespace: 'openstack', name: 'my-cloud' };
+
 /** Where a cloud keeps what it needs, and what it says of itself. */
 export interface Place {
   readonly directory: string;

@@ -11,20 +11,21 @@ export function checkMachine(place: Place): void {
   if (problems.length > 0) throw new StepError(problems.join('\n'));
 }
 
-function* problemsOf({ directory }: Place): Iterable<string> {
+function* problemsOf({ directory, openrc }: Place): Iterable<string> {
   if (process.platform !== 'linux') {
     yield `This is ${process.platform}: the whole cloud needs Linux (Debian 12). make demo runs here.`;
     return;
   }
   if (process.getuid?.() !== 0) yield 'Not root: namespaces, cgroups and mounts need it. Run it with sudo.';
   const memory = availableMemory();
-  if (memory < 6 * GiB && !existsSync(`${directory}/openrc`)) {
+  const runs = existsSync(openrc);
+  if (memory < 6 * GiB && !runs) {
     yield `${gibibytes(memory)} of memory are available: the cloud uses up to 8 GiB, at least 6 have to be free. End other programs.`;
   }
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { bavail, bsize } = statfsSync(directory);
-  if (bavail * bsize < 12 * GiB) {
-    yield `${gibibytes(bavail * bsize)} of disk are free at ${directory}: images and volumes need 12 GiB. Free some, or set XDG_CACHE_HOME to a larger disk.`;
+  if (bavail * bsize < 15 * GiB && !runs) {
+    yield `${gibibytes(bavail * bsize)} of disk are free at ${directory}: programs, images and volumes need 15 GiB. Free some, or set XDG_CACHE_HOME to a larger disk.`;
   }
 }
 

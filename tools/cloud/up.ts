@@ -5,12 +5,9 @@ import { ensureServer } from './first-server.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
-import { kubernetesPrograms, type Place, root } from './place.ts';
+import { controlPlane, kubernetesPrograms, type Place, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
 import { run, say, step } from './step.ts';
-
-/** The sample's name and namespace: what runs is the sample. */
-export const controlPlane = { namespace: 'openstack', name: 'my-cloud' };
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean }): Promise<void> {

@@ -14,13 +14,13 @@ export async function replaceNodeAgents(pass: Pass, composition: Composition): P
     .flatMap((desired) => ('object' in desired ? [desired.object] : []))
     .filter((object) => kindOf(object) === DaemonSet)
     .flatMap(({ metadata: { namespace = '', name = '' } }) => pass.cache.get(DaemonSet, { namespace, name }) ?? []);
-  const outdated = agents.flatMap((agent) => outdatedPods(pass, agent));
-  const useless = agents.flatMap((agent) =>
-    outdatedPods(pass, agent).filter((pod) => neverRan(pod) || credentialsOf(pod) !== credentialsOf(templateOf(agent))),
+  const outdated = agents.flatMap((agent) => outdatedPods(pass, agent).map((pod) => ({ pod, agent })));
+  const useless = outdated.filter(
+    ({ pod, agent }) => neverRan(pod) || credentialsOf(pod) !== credentialsOf(templateOf(agent)),
   );
   const approved = pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
   const next = approved && agents.every((agent) => isWhole(pass, agent)) ? outdated.slice(0, 1) : [];
-  for (const pod of useless.length > 0 ? useless : next) {
+  for (const { pod } of useless.length > 0 ? useless : next) {
     await pass.remove(pod);
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
     pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });

@@ -130,9 +130,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
       if (object !== undefined) add(condition, { verb: 'apply', object });
     }
     needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
-    step(condition).awaits = service.references
-      .filter((field) => servers.has(field))
-      .flatMap((field) => awaited(context, field));
+    step(condition).awaits = (service.asks ?? []).flatMap((field) => awaited(context, field));
     if (component.nodeAgent !== undefined) needed(condition, 'NodesReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
@@ -286,9 +284,6 @@ function expose(
 }
 
 /** A referenced resource has to be Ready first; one that somebody else runs is taken as it is. */
-/** What programs ask as soon as they run: they wait for it, while their databases are made beside. */
-const servers: ReadonlySet<ReferenceField> = new Set(['keystoneRef', 'ovnRef', 'placementRef']);
-
 function awaited(context: Context, field: ReferenceField): Awaited[] {
   const found = context.reference(field);
   if (found === undefined) return [];

@@ -230,6 +230,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly user: User;
   /** What it refers to; each is awaited before the steps that use it. */
   readonly references: readonly ReferenceField[];
+  /** Those of them that its programs ask as soon as they run: their first start waits for it, while databases are made. */
+  readonly asks?: readonly ReferenceField[];
   /** What it refers to by name only: it need not exist yet, because it comes after this one. */
   readonly mentions?: readonly ReferenceField[];
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];

@@ -14,6 +14,7 @@ export const glance = defineService<Glance>({
   name: 'glance',
   user: 'glance',
   references: ['databaseRef', 'cacheRef', 'keystoneRef'],
+  asks: ['keystoneRef'],
   databases: [{ name: 'glance' }],
   identity: {
     type: 'image',

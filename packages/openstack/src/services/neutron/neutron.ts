@@ -13,6 +13,7 @@ export const neutron = defineService<Neutron>({
   name: 'neutron',
   user: 'neutron',
   references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'ovnRef'],
+  asks: ['keystoneRef', 'ovnRef'],
   mentions: ['novaRef'],
   databases: [{ name: 'neutron' }],
   messaging: true,
@@ -88,6 +89,7 @@ export const neutron = defineService<Neutron>({
       runs: [{ name: 'db-sync', command: ['neutron-db-manage', ...files, 'upgrade', 'heads'] }],
     },
   ],
+  needs: { WorkersReady: ['DeploymentReady'] },
   skips: (context) =>
     context.mention('novaRef') === undefined
       ? {
@@ -109,9 +111,11 @@ const files = [
 
 const state = [{ path: '/var/lib/neutron', scratch: true }] as const;
 
+/** Begins after the API: OVN's hash ring, which says who handles an event, is empty until the API's workers are in it. */
 function worker(program: string): Component {
   return {
     workload: 'Deployment',
+    step: 'WorkersReady',
     image: 'neutron-server',
     runs: { command: [program, ...files] },
     mounts: state,

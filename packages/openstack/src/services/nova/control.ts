@@ -27,7 +27,7 @@ export function controlComponents(context: Context<Nova>): Record<string, Compon
     Object.entries(components).map(([name, component]) => [
       name,
       // Nova lists services by host for ever: those of replaced pods would stay there as down.
-      { ...component, env: { OS_DEFAULT__HOST: context.named(name) } },
+      { ...component, env: { ...component.env, OS_DEFAULT__HOST: context.named(name) } },
     ]),
   );
 }

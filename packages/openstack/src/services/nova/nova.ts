@@ -13,6 +13,7 @@ export const nova = defineService<Nova>({
   name: 'nova',
   user: 'nova',
   references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'placementRef', 'neutronRef'],
+  asks: ['keystoneRef', 'placementRef'],
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   moreDatabases: (context) => cellsOf(context).map(({ database }) => database),
   messaging: true,

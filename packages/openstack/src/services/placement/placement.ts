@@ -8,6 +8,7 @@ export const placement = defineService<Placement>({
   name: 'placement',
   user: 'placement',
   references: ['databaseRef', 'cacheRef', 'keystoneRef'],
+  asks: ['keystoneRef'],
   databases: [{ name: 'placement' }],
   identity: {
     type: 'placement',
