@@ -5,7 +5,7 @@ const apart = ['chaos', 'clients', 'cloud', 'durability', 'kubernetes', 'node', 
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: [...apart.map((name) => `test/${name}/**`), '**/node_modules/**'],
     pool: 'threads',
     isolate: false,

@@ -1,87 +1,84 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, OpenStack } from './openstack.ts';
+import type { OpenStack } from './openstack.ts';
 import { StepError, say } from './step.ts';
 
 type Named = { readonly id: string; readonly name: string };
+type Call = OpenStack['call'];
+type Wanted = { readonly name: string } & Record<string, unknown>;
 
-/** What a user does first: an image, a flavour, a network with subnet and router, and a server, each where it is not there yet. */
-export async function ensureServer(openstack: OpenStack, guest: string): Promise<void> {
-  const { call } = openstack;
-  const image = await ensure(
-    openstack,
-    { service: 'image', path: '/v2/images', kind: 'image', name: 'guest' },
-    async () => {
-      const made = (await call('image', 'POST', '/v2/images', {
-        name: 'guest',
-        disk_format: 'raw',
-        container_format: 'bare',
-        visibility: 'public',
-      })) as unknown as Named;
-      await openstack.upload('image', `/v2/images/${made.id}/file`, guest);
-      return made;
-    },
-  );
-  const flavor = await ensure(
-    openstack,
-    { service: 'compute', path: '/flavors', kind: 'flavor', name: 'tiny' },
-    async () =>
-      unwrap(await call('compute', 'POST', '/flavors', { flavor: { name: 'tiny', ram: 128, vcpus: 1, disk: 1 } })),
-  );
-  const network = await ensure(openstack, neutron('network'), async () => {
-    const made = unwrap(await call('network', 'POST', '/v2.0/networks', { network: { name: 'first' } }));
-    const { subnet } = (await call('network', 'POST', '/v2.0/subnets', {
-      subnet: { name: 'first', network_id: made.id, ip_version: 4, cidr: '10.20.0.0/24' },
-    })) as { subnet: Named };
-    const router = unwrap(await call('network', 'POST', '/v2.0/routers', { router: { name: 'first' } }));
-    await call('network', 'PUT', `/v2.0/routers/${router.id}/add_router_interface`, { subnet_id: subnet.id });
-    return made;
+/**
+ * What a user does first: an image, a flavour, a network with subnet and router, and a server. Each is made where it is
+ * not there yet, for an earlier run may have been interrupted after any of them.
+ * @throws StepError when the server does not become ACTIVE
+ */
+export async function ensureServer({ call, upload }: OpenStack, guest: string): Promise<void> {
+  const image = (await ensure(call, 'image', '/v2/images', {
+    name: 'guest',
+    disk_format: 'raw',
+    container_format: 'bare',
+    visibility: 'public',
+  })) as Named & { status: string };
+  if (image.status === 'queued') {
+    await upload('image', `/v2/images/${image.id}/file`, guest);
+    say('image guest: uploaded');
+  }
+  const flavor = await ensure(call, 'compute', '/flavors', { name: 'tiny', ram: 128, vcpus: 1, disk: 1 });
+  const network = await ensure(call, 'network', '/v2.0/networks', { name: 'first' });
+  const subnet = await ensure(call, 'network', '/v2.0/subnets', {
+    name: 'first',
+    network_id: network.id,
+    ip_version: 4,
+    cidr: '10.20.0.0/24',
   });
+  const router = await ensure(call, 'network', '/v2.0/routers', { name: 'first' });
+  const attached = `/v2.0/ports?device_id=${router.id}&fixed_ips=subnet_id%3D${subnet.id}`;
+  const { ports } = (await call('network', 'GET', attached)) as { ports: unknown[] };
+  if (ports.length === 0) {
+    await call('network', 'PUT', `/v2.0/routers/${router.id}/add_router_interface`, { subnet_id: subnet.id });
+  }
   const asked = performance.now();
-  const server = await ensure(
-    openstack,
-    { service: 'compute', path: '/servers', kind: 'server', name: 'first' },
-    async () =>
-      unwrap(
-        await call('compute', 'POST', '/servers', {
-          server: { name: 'first', imageRef: image.id, flavorRef: flavor.id, networks: [{ uuid: network.id }] },
-        }),
-      ),
-  );
-  await active(openstack, server.id);
+  const server = await ensure(call, 'compute', '/servers', {
+    name: 'first',
+    imageRef: image.id,
+    flavorRef: flavor.id,
+    networks: [{ uuid: network.id }],
+  });
+  await active(call, server.id);
   say(`server first: ACTIVE ${((performance.now() - asked) / 1000).toFixed(1)} s after it was asked for`);
 }
 
-function neutron(kind: string) {
-  return { service: 'network', path: `/v2.0/${kind}s`, kind, name: 'first' };
-}
-
-async function ensure(
-  { call }: OpenStack,
-  what: { service: string; path: string; kind: string; name: string },
-  make: () => Promise<Named>,
-): Promise<Named> {
-  const found = (await call(what.service, 'GET', `${what.path}?name=${what.name}`))[`${what.kind}s`] as Named[];
-  const there = found.find(({ name }) => name === what.name);
+/** What has this name, or else is made so. `path` ends with the plural of its kind, as all of OpenStack's do. */
+async function ensure(call: Call, service: string, path: string, wanted: Wanted): Promise<Named> {
+  const plural = path.slice(path.lastIndexOf('/') + 1);
+  const kind = plural.slice(0, -1);
+  const found = (await call(service, 'GET', `${path}?name=${wanted.name}`))[plural] as Named[];
+  // Nova takes the name for a regular expression, and for flavours not at all.
+  const there = found.find(({ name }) => name === wanted.name);
   if (there !== undefined) return there;
-  const made = await make();
-  say(`${what.kind} ${what.name}: made`);
-  return made;
+  // Glance alone has no envelope.
+  const made = await call(service, 'POST', path, service === 'image' ? wanted : { [kind]: wanted });
+  say(`${kind} ${wanted.name}: made`);
+  return (service === 'image' ? made : made[kind]) as Named;
 }
 
-function unwrap(answer: Answer): Named {
-  return Object.values(answer)[0] as Named;
-}
-
-async function active({ call }: OpenStack, id: string): Promise<void> {
-  const deadline = performance.now() + 180_000;
-  for (;;) {
-    const { server } = (await call('compute', 'GET', `/servers/${id}`)) as {
+/** Waits until the server is ACTIVE; starts one that was stopped, by its user or with its node. */
+async function active(call: Call, id: string): Promise<void> {
+  const look = async () =>
+    (await call('compute', 'GET', `/servers/${id}`)) as {
       server: { status: string; fault?: { message: string } };
     };
-    if (server.status === 'ACTIVE') return;
-    if (server.status === 'ERROR')
-      throw new StepError(`server first is in ERROR: ${server.fault?.message ?? 'no fault told'}`);
-    if (performance.now() > deadline) throw new StepError(`server first is still ${server.status} after 180 s`);
+  const deadline = performance.now() + 180_000;
+  let { server } = await look();
+  if (server.status === 'SHUTOFF') await call('compute', 'POST', `/servers/${id}/action`, { 'os-start': null });
+  for (; server.status !== 'ACTIVE'; { server } = await look()) {
+    if (server.status === 'ERROR') {
+      throw new StepError(
+        `server first is in ERROR: ${server.fault?.message ?? 'no fault told'}\nOnce the cause is gone, delete it in the shell of the cloud (openstack server delete first); make cloud makes another.`,
+      );
+    }
+    if (performance.now() > deadline) {
+      throw new StepError(`server first is still ${server.status} after 180 s; make cloud goes on waiting.`);
+    }
     await sleep(500);
   }
 }
