@@ -2,12 +2,14 @@
 
     python3 options.py NAMESPACE[,NAMESPACE...] FILE...
 
-Run inside a container: reads the files, and OS_<GROUP>__<OPTION> of the environment of process 1 (oslo.config's
-environment driver). Prints one line for each mistake: an unknown group or option, a value that is not of the option's
-type, several values for an option that takes one, an environment variable of an option that takes many.
+Run inside a container: reads the files, and OS_<GROUP>__<OPTION> (oslo.config's environment driver) of its own
+environment, which is the one that the container's specification gives all processes. Prints one line for each mistake:
+an unknown group or option, a value that is not of the option's type, several values for an option that takes one, an
+environment variable of an option that takes many.
 """
 
 import importlib.metadata
+import os
 import re
 import sys
 
@@ -79,7 +81,7 @@ def check(options, group, name, values):
         yield f"[{group}] {name}: given {len(values)} times, takes one value"
     for value in values:
         try:
-            option.type(value) if not option.multi else option.type.item_type(value) if hasattr(option.type, "item_type") else option.type(value)
+            option.type(value)
         except (ValueError, TypeError) as error:
             yield f"[{group}] {name}: {error}"
     if option.deprecated_for_removal:
@@ -87,9 +89,7 @@ def check(options, group, name, values):
 
 
 def environment():
-    with open("/proc/self/environ", "rb") as file:
-        entries = [entry.decode().partition("=") for entry in file.read().split(b"\0") if entry]
-    return {name: value for name, _, value in entries if re.fullmatch(r"OS_[A-Z0-9_]+?__[A-Z0-9_]+", name)}
+    return {name: value for name, value in os.environ.items() if re.fullmatch(r"OS_[A-Z0-9_]+?__[A-Z0-9_]+", name)}
 
 
 def main():
@@ -108,16 +108,16 @@ def main():
         for name, given in values.items():
             for problem in check(options, group, name, given):
                 print(problem)
-    byVariable = {
+    by_variable = {
         f"OS_{group.upper()}__{name.upper().replace('-', '_')}": (group, name)
         for group, known in options.groups.items()
         for name in known
     }
     for variable, value in environment().items():
-        if variable not in byVariable:
+        if variable not in by_variable:
             print(f"{variable}: there is no such option")
             continue
-        group, name = byVariable[variable]
+        group, name = by_variable[variable]
         option = options.groups[group][name]
         if option.multi:
             print(f"{variable}: the option takes many values, the environment gives one")
