@@ -1,4 +1,10 @@
-import { CustomResourceDefinition, Gateway as GatewayKind, type Kind, type KubeObject } from '@openstack-operator/kube';
+import {
+  CustomResourceDefinition,
+  Gateway as GatewayKind,
+  HTTPRoute,
+  type Kind,
+  type KubeObject,
+} from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
@@ -24,7 +30,9 @@ function definition(kind: string, plural: string): CustomResourceDefinition {
       group: 'gateway.networking.k8s.io',
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       scope: 'Namespaced',
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, subresources: { status: {} } },
+      ],
     },
   };
 }
@@ -40,6 +48,26 @@ const gateway = (listeners: object[], name = 'openstack-gateway'): KubeObject =>
   metadata: { name, namespace: 'openstack' },
   spec: { gatewayClassName: 'any', listeners },
 });
+/** The controller of the Gateway's class says of every route, as it is now, what it thinks of it. */
+async function answer(answers: Record<string, string> = { Accepted: 'Accepted', ResolvedRefs: 'ResolvedRefs' }) {
+  for (const { metadata, ...route } of cloud.list('HTTPRoute')) {
+    const { parentRefs } = route['spec'] as { parentRefs: object[] };
+    const conditions = Object.entries(answers).map(([type, reason]) => ({
+      type,
+      status: type === reason ? 'True' : 'False',
+      reason,
+      message: `${reason}, said the Gateway`,
+      observedGeneration: metadata.generation,
+      lastTransitionTime: '2025-01-01T00:00:00Z',
+    }));
+    const parents = parentRefs.map((parentRef) => ({ parentRef, controllerName: 'example.org/any', conditions }));
+    const { name, namespace = '' } = metadata;
+    const client = cloud.rehearsal.sandbox.client();
+    const options = { subresource: 'status' };
+    await cloud.settle(client.patch(HTTPRoute, { namespace, name }, 'merge', { status: { parents } }, options));
+  }
+  await cloud.clock.advance(2000);
+}
 const publicUrl = () =>
   (cloud.get('Keystone', 'my-cloud-keystone')?.status as { endpoints?: { public?: string } } | undefined)?.endpoints
     ?.public;
@@ -60,6 +88,7 @@ test('Gateway API that comes later is used without a restart; the catalogue foll
 
   await cloud.settle(cloud.rehearsal.create(gateway([{ name: 'web', protocol: 'HTTP', port: 80 }])));
   await cloud.until(() => publicUrl() === 'http://keystone.openstack.local/v3', 10);
+  await answer();
   await settled();
   expect(routes()).toEqual(['my-cloud-keystone-api']);
   expect(await endpoints()).toEqual({ public: 'http://keystone.openstack.local/v3', internal, admin: internal });
@@ -73,6 +102,8 @@ test('Gateway API that comes later is used without a restart; the catalogue foll
   await cloud.until(() => publicUrl() === 'https://keystone.openstack.local:8443/v3', 10);
   await settled();
   await cloud.change(ControlPlane, 'my-cloud', { spec: { publicDomain: 'cloud.example.org' } });
+  await cloud.until(() => publicUrl() === 'https://keystone.cloud.example.org:8443/v3', 10);
+  await answer();
   await cloud.ready();
   expect(publicUrl()).toBe('https://keystone.cloud.example.org:8443/v3');
   expect(await endpoints()).toMatchObject({ public: 'https://keystone.cloud.example.org:8443/v3', internal });
@@ -85,8 +116,30 @@ test('Gateway API that comes later is used without a restart; the catalogue foll
   expect(await endpoints()).toMatchObject({ public: internal });
 });
 
+const exposed = () => cloud.condition(Keystone, 'my-cloud-keystone', 'ExposureReady');
+
+test('a Gateway that is silent, or refuses the route, keeps the cloud from being Ready, in its own words', async () => {
+  await installGatewayApi();
+  await cloud.settle(cloud.rehearsal.create(gateway([{ name: 'web', protocol: 'HTTP', port: 80 }])));
+  await cloud.until(() => exposed()?.reason === 'RoutePending', 5);
+  expect(exposed()?.message).toContain('Gateway openstack/openstack-gateway has not answered');
+
+  await answer({ Accepted: 'NotAllowedByListeners' });
+  expect(exposed()).toMatchObject({ status: 'False', reason: 'RouteRefused' });
+  expect(exposed()?.message).toContain('NotAllowedByListeners, said the Gateway');
+  expect(cloud.condition(ControlPlane, 'my-cloud')?.message).toContain('NotAllowedByListeners, said the Gateway');
+  await answer({ Accepted: 'Accepted', ResolvedRefs: 'BackendNotFound' });
+  expect(exposed()?.message).toContain('BackendNotFound, said the Gateway');
+  await answer();
+  await settled();
+
+  await cloud.change(ControlPlane, 'my-cloud', { spec: { publicDomain: 'cloud.example.org' } });
+  await cloud.until(() => exposed()?.reason === 'RoutePending', 5);
+  await answer();
+  await cloud.ready();
+});
+
 test('a Gateway and a listener that are asked for and missing are conditions that name them', async () => {
-  const exposed = () => cloud.condition(Keystone, 'my-cloud-keystone', 'ExposureReady');
   await cloud.change(ControlPlane, 'my-cloud', { spec: { gatewayRef: { name: 'edge', listenerName: 'tls' } } });
   await cloud.until(() => exposed()?.reason === 'GatewayApiMissing', 5);
   await installGatewayApi();
@@ -97,6 +150,8 @@ test('a Gateway and a listener that are asked for and missing are conditions tha
   expect(exposed()?.message).toContain('"tls"');
   expect(exposed()?.message).toContain('it has web');
   await cloud.change(ControlPlane, 'my-cloud', { spec: { gatewayRef: { name: 'edge', listenerName: 'web' } } });
+  await cloud.until(() => exposed()?.reason === 'RoutePending', 5);
+  await answer();
   await cloud.ready(10);
 });
 

@@ -1,6 +1,7 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
 import { digest } from './digest.ts';
+import { routeProblem } from './exposure.ts';
 import { annotations, cloudLabel } from './names.ts';
 import { isReason, type Reason } from './reasons.ts';
 import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
@@ -163,6 +164,10 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       const older = wanted - (status['updatedNumberScheduled'] ?? 0);
       return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
     }
+    case 'HTTPRoute': {
+      const problem = routeProblem(live);
+      return problem === undefined ? done : { done: false, ...problem };
+    }
     default: {
       // Our own kinds say it themselves; everything else is done once it exists.
       if (kind.group !== 'openstack.k8s.io') return done;
@@ -261,7 +266,7 @@ function lastWordsOf(log: string): string {
 }
 
 /** What keeps a pod from being ready: not scheduled, an image, a container's last words. */
-function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): string | undefined {
+export function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): string | undefined {
   const status = (pod['status'] ?? {}) as {
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
