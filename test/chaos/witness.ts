@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { admin, guestImage, member, networks, tiny } from '../cloud/fixture.ts';
+import { inComponent } from '../cloud/pods.ts';
 import { prefix, User } from '../cloud/running-cloud.ts';
 import { Server } from '../cloud/server.ts';
-import { type Container, containers, execute } from '../cloud/truth/pods.ts';
 
 /** What was acknowledged before anything happened, and has to be there whatever happens. */
 export interface Witness {
@@ -45,7 +45,8 @@ export async function facts({ server, image, user }: Witness): Promise<Record<st
   const ids = async (call: string, query: object = {}) =>
     (await admin.call<{ id: string }[]>(call, query)).map(({ id }) => id).sort();
   const rows = async (list: string) =>
-    (await nova('cell_v2', list)).split('\n').filter((line) => line.startsWith('|')).length;
+    (await inComponent('conductor', 'nova-manage', 'cell_v2', list)).split('\n').filter((line) => line.startsWith('|'))
+      .length;
   const agents = async () =>
     (await admin.call<{ agent_type: string; host: string }[]>('network.agents'))
       .map(({ agent_type: type, host }) => `${type} on ${host}`)
@@ -78,14 +79,4 @@ export async function facts({ server, image, user }: Witness): Promise<Record<st
   };
   const known = await Promise.all(Object.entries(all).map(async ([name, fact]) => [name, await fact] as const));
   return Object.fromEntries(known);
-}
-
-/** What nova-manage says where cells are known. */
-async function nova(...argv: readonly string[]): Promise<string> {
-  const there = (await containers()).find(
-    ({ service, component }) => service === 'nova' && component === 'conductor',
-  ) as Container;
-  const { code, stdout, stderr } = await execute(there, ['nova-manage', ...argv]);
-  if (code !== 0) throw new Error(`nova-manage ${argv.join(' ')} ended with ${code}: ${stderr}`);
-  return stdout;
 }

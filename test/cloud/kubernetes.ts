@@ -21,17 +21,6 @@ export async function program(name: string, ...argv: readonly string[]): Promise
   }
 }
 
-/** Runs a command in a container of the cloud, by its component's label. */
-export async function inComponent(component: string, ...command: readonly string[]): Promise<string> {
-  const selector = `app.kubernetes.io/component=${component},app.kubernetes.io/managed-by=openstack-operator`;
-  const path = '{range .items[*]}{.metadata.namespace} {.metadata.name}{"\\n"}{end}';
-  const get = ['get', 'pods', '--all-namespaces', '-l', selector, '-o', `jsonpath=${path}`];
-  const pods = await program('kubectl', ...get);
-  const [namespace, pod] = pods.split('\n')[0]?.split(' ') ?? [];
-  if (!namespace || !pod) throw new Error(`no pod has the labels ${selector}`);
-  return await program('kubectl', 'exec', '-n', namespace, pod, '--', ...command);
-}
-
 /** The control plane that carries the cloud. */
 export interface ControlPlane {
   readonly spec: unknown;

@@ -1,3 +1,4 @@
+import { type Ran, run } from '../clients/command.ts';
 import { program } from './kubernetes.ts';
 import { until } from './until.ts';
 
@@ -22,12 +23,10 @@ export interface PodState {
   };
 }
 
-/** The pods with these labels that have not ended. */
-export async function pods(selector = ours): Promise<PodState[]> {
+/** The pods with these labels that have not ended, or those in the phases that are asked for. */
+export async function pods(selector = ours, phases = ['Pending', 'Running', 'Unknown']): Promise<PodState[]> {
   const text = await program('kubectl', 'get', 'pods', '--all-namespaces', '-l', selector, '-o', 'json');
-  return (JSON.parse(text) as { items: PodState[] }).items.filter(
-    ({ status }) => !['Succeeded', 'Failed'].includes(status.phase),
-  );
+  return (JSON.parse(text) as { items: PodState[] }).items.filter(({ status }) => phases.includes(status.phase));
 }
 
 export function isReady({ metadata, status }: PodState): boolean {
@@ -61,4 +60,47 @@ export async function podOf(selector: string): Promise<PodState> {
   if (only === undefined || more.length > 0)
     throw new Error(`${only === undefined ? 0 : more.length + 1} pods have the labels ${selector}, expected 1`);
   return only;
+}
+
+/** A container of the cloud. */
+export interface Container {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly name: string;
+  readonly service: string;
+  readonly component: string;
+}
+
+/** The containers of the cloud that run, or those of Jobs that are done. */
+export async function containers(phase: 'Running' | 'Succeeded' = 'Running'): Promise<Container[]> {
+  return (await pods(ours, [phase])).flatMap(({ metadata, spec }) =>
+    spec.containers.map(({ name }) => ({
+      namespace: metadata.namespace,
+      pod: metadata.name,
+      name,
+      service: metadata.labels['app.kubernetes.io/name'] ?? '',
+      component: metadata.labels['app.kubernetes.io/component'] ?? '',
+    })),
+  );
+}
+
+/** Runs a command in a container, with that standard input. */
+export function execute({ namespace, pod, name }: Container, command: readonly string[], stdin = ''): Promise<Ran> {
+  const environment = process.env as Record<string, string>;
+  const argv = ['exec', '-i', '-n', namespace, pod, '-c', name, '--', ...command];
+  return run('kubectl', argv, { environment, stdin, limit: 120 });
+}
+
+/** What a command prints in the first container of a component. @throws Error with its words when it fails */
+export async function inComponent(component: string, ...command: readonly string[]): Promise<string> {
+  const first = (await containers()).find((one) => one.component === component);
+  if (first === undefined) throw new Error(`no pod with the label app.kubernetes.io/component=${component} runs`);
+  const { code, stdout, stderr } = await execute(first, command);
+  if (code !== 0) throw new Error(`${command.join(' ')} in ${first.pod} ended with ${code}: ${stderr.trim()}`);
+  return stdout.trim();
+}
+
+/** What a container has said since it began. */
+export function logs({ namespace, pod, name }: Container): Promise<string> {
+  return program('kubectl', 'logs', '-n', namespace, pod, '-c', name);
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { inComponent, program } from './kubernetes.ts';
+import { program } from './kubernetes.ts';
+import { inComponent } from './pods.ts';
 
 /** The network outside of the cloud: this machine is its gateway, and takes what guests send out. */
 export const outside = { cidr: '172.24.4.0/24', gateway: '172.24.4.1', first: '172.24.4.100', last: '172.24.4.200' };
@@ -18,13 +19,13 @@ export async function connectProviderNetwork(): Promise<void> {
   if (addresses.some(({ address }) => address === outside.gateway)) return;
   await disconnectProviderNetwork();
   const node = await switchOfNode();
-  const inNode = ['nsenter', '--net', '--target', node];
+  const inNode = (...command: readonly string[]) => program('nsenter', '--net', '--target', node, ...command);
   await program('ip', 'link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', node);
   // Through a wire of two ends, packets with checksums that a card would have completed stay incomplete.
   await program('ethtool', '-K', here, 'tx', 'off');
   await program('ip', 'link', 'set', here, 'up');
-  await run(...inNode, 'ethtool', '-K', there, 'tx', 'off');
-  await run(...inNode, 'ip', 'link', 'set', there, 'up');
+  await inNode('ethtool', '-K', there, 'tx', 'off');
+  await inNode('ip', 'link', 'set', there, 'up');
   await inComponent('ovs-vswitchd', 'ovs-vsctl', '--timeout=20', '--may-exist', 'add-port', 'br-ex', there);
   // Last: it says that the wire is whole.
   await program('ip', 'address', 'add', `${outside.gateway}/24`, 'dev', here);
@@ -35,10 +36,6 @@ export async function disconnectProviderNetwork(): Promise<void> {
   if (networkInterfaces()[here] === undefined) return;
   await inComponent('ovs-vswitchd', 'ovs-vsctl', '--timeout=20', '--if-exists', 'del-port', 'br-ex', there);
   await program('ip', 'link', 'delete', here);
-}
-
-function run(name = '', ...argv: readonly string[]): Promise<string> {
-  return program(name, ...argv);
 }
 
 /** A process of the node, which shares the node's network. Other clusters of this machine have their own. */

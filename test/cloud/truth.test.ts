@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { program } from './kubernetes.ts';
-import { type Container, containers, execute, logs, secretValues } from './truth/pods.ts';
+import { type Container, containers, execute, logs } from './pods.ts';
 import { programs } from './truth/programs.ts';
+import { secretValues } from './truth/secrets.ts';
 
 const here = join(import.meta.dirname, 'truth');
 const script = readFileSync(join(here, 'options.py'), 'utf8');

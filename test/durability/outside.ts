@@ -1,5 +1,5 @@
-import { inComponent } from '../cloud/kubernetes.ts';
 import { inNode } from '../cloud/node.ts';
+import { inComponent } from '../cloud/pods.ts';
 import { outside } from '../cloud/provider-network.ts';
 
 /** A second card of the node in the bridge of the physical network; its other end has the gateway's address. */
