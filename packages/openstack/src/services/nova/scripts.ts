@@ -27,7 +27,11 @@ if grep -q kubepods /proc/self/cgroup; then
 fi
 `;
 
-/** libvirtd. The identity of its host is the node's: live migration refuses two hosts with the same one. */
+/**
+ * libvirtd. The identity of its host is the node's: live migration refuses two hosts with the same one. Outside of the
+ * pod's control groups and in the node's process namespace, it survives when its container is killed (seen live), and
+ * holds the files of its successor: that one ends it first.
+ */
 export const startLibvirt = `# libvirtd of this node. Its guests outlive it.
 ${leaveControlGroups}identity=/var/lib/libvirt/host-uuid
 if [ ! -s "$identity" ]; then echo "$POD_UID" > "$identity"; fi
@@ -35,11 +39,21 @@ cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
 if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
-rm -f /run/libvirtd.pid
+pidfile=/run/libvirt/libvirtd.pid
+pid=$(cat "$pidfile" 2> /dev/null) || pid=
+runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = libvirtd ]; }
+seconds=0
+while runs "$pid"; do
+  echo "libvirtd $pid has outlived its container: it is ended"
+  if [ "$seconds" -lt 20 ]; then kill "$pid" || true; else kill -KILL "$pid" || true; fi
+  seconds=$((seconds + 1))
+  sleep 1
+done
+rm -f "$pidfile"
 until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
 # Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
 ulimit -Sn "$(ulimit -Hn)"
-exec libvirtd
+exec libvirtd --pid-file "$pidfile"
 `;
 
 /**
