@@ -1,5 +1,6 @@
 import {
   Cache,
+  ConnectionError,
   connect,
   isApiError,
   type KubeObject,
@@ -14,7 +15,7 @@ import { CommandError } from './command-error.ts';
 import { seconds } from './rollout-tree.ts';
 import { rolloutView, standstill } from './rollout-view.ts';
 
-/** `kubectl openstack follow`: shows the rollout of a control plane in a cluster until it is Ready. */
+/** `kubectl openstack follow`: shows the rollout of a control plane in a cluster until it is Ready as it is now. */
 export async function followCommand(
   name: string,
   options: { kubeconfig?: string; namespace?: string; timeout: string },
@@ -29,6 +30,9 @@ export async function followCommand(
   });
   const ref: ObjectRef = { namespace: options.namespace ?? found.namespace, name };
   const controlPlane = await client.get(OpenStackControlPlane, ref).catch((error: unknown) => {
+    if (error instanceof ConnectionError) {
+      throw new CommandError(`${error.message}; is this cluster up? --kubeconfig names another one`);
+    }
     if (!isApiError(error, 404)) throw error;
     throw new CommandError(`no OpenStackControlPlane ${ref.namespace}/${name}: name one of kubectl get oscp -A`);
   });
@@ -42,23 +46,30 @@ export async function followCommand(
   });
   const draw = rolloutView(begun, () => realClock.now());
   const resources = () => kinds.flatMap((kind) => cache.list(kind)).filter((one) => belongsTo(one, name));
-  const ready = new Promise<boolean>((resolve) => {
-    realClock.after(patience, () => resolve(false), { ref: false });
+  // A child that is not listed yet would look like one that is not there.
+  const known = () => cache.unsynced().every(({ error }) => error !== undefined);
+  const ended = new Promise<'ready' | 'late' | 'deleted'>((resolve) => {
+    realClock.after(patience, () => resolve('late'), { ref: false });
     const look = () => {
+      if (!known()) return;
       draw(resources());
       const live = cache.get(OpenStackControlPlane, ref);
-      if (live !== undefined && conditionOf(live, 'Ready')?.status === 'True') resolve(true);
+      const ready = live && conditionOf(live, 'Ready');
+      if (ready?.status === 'True' && ready.observedGeneration === live?.metadata.generation) resolve('ready');
+      if (live === undefined && cache.synced(OpenStackControlPlane)) resolve('deleted');
     };
     for (const kind of kinds) {
       cache.watch(kind);
       cache.onChange(kind, look);
+      cache.onState(kind, look);
     }
   });
   cache.start();
-  const reached = await ready;
+  const end = await ended;
   draw(resources(), true);
   await cache.stop();
-  if (!reached) throw new CommandError(standstill(resources(), { begun, patience }) || `${name} is not Ready`);
+  if (end === 'deleted') throw new CommandError(`OpenStackControlPlane ${ref.namespace}/${name} was deleted`);
+  if (end === 'late') throw new CommandError(standstill(resources(), { begun, patience }) || `${name} is not Ready`);
   process.stdout.write(`Ready ${seconds(realClock.now() - begun)} after it was created.\n`);
 }
 
