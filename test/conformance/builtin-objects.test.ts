@@ -3,7 +3,8 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Sample, samples } from './builtin-objects.ts';
 import { type Body, stable, type TestServer, testServer } from './server.ts';
-import { changedSamples, merge, wrongChanges, wrongObjects } from './wrong-objects.ts';
+import { changedSamples, merge, wrongChanges } from './wrong-changes.ts';
+import { wrongObjects } from './wrong-objects.ts';
 
 // The snapshots are the real server's: vitest run --config test/conformance/vitest.config.ts --project kubernetes -u
 

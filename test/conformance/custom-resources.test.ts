@@ -1,15 +1,7 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  definition,
-  keywords,
-  type RuleCase,
-  rules,
-  transitions,
-  uncompilable,
-  values,
-  wrongDefinitions,
-} from './definitions.ts';
+import { definition, keywords, uncompilable, values, wrongDefinitions } from './definitions.ts';
+import { type RuleCase, rules, transitions } from './rules.ts';
 import { type Answer, type Body, stable, type TestServer, testServer } from './server.ts';
 
 // The snapshots are the real server's: vitest run --config test/conformance/vitest.config.ts --project kubernetes -u
