@@ -1,4 +1,3 @@
-import type { Condition, StoredObject } from '@openstack-operator/kube';
 import { labelsOf } from './names.ts';
 import type { Reason } from './reasons.ts';
 import type { Desired, Problem } from './step.ts';
@@ -112,48 +111,8 @@ export function routeOf(
   };
 }
 
-/** What keeps a route from carrying requests, in the words of its Gateway; undefined when the Gateway has taken it. */
-export function routeProblem(route: StoredObject): Problem | undefined {
-  const { name, namespace = '', generation = 0 } = route.metadata;
-  const { parentRefs = [] } = (route['spec'] ?? {}) as { parentRefs?: readonly ParentRef[] };
-  const { parents = [] } = (route['status'] ?? {}) as { parents?: readonly RouteParent[] };
-  for (const wanted of parentRefs) {
-    const identity = (ref: ParentRef) => `${ref.namespace ?? namespace}/${ref.name}/${ref.sectionName ?? ''}`;
-    const gateway = `Gateway ${wanted.namespace ?? namespace}/${wanted.name}`;
-    const answers = parents.find(({ parentRef }) => identity(parentRef) === identity(wanted))?.conditions ?? [];
-    const current = answers.filter(({ observedGeneration = generation }) => observedGeneration >= generation);
-    const refusal = current.find(
-      ({ type, status }) => (type === 'Accepted' || type === 'ResolvedRefs') && status === 'False',
-    );
-    if (refusal !== undefined) {
-      const { type, reason, message } = refusal;
-      return {
-        reason: 'RouteRefused',
-        message: `HTTPRoute ${name}: ${gateway} says ${type} is False, ${reason}: ${message}`,
-      };
-    }
-    if (!current.some(({ type, status }) => type === 'Accepted' && status === 'True')) {
-      return {
-        reason: 'RoutePending',
-        message: `HTTPRoute ${name}: ${gateway} has not answered; see whether the controller of its GatewayClass runs`,
-      };
-    }
-  }
-  return undefined;
-}
-
-interface ParentRef {
-  readonly namespace?: string;
-  readonly name: string;
-  readonly sectionName?: string;
-}
-
-interface RouteParent {
-  readonly parentRef: ParentRef;
-  readonly conditions?: readonly Condition[];
-}
-
-function chooseListener(
+/** The listener whose address a route's URL has. */
+export function chooseListener(
   gateway: GatewayFacts,
   name: string | undefined,
 ): GatewayFacts['listeners'][number] | undefined {

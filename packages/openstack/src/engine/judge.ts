@@ -1,9 +1,9 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
 import { digest } from './digest.ts';
-import { routeProblem } from './exposure.ts';
 import { annotations, cloudLabel } from './names.ts';
 import { isReason, type Reason } from './reasons.ts';
+import { routeProblem } from './route-problem.ts';
 import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
 
 /** What a judgement needs beside the step. */
@@ -165,7 +165,7 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
     }
     case 'HTTPRoute': {
-      const problem = routeProblem(live);
+      const problem = routeProblem(live, judgement.observe);
       return problem === undefined ? done : { done: false, ...problem };
     }
     default: {

@@ -19,6 +19,7 @@ export const reasons = {
   NotAvailable: 'progress',
   Progressing: 'progress',
   RoutePending: 'progress',
+  GatewayNotReady: 'retried',
   NoNodes: 'retried',
   WriteFailed: 'retried',
   JobFailed: 'stuck',
