@@ -8,6 +8,7 @@ import {
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { get, login } from './keystone.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const Gateway = GatewayKind as Kind;
@@ -161,40 +162,9 @@ async function settled(): Promise<void> {
   await cloud.ready();
 }
 
-async function openstack(path: string): Promise<Record<string, unknown>> {
-  const pod =
-    cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-keystone-api-'))?.metadata.name ?? '';
-  const curl = async (...argv: string[]) =>
-    (
-      await cloud.settle(
-        cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: pod }, ['curl', '-s', ...argv]),
-      )
-    ).stdout;
-  const { password = '' } = (cloud.get('Secret', 'my-cloud-keystone-admin-password')?.['data'] ?? {}) as Record<
-    string,
-    string
-  >;
-  const domain = { name: 'Default' };
-  const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
-  const body = JSON.stringify({
-    auth: { identity: { methods: ['password'], password: { user } }, scope: { project: { name: 'admin', domain } } },
-  });
-  const url = 'http://localhost:5000/v3';
-  const answer = await curl(
-    '-i',
-    '-X',
-    'POST',
-    '-H',
-    'Content-Type: application/json',
-    '-d',
-    body,
-    `${url}/auth/tokens`,
-  );
-  const token = /x-subject-token: *(\S+)/i.exec(answer)?.[1] ?? '';
-  return JSON.parse(await curl('-H', `X-Auth-Token: ${token}`, `${url}${path}`)) as Record<string, unknown>;
-}
 async function endpointList() {
-  return (await openstack('/endpoints'))['endpoints'] as { id: string; interface: string; url: string }[];
+  const [, body = ''] = (await get(cloud, await login(cloud), '/endpoints')).split(/\r?\n\r?\n/);
+  return (JSON.parse(body) as { endpoints: { id: string; interface: string; url: string }[] }).endpoints;
 }
 const endpoints = async () => Object.fromEntries((await endpointList()).map((one) => [one.interface, one.url]));
 const endpointIds = async () => (await endpointList()).map(({ id }) => id).sort();

@@ -2,6 +2,7 @@ import { type Kind, Secret } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { get, login } from './keystone.ts';
 
 const keystone = 'my-cloud-keystone';
 const hour = 3_600_000;
@@ -14,39 +15,8 @@ beforeEach(async () => {
 const keys = (name = `${keystone}-fernet-keys`) =>
   (cloud.get('Secret', name)?.['data'] ?? {}) as Record<string, string>;
 const pods = () => cloud.list('Pod').map(({ metadata }) => metadata.uid);
-const apiPod = () =>
-  cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`${keystone}-api-`))?.metadata.name ?? '';
-
-/** A token of the administrator, and whether Keystone still takes it. */
-async function http(argv: readonly string[]): Promise<string> {
-  const run = cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: apiPod() }, ['curl', '-s', ...argv]);
-  return (await cloud.settle(run)).stdout;
-}
-const url = 'http://localhost:5000/v3';
-async function login(): Promise<string> {
-  const secret = cloud.get('Secret', `${keystone}-admin-password`)?.['data'] as { password: string };
-  const password = Buffer.from(secret.password, 'base64').toString();
-  const domain = { name: 'Default' };
-  const user = { name: 'admin', domain, password };
-  const auth = {
-    identity: { methods: ['password'], password: { user } },
-    scope: { project: { name: 'admin', domain } },
-  };
-  const body = JSON.stringify({ auth });
-  const answer = await http([
-    '-i',
-    '-X',
-    'POST',
-    '-H',
-    'Content-Type: application/json',
-    '-d',
-    body,
-    `${url}/auth/tokens`,
-  ]);
-  return /x-subject-token: *(\S+)/i.exec(answer)?.[1] ?? answer;
-}
-const isTaken = async (token: string) =>
-  (await http(['-i', '-H', `X-Auth-Token: ${token}`, `${url}/projects`])).split('\n')[0] ?? '';
+/** The status line with which Keystone answers whoever has the token. */
+const answered = async (token: string) => (await get(cloud, token, '/projects')).split('\n')[0] ?? '';
 
 describe('fernet keys', () => {
   test('ten rotations: within their number, no pod rolls, Ready all the time, tokens outlive a rotation', async () => {
@@ -60,9 +30,9 @@ describe('fernet keys', () => {
     const seen = new Set<string>();
     for (let turn = 1; turn <= 10; turn++) {
       await cloud.clock.advance((turn === 1 ? 0.9 : 0.8) * hour);
-      const token = await login();
+      const token = await login(cloud);
       await cloud.clock.advance(0.2 * hour);
-      expect(await isTaken(token), `rotation ${turn}`).toContain('200');
+      expect(await answered(token), `rotation ${turn}`).toContain('200');
       seen.add(Object.values(keys()).sort().join());
       expect(Object.keys(keys()).length).toBeLessThanOrEqual(rotation.fernetMaxActiveKeys);
     }
@@ -85,7 +55,7 @@ test('a credential that is changed by hand reaches the database and the services
   await cloud.clock.advance(10_000);
   await cloud.ready();
   expect(pods()).not.toEqual(before);
-  expect(await isTaken(await login())).toContain('200');
+  expect(await answered(await login(cloud))).toContain('200');
 });
 
 test('a key of the credential keys that was taken out is not made anew', async () => {

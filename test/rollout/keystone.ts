@@ -1,0 +1,30 @@
+import type { Cloud } from './cloud.ts';
+
+const url = 'http://localhost:5000/v3';
+const name = 'my-cloud-keystone';
+
+/** What curl prints in the pod of Keystone's API. */
+async function curl(cloud: Cloud, argv: readonly string[]): Promise<string> {
+  const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`${name}-api-`))?.metadata.name ?? '';
+  const run = cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: pod }, ['curl', '-s', ...argv]);
+  return (await cloud.settle(run)).stdout;
+}
+
+/** A token of the administrator, by the password in its Secret. @throws Error with Keystone's words when it refuses */
+export async function login(cloud: Cloud): Promise<string> {
+  const { password = '' } = (cloud.get('Secret', `${name}-admin-password`)?.['data'] ?? {}) as { password?: string };
+  const domain = { name: 'Default' };
+  const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
+  const scope = { project: { name: 'admin', domain } };
+  const body = JSON.stringify({ auth: { identity: { methods: ['password'], password: { user } }, scope } });
+  const json = ['-X', 'POST', '-H', 'Content-Type: application/json', '-d', body];
+  const answer = await curl(cloud, ['-i', ...json, `${url}/auth/tokens`]);
+  const [, token] = /x-subject-token: *(\S+)/i.exec(answer) ?? [];
+  if (token === undefined) throw new Error(`Keystone gave no token: ${answer}`);
+  return token;
+}
+
+/** What Keystone answers to a GET of whoever has the token: its head and its body, as HTTP has them. */
+export function get(cloud: Cloud, token: string, path: string): Promise<string> {
+  return curl(cloud, ['-i', '-H', `X-Auth-Token: ${token}`, `${url}${path}`]);
+}
