@@ -31,7 +31,7 @@ export { children, phases } from './control-plane/children.ts';
 export { composeControlPlane, phaseOf } from './control-plane/compose.ts';
 export { type Composition, compose } from './engine/compose.ts';
 export { digest } from './engine/digest.ts';
-export { conditionOf, type Judgement, judgeAll } from './engine/judge.ts';
+export { conditionOf, type Judgement, judgeAll, podWords } from './engine/judge.ts';
 export {
   annotations,
   cloudLabel,

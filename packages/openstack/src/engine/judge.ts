@@ -1,6 +1,7 @@
 import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
 import { digest } from './digest.ts';
+import { lastWordsOf } from './last-words.ts';
 import { annotations, cloudLabel } from './names.ts';
 import { isReason, type Reason } from './reasons.ts';
 import { routeProblem } from './route-problem.ts';
@@ -249,22 +250,6 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
 }
 
-/** What oslo.log and MariaDB begin a line with: with it, every restart would say something new. */
-const timestamps = /^\d{4}-\d\d-\d\d[ T]\d?\d:\d\d:\d\d(?:[.,]\d+)?Z? (?:\d+ )?/;
-
-/**
- * The line of a log's end that says what went wrong: the last one with an error in it, else the last one (uwsgi says
- * goodbye after the cause).
- */
-function lastWordsOf(log: string): string {
-  const lines = log.trim().split('\n');
-  return (
-    lines.findLast((line) => /error|exception|denied|refused|failed|fatal|cannot|unable/i.test(line)) ??
-    lines.at(-1) ??
-    ''
-  );
-}
-
 /** What keeps a pod from being ready: not scheduled, an image, a container's last words. */
 export function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): string | undefined {
   const status = (pod['status'] ?? {}) as {
@@ -274,7 +259,7 @@ export function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): 
   for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) {
     const terminated = container.state?.terminated ?? container.lastState?.terminated;
     if (terminated !== undefined && terminated.exitCode !== 0 && container.ready !== true) {
-      const said = lastWordsOf(terminated.message ?? '').replace(timestamps, '');
+      const said = lastWordsOf(terminated.message ?? '');
       return `container ${container.name} ended with ${terminated.exitCode}${said ? `: ${said}` : ''}`;
     }
     const waiting = container.state?.waiting;
