@@ -5,12 +5,7 @@ umask 077
 
 # --- the directory: ours, locked, and empty unless a cluster runs in it ---
 
-until
-  mkdir -p -- "$directory" || fail "$directory cannot be made" 'Choose another directory with --dir.'
-  directory=$(cd -P -- "$directory" && pwd)
-  require_ours "$directory"
-  lock "$directory"
-do :; done
+take_directory
 
 kubeconfig=$directory/kubeconfig
 ask() { # path: what the running API server answers

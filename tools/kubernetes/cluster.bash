@@ -46,6 +46,16 @@ lock() {
   [ "$1" -ef /proc/self/fd/9 ]
 }
 
+# Makes `directory` where it is not there, and locks it. Sets it to its path without symbolic links.
+take_directory() {
+  until
+    mkdir -p -- "$directory" || fail "$directory cannot be made" 'Choose another directory with --dir.'
+    directory=$(cd -P -- "$directory" && pwd)
+    require_ours "$directory"
+    lock "$directory"
+  do :; done
+}
+
 # A process is ours when it still runs the executable that was noted, with this directory among its arguments: a pid
 # of a dead process is given to a stranger sooner or later.
 is_ours() { # directory, pid, executable

@@ -15,12 +15,7 @@ fi
 
 # --- what is there, and whether a node is possible: nothing is changed yet ---
 
-until
-  mkdir -p -- "$directory" || fail "$directory cannot be made" 'Choose another directory with --dir.'
-  directory=$(cd -P -- "$directory" && pwd)
-  require_ours "$directory"
-  lock "$directory"
-do :; done
+take_directory
 trap 'rmdir -- "$directory" 2> /dev/null || true' EXIT # made in vain, when a check fails
 kubeconfig=$directory/kubeconfig
 state=$directory/state
