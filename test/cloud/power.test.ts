@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { guests, member } from './fixture.ts';
 import { timed } from './until.ts';
 
-/** How often the guest of this disk has booted. */
+/** What the guest says when its disk has booted that often. */
 const boots = (n: number) => new RegExp(`^== BOOT ${n} of this disk$`, 'm');
 
 test('a server stops when its power button is pressed, and starts again from its disk', async () => {
@@ -20,19 +20,14 @@ test('a server stops when its power button is pressed, and starts again from its
   await three.says(/^== READY/m);
 });
 
-test('a server reboots softly', async () => {
+test.each([
+  { kind: 'SOFT', boot: 3 },
+  { kind: 'HARD', boot: 4 },
+])('a server reboots: $kind', async ({ kind, boot }) => {
   const [user, { three }] = await Promise.all([member(), guests()]);
-  await user.call('compute.reboot_server', three.id, 'SOFT');
+  await user.call('compute.reboot_server', three.id, kind);
   await three.reaches('ACTIVE');
-  await three.says(boots(3));
-  await three.says(/^== READY/m);
-});
-
-test('a server reboots hard', async () => {
-  const [user, { three }] = await Promise.all([member(), guests()]);
-  await user.call('compute.reboot_server', three.id, 'HARD');
-  await three.reaches('ACTIVE');
-  await three.says(boots(4));
+  await three.says(boots(boot));
   await three.says(/^== READY/m);
 });
 
