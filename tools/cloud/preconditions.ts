@@ -1,17 +1,24 @@
-import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { freemem } from 'node:os';
+import { dirname } from 'node:path';
+import { problemOfDirectory, takeDirectory } from './directory.ts';
 import type { Place } from './place.ts';
 import { StepError } from './step.ts';
 
 const GiB = 1024 ** 3;
 
-/** What has to be so before anything is changed. @throws StepError with a line for each mistake and its remedy */
+/**
+ * What has to be so before anything is changed; then the directory is made.
+ * @throws StepError with a line for each mistake and its remedy
+ */
 export function checkMachine(place: Place): void {
   const problems = [...problemsOf(place)];
   if (problems.length > 0) throw new StepError(problems.join('\n'));
+  takeDirectory(place);
 }
 
-function* problemsOf({ directory, openrc }: Place): Iterable<string> {
+function* problemsOf(place: Place): Iterable<string> {
+  const { directory, openrc } = place;
   if (process.platform !== 'linux') {
     yield `This is ${process.platform}: the whole cloud needs Linux (Debian 12). make demo runs here.`;
     return;
@@ -22,14 +29,18 @@ function* problemsOf({ directory, openrc }: Place): Iterable<string> {
   if (memory < 6 * GiB && !runs) {
     yield `${gibibytes(memory)} of memory are available: the cloud uses up to 8 GiB, at least 6 have to be free. End other programs.`;
   }
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { bavail, bsize } = statfsSync(directory);
+  const problem = problemOfDirectory(place);
+  if (problem !== undefined) yield problem;
+  let there = directory;
+  while (!existsSync(there)) there = dirname(there);
+  const { bavail, bsize } = statfsSync(there);
   if (bavail * bsize < 15 * GiB && !runs) {
     yield `${gibibytes(bavail * bsize)} of disk are free at ${directory}: programs, images and volumes need 15 GiB. Free some, or set XDG_CACHE_HOME to a larger disk.`;
   }
 }
 
-function availableMemory(): number {
+/** Bytes that programs can still have, page cache included. */
+export function availableMemory(): number {
   const [, kibibytes] = /^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? [];
   return kibibytes === undefined ? freemem() : Number(kibibytes) * 1024;
 }
