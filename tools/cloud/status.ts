@@ -1,10 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { connect, Pod, realClock } from '@openstack-operator/kube';
+import { totalmem } from 'node:os';
+import { type Client, ConnectionError, connect, isApiError, type Kind, Pod, realClock } from '@openstack-operator/kube';
 import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import type { Place } from './place.ts';
+import { availableMemory } from './preconditions.ts';
+import { StepError } from './step.ts';
 
-/** Says what runs. Exit code 0: the control plane is Ready, 1: it is not, 3: no cloud is here. */
+/**
+ * Says what runs. Exit code 0: the control plane is Ready, 1: it is not, 3: no cloud is here.
+ * @throws StepError when its Kubernetes does not answer
+ */
 export async function status(place: Place, { json }: { json: boolean }): Promise<number> {
   if (!existsSync(place.kubeconfig)) {
     process.stdout.write(
@@ -18,8 +23,12 @@ export async function status(place: Place, { json }: { json: boolean }): Promise
     clock: realClock,
     requestTimeout: 5000,
   });
-  const resources = (await Promise.all(kinds.map(async (kind) => (await client.list(kind)).items))).flat();
-  const pods = (await client.list(Pod)).items;
+  const { resources, pods } = await read(client).catch((error: unknown) => {
+    if (!(error instanceof ConnectionError)) throw error;
+    throw new StepError(
+      `The cloud's Kubernetes does not answer: ${error.message}\nmake cloud-down removes what is left of it.`,
+    );
+  });
   const ready = resources.some(
     (one) => one.kind === OpenStackControlPlane.kind && conditionOf(one, 'Ready')?.status === 'True',
   );
@@ -29,7 +38,9 @@ export async function status(place: Place, { json }: { json: boolean }): Promise
     );
     return ready ? 0 : 1;
   }
-  process.stdout.write(`Kubernetes at ${server}, ${pods.length} pods, ${memory()} of memory in use on the machine\n`);
+  process.stdout.write(
+    `Kubernetes at ${server}, ${pods.length} pods, ${Math.round((totalmem() - availableMemory()) / 2 ** 20)} MiB of memory in use on the machine\n`,
+  );
   for (const resource of resources) {
     const condition = conditionOf(resource, 'Ready');
     const text = condition?.status === 'True' ? 'Ready' : (condition?.message ?? 'has not reported yet');
@@ -38,7 +49,14 @@ export async function status(place: Place, { json }: { json: boolean }): Promise
   return ready ? 0 : 1;
 }
 
-function memory(): string {
-  const [, line = ''] = execFileSync('free', ['--mebi'], { encoding: 'utf8' }).split('\n');
-  return `${line.split(/\s+/)[2] ?? '?'} MiB`;
+/** What the cluster has of ours, and its pods: while it comes up our kinds are not known there yet. */
+async function read(client: Client) {
+  const list = async (kind: Kind) => {
+    const { items } = await client.list(kind).catch((error: unknown) => {
+      if (isApiError(error, 404)) return { items: [] };
+      throw error;
+    });
+    return items;
+  };
+  return { resources: (await Promise.all(kinds.map(list))).flat(), pods: (await client.list(Pod)).items };
 }
