@@ -66,7 +66,12 @@ cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
 
-.PHONY: test-cloud-durability test-cloud-chaos
+.PHONY: test-cloud-gateway test-cloud-durability test-cloud-chaos
+test-cloud-gateway: cloud ## the same through Envoy Gateway: public endpoints by name, over TLS; uploads, downloads, consoles
+	@node tools/gateway/main.ts up --domain cloud.example.org
+	@status=0; node tools/cloud/main.ts shell -- vitest run --config test/gateway/vitest.config.ts || status=$$?; \
+	  node tools/gateway/main.ts down; exit $$status
+
 test-cloud-durability: cloud ## that its servers outlive every pod of their node, and for how long they are not reached
 	@node tools/cloud/main.ts shell -- vitest run --config test/durability/vitest.config.ts
 

@@ -15,8 +15,9 @@ export class GraphicalConsole {
   /** The name of the desktop. */
   desktop = '';
 
-  private constructor(url: URL) {
-    this.#socket = new WebSocket(url, 'binary');
+  private constructor(url: URL, origin: string) {
+    // A browser says whose page it is; the proxy lets in only its own.
+    this.#socket = new WebSocket(url, { protocols: 'binary', headers: { Origin: origin } });
     this.#socket.binaryType = 'arraybuffer';
     this.#socket.addEventListener('message', ({ data }) => {
       this.#received = Buffer.concat([this.#received, Buffer.from(data as ArrayBuffer)]);
@@ -31,10 +32,10 @@ export class GraphicalConsole {
 
   /** @param page the address that Nova gives out, of a page whose `path` says where the websocket is */
   static async open(page: string): Promise<GraphicalConsole> {
-    const { protocol, host, searchParams } = new URL(page);
+    const { protocol, host, origin, searchParams } = new URL(page);
     const path = searchParams.get('path') ?? '';
     const url = new URL(path.replace(/^\/?/, '/'), `${protocol === 'https:' ? 'wss' : 'ws'}://${host}`);
-    const console = new GraphicalConsole(url);
+    const console = new GraphicalConsole(url, origin);
     console.banner = (await console.#read(12)).toString();
     console.#send(Buffer.from(console.banner));
     const [count = 0] = await console.#read(1);

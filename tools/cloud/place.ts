@@ -20,6 +20,8 @@ export interface Place {
   readonly clouds: string;
   /** Resolves the names of Services for the shell. */
   readonly resolver: string;
+  /** The shell's /etc/hosts. */
+  readonly hosts: string;
   /** What `up` applies with kustomize. */
   readonly overlay: string;
   log(name: string): string;
@@ -43,6 +45,7 @@ export function placeOf(dir: string | undefined, instance: number): Place {
     openrc: join(directory, 'openrc'),
     clouds: join(directory, 'clouds.yaml'),
     resolver: join(directory, 'resolv.conf'),
+    hosts: join(directory, 'hosts'),
     overlay: join(directory, 'overlay'),
     log: (name) => join(directory, 'log', `${name}.log`),
   };

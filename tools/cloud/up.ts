@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAccess } from './access.ts';
 import { ensureServer } from './first-server.ts';
+import { kubectl } from './kubectl.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
-import { controlPlane, kubernetesPrograms, type Place, root } from './place.ts';
+import { controlPlane, type Place, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
 import { run, say, step } from './step.ts';
 
@@ -78,11 +79,4 @@ async function deployControlPlane(place: Place): Promise<void> {
       shown: true,
     },
   );
-}
-
-async function kubectl(place: Place, args: readonly string[]): Promise<string> {
-  return await run(join(kubernetesPrograms(), 'kubectl'), ['--kubeconfig', place.kubeconfig, ...args], {
-    log: place.log('kubectl'),
-    env: { KUBECACHEDIR: join(place.directory, 'kubectl-cache') },
-  });
 }
