@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-const packages: Readonly<Record<string, string>> = {
+/** What to do where a program is missing. */
+const remedies: Readonly<Record<string, string>> = {
   kubectl: 'run make test-cloud, or the suite in the shell of the cloud (node tools/cloud/main.ts shell)',
   ethtool: 'apt-get install ethtool',
   ip: 'apt-get install iproute2',
@@ -14,10 +15,11 @@ export async function program(name: string, ...argv: readonly string[]): Promise
   try {
     return (await execute(name, argv, { timeout: 60_000, maxBuffer: 2 ** 26 })).stdout.trim();
   } catch (error) {
-    const { stderr = '', message, code } = error as Error & { stderr?: string; code?: unknown };
+    const { stderr = '', message, code, killed } = error as ExecFileException;
     if (code === 'ENOENT')
-      throw new Error(`${name} is not on PATH: ${packages[name] ?? 'install it'}`, { cause: error });
-    throw new Error(`${name} ${argv.join(' ')}: ${stderr.trim() || message}`, { cause: error });
+      throw new Error(`${name} is not on PATH: ${remedies[name] ?? 'install it'}`, { cause: error });
+    const words = killed === true ? `no end within a minute. ${stderr}` : stderr || message;
+    throw new Error(`${name} ${argv.join(' ')}: ${words.trim()}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addresses, arrived, externalNetwork, guests, member, networks } from './fixture.ts';
+import { arrived, externalNetwork, guests, member, networks } from './fixture.ts';
 import { program } from './kubernetes.ts';
 import { prefix, type User } from './running-cloud.ts';
 import { until } from './until.ts';
@@ -132,5 +132,4 @@ test('a floating address moves to another server', async () => {
   await user.call('network.update_ip', floating.id, { port_id: port?.id });
   await becomes(`${prefix}two`, async () => (await served())?.includes(`${prefix}two`), true);
   await user.call('network.delete_security_group_rule', rule);
-  expect(addresses.two).toBe('10.30.0.12');
 });
