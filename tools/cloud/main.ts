@@ -50,6 +50,8 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
+  const [unexpected] = command === 'shell' ? [] : positionals;
+  if (unexpected !== undefined) throw new UsageError(`${command} takes no argument ${unexpected}`);
   switch (command) {
     case 'up':
       await up(place, { server: !values['no-server'] });

@@ -14,14 +14,16 @@ export interface Credentials {
   readonly project: string;
 }
 
-/** An answer: its JSON, or its text. */
+/** The JSON of an answer; empty where it has no body. */
 export type Answer = Record<string, unknown>;
 
 /** OpenStack's public APIs, as a user with a token sees them. */
 export interface OpenStack {
   /** By type of the service in the catalogue, such as `compute`. */
   readonly endpoints: ReadonlyMap<string, string>;
+  /** Sends a request to a service by its type. @throws StepError that names the request and the answer */
   readonly call: (service: string, method: string, path: string, body?: unknown) => Promise<Answer>;
+  /** PUTs a file of this machine. @throws StepError */
   readonly upload: (service: string, path: string, file: string) => Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export async function signIn({ dns, url, username, password, project }: Credenti
   );
   const urlOf = (service: string, path: string) => {
     const endpoint = endpoints.get(service);
-    if (endpoint === undefined) throw new StepError(`the catalogue has no service of type ${service}`);
+    if (!endpoint) throw new StepError(`the catalogue has no public endpoint of a service of type ${service}`);
     return `${endpoint}${path}`;
   };
   return {
@@ -108,7 +110,11 @@ const sender =
       sent.on('timeout', () => sent.destroy(new Error('no answer within 120 s')));
       sent.on('error', (error) => reject(new StepError(`${method} ${url}: ${error.message}`)));
       if (file === undefined) sent.end(body);
-      else createReadStream(file).pipe(sent);
+      else {
+        createReadStream(file)
+          .on('error', (error) => sent.destroy(error))
+          .pipe(sent);
+      }
     });
     const text = Buffer.concat(await response.toArray()).toString();
     const status = response.statusCode ?? 0;

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Place } from './place.ts';
-import { run, step } from './step.ts';
+import { run, StepError, step } from './step.ts';
 
 /** Programs that building images and trying the cloud needs, and the Debian packages that have them; the node installs its own. */
 const packages: Readonly<Record<string, string>> = {
@@ -15,10 +15,15 @@ const packages: Readonly<Record<string, string>> = {
   ethtool: 'ethtool',
 };
 
-/** Installs what is missing of the machine's distribution. @throws StepError with apt's last words */
+/** Installs what is missing of the machine's distribution. @throws StepError with apt's last words, or the remedy where there is no apt */
 export async function installPackages(place: Place): Promise<void> {
   const missing = Object.entries(packages).flatMap(([program, name]) => (isThere(program) ? [] : [name]));
   if (missing.length === 0) return;
+  if (!isThere('apt-get')) {
+    throw new StepError(
+      `Missing: ${missing.join(', ')}; and this machine has no apt-get. Install what these Debian packages hold by hand.`,
+    );
+  }
   await step(`Debian packages ${missing.join(', ')}`, async () => {
     const options = { log: place.log('packages'), env: { DEBIAN_FRONTEND: 'noninteractive' } };
     await run('apt-get', ['update', '--quiet'], options);
