@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { StepError } from './step.ts';
 
 /** The repository. */
 export const root = resolve(import.meta.dirname, '../..');
@@ -24,6 +25,7 @@ export interface Place {
   readonly hosts: string;
   /** What `up` applies with kustomize. */
   readonly overlay: string;
+  /** Where a step's programs say what they do. */
   log(name: string): string;
 }
 
@@ -51,8 +53,11 @@ export function placeOf(dir: string | undefined, instance: number): Place {
   };
 }
 
-/** Directory of the Kubernetes programs, kubectl among them. They have to be built. */
+/** Directory of the Kubernetes programs, kubectl among them. @throws StepError when they are not built */
 export function kubernetesPrograms(): string {
-  const printed = execFileSync(join(root, 'tools/kubernetes/build'), ['--check'], { encoding: 'utf8' });
-  return printed.trim().split('\n').at(-1) ?? '';
+  try {
+    return execFileSync(join(root, 'tools/kubernetes/build'), ['--check'], { encoding: 'utf8' }).trim();
+  } catch (error) {
+    throw new StepError('This checkout has not built its kubectl yet: run tools/kubernetes/build.', { cause: error });
+  }
 }

@@ -18,13 +18,19 @@ export function say(text: string): void {
 /** What went wrong, in words that end with what to do. */
 export class StepError extends Error {}
 
-/** Does one step; says when it begins and how long it took. */
+/** Does one step; says when it begins, and how long it took or that it failed. */
 export async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   say(`${title} ...`);
-  const result = await work();
-  say(`${title}: done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  return result;
+  const said = (end: string) => say(`${title}: ${end} ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  try {
+    const result = await work();
+    said('done in');
+    return result;
+  } catch (error) {
+    said('failed after');
+    throw error;
+  }
 }
 
 /** How a program is run. */

@@ -14,7 +14,7 @@ import { run, say, step } from './step.ts';
 export async function up(place: Place, options: { server: boolean }): Promise<void> {
   checkMachine(place);
   await installPackages(place);
-  const [, images, guest] = await Promise.all([
+  const parts = [
     step('Kubernetes programs', () =>
       run(join(root, 'tools/kubernetes/build'), [], { log: place.log('kubernetes-build') }),
     ),
@@ -22,7 +22,9 @@ export async function up(place: Place, options: { server: boolean }): Promise<vo
     step('guest image', async () =>
       (await run(join(root, 'images/guest/build'), [], { log: place.log('guest') })).trim(),
     ),
-  ]);
+  ] as const;
+  await Promise.allSettled(parts); // so that a failure is the last word
+  const [, images, guest] = await Promise.all(parts);
   await step('Kubernetes node', () => startNode(place, images));
   await step('operator', () => deployOperator(place, images));
   await step('control plane', () => deployControlPlane(place));
