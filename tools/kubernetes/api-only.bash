@@ -56,7 +56,7 @@ trap give_up INT TERM HUP
 
 # One process a certificate, at the same time.
 make_certificates() (
-  cd -- "$directory"
+  cd -- "$directory" || exit
   write_openssl_configuration \
     'DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, IP:127.0.0.1, IP:10.96.0.1'
   signed=(-CA ca.crt -CAkey ca.key)

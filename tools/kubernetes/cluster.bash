@@ -27,6 +27,12 @@ since() { # an earlier now(): seconds, with two decimals
   printf '%d.%02d' $((took / 100)) $((took % 100))
 }
 
+free_gib() { # directory, or one that is to be made
+  local at=$1
+  until [ -d "$at" ]; do at=$(dirname -- "$at"); done
+  df -Pk -- "$at" | awk 'NR == 2 { print int($4 / 1048576) }'
+}
+
 default_directory() { printf '%s' "${TMPDIR:-/tmp}/openstack-operator-kubernetes"; }
 default_node_directory() { printf '%s' "${XDG_CACHE_HOME:-$HOME/.cache}/openstack-operator/node"; }
 
@@ -74,11 +80,11 @@ is_alive() { # pid
 # Its state is worth nothing after this, so nothing is asked to end gracefully.
 # Sets `stopped` to their number.
 stop_processes() { # directory
-  local pid name executable
+  local pid executable
   local -a killed=()
   stopped=0
   [ -e "$1/pids" ] || return 0
-  while read -r pid name executable; do
+  while read -r pid _ executable; do
     is_ours "$1" "$pid" "$executable" || continue
     kill -KILL "$pid" 2> /dev/null || true
     killed+=("$pid")

@@ -9,7 +9,7 @@ list_images() { "${enter[@]}" ctr --namespace k8s.io images list | awk 'NR > 1 &
 # index.json names everything in an archive by its digest: it stands for the archive. Its mark is a file with what the
 # import gave, and holds as long as the store has just that: somebody may have removed an image, or given its name away.
 imported() { # mark
-  [ -s "$1" ] && [ -z "$(grep -vxFf <(list_images) "$1")" ]
+  [ -s "$1" ] && ! grep -qvxFf <(list_images) "$1"
 }
 
 import_images() { # archives

@@ -2,12 +2,6 @@
 # What a node asks of the machine, and the few things that it changes there. Each change is noted in DIR/state first,
 # so that down finds it whatever happened in between.
 
-free_gib() { # directory, or one that is to be made
-  local at=$1
-  until [ -d "$at" ]; do at=$(dirname -- "$at"); done
-  df -Pk -- "$at" | awk 'NR == 2 { print int($4 / 1048576) }'
-}
-
 require_room() {
   local available
   available=$(awk '$1 == "MemAvailable:" { print int($2 / 1024) }' /proc/meminfo)

@@ -22,6 +22,7 @@ state=$directory/state
 
 load_images() {
   [ -n "$images" ] || return 0
+  # shellcheck disable=SC2034 # import_images reads it
   enter=(in_node)
   import_images "${archives[@]}"
 }
@@ -69,7 +70,7 @@ explain() { # what did not happen, log
 
 # One process a certificate, at the same time.
 make_certificates() (
-  cd -- "$state/pki"
+  cd -- "$state/pki" || exit
   write_openssl_configuration "DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, \
 DNS:kubernetes.default.svc.cluster.local, DNS:$node_name, IP:127.0.0.1, IP:$first_service_address, IP:$node_address"
   signed=(-CA ca.crt -CAkey ca.key)
