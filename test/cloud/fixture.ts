@@ -12,6 +12,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 type Made = { readonly id: string };
 
+/** Makes what plain users may not: projects, flavours, the network outside. */
 export const admin = administrator();
 
 /** A project with a plain user in it. */
@@ -55,7 +56,9 @@ function flavor(name: string, ram: number): () => Promise<string> {
     return (await admin.call<Made>('compute.create_flavor', wanted)).id;
   });
 }
+/** The flavour of all guests. */
 export const tiny = flavor('tiny', 128);
+/** What a guest is resized to. */
 export const larger = flavor('larger', 192);
 
 /** The network outside: the one that the cloud has, or one of the suite. */
@@ -80,6 +83,7 @@ export const externalNetwork = once(async () => {
   return id;
 });
 
+/** Ids of what `networks` makes. */
 export interface Networks {
   readonly near: string;
   readonly far: string;
@@ -126,6 +130,7 @@ const listener = once(
 /** Where the guests are: two in one network, one in the other. */
 export const addresses = { one: '10.30.0.11', two: '10.30.0.12', three: '10.31.0.13' };
 
+/** The servers of `guests`. */
 export interface Guests {
   readonly one: Server;
   readonly two: Server;

@@ -35,6 +35,7 @@ export interface ControlPlane {
   };
 }
 
+/** The first control plane of the cluster. @throws Error when there is none */
 export async function controlPlane(): Promise<ControlPlane> {
   const text = await program('kubectl', 'get', 'openstackcontrolplanes', '--all-namespaces', '-o', 'json');
   const [first] = (JSON.parse(text) as { items: ControlPlane[] }).items;

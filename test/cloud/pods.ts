@@ -29,6 +29,7 @@ export async function pods(selector = ours, phases = ['Pending', 'Running', 'Unk
   return (JSON.parse(text) as { items: PodState[] }).items.filter(({ status }) => phases.includes(status.phase));
 }
 
+/** Whether it is Ready, and not about to end. */
 export function isReady({ metadata, status }: PodState): boolean {
   const ready = status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
   return ready && metadata.deletionTimestamp === undefined;

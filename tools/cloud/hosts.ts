@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { kubectl } from './kubectl.ts';
 import type { Place } from './place.ts';
 
+/** A Gateway or an HTTPRoute, as far as names at addresses are concerned. */
 export interface Resource {
   readonly kind: string;
   readonly metadata: { readonly namespace: string; readonly name: string };
