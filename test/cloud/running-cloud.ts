@@ -19,7 +19,7 @@ function configuration(): string {
 let sdk: Sdk | undefined;
 
 /** The SDK, started once for all files. */
-export function theSdk(): Sdk {
+function theSdk(): Sdk {
   sdk ??= new Sdk(configuration());
   return sdk;
 }
