@@ -50,6 +50,10 @@ test-kubernetes: install kubernetes ## the conformance suite on the sandbox and 
 	vitest run --config test/controllers/vitest.config.ts
 	vitest run --config test/operator/vitest.config.ts
 
+.PHONY: test-crash-points
+test-crash-points: install ## the operator killed before and after every write of a cloud's life; make test has a part of it
+	CRASH_POINTS=all vitest run test/crash-points
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
 

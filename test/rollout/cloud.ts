@@ -60,7 +60,12 @@ export async function createCloud({
   const errors: string[] = [];
   const log = createLog({ clock, write: (line) => errors.push(line.slice(0, 2000)), level: 'error' });
   const rehearsal = await settle(createRehearsal({ clock, random: seededRandom(seed), log, ...options }));
-  const list = (kind: string) => rehearsal.objects().filter((object) => object.kind === kind);
+  const { registry, store } = rehearsal.sandbox.api;
+  /** Asked at every quiet moment: of the one kind only. */
+  const list = (kind: string) =>
+    [...new Set(registry.all().flatMap(({ id, type }) => (type.kind.kind === kind ? [id] : [])))].flatMap((id) =>
+      store.list(id),
+    );
   const get = (kind: string, name: string, namespace = 'openstack') =>
     list(kind).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? namespace) === namespace);
   const isReady = (kind: string, name: string) => {

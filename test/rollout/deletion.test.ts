@@ -72,6 +72,19 @@ describe('a control plane', () => {
     expect(cloud.get('PersistentVolumeClaim', 'data-my-cloud-mariadb-0')?.metadata.uid).toBe(volume);
   });
 
+  test('that is being deleted has nothing written for its services any more', async () => {
+    const { cloud, operator } = await readyCloud();
+    await cloud.change(ControlPlane, 'my-cloud', {
+      metadata: { finalizers: ['example.com/hold', 'openstack.k8s.io/release-nodes'] },
+    });
+    const written: string[] = [];
+    operator.onWrite(({ path }) => written.push(path.replace(/\?.*/, '')));
+    await cloud.remove(ControlPlane, 'my-cloud');
+    await cloud.clock.advance(60_000);
+    expect(labels(cloud)).toEqual([]);
+    expect(written.filter((path) => !/\/(nodes\/node-1|openstackcontrolplanes\/my-cloud)$/.test(path))).toEqual([]);
+  });
+
   test('whose nodes are gone is deleted all the same', async () => {
     const { cloud } = await readyCloud({ spec });
     cloud.rehearsal.sandbox.nodes.stop('node-1');

@@ -45,6 +45,8 @@ export interface OperatorLife {
   readonly namespaces?: readonly string[];
   /** Whom it logs in as (default: an administrator). */
   readonly user?: User;
+  /** Aborted: it ends in that moment as by SIGKILL, even while it starts. */
+  readonly killed?: AbortSignal;
 }
 
 /** A sandbox with our CRDs in it, and an operator that can be started and stopped. */
@@ -52,7 +54,7 @@ export interface Rehearsal {
   readonly sandbox: Sandbox;
   /** Every object that the API server has. */
   objects(): StoredObject[];
-  /** Starts an operator; resolves when its controllers work. */
+  /** Starts an operator; resolves when its controllers work. @throws Error when it ends before that */
   startOperator(life?: OperatorLife): Promise<RunningOperator>;
   /** Creates an object, and its namespace where that is missing. */
   create(object: KubeObject): Promise<StoredObject>;
@@ -110,9 +112,14 @@ export async function createRehearsal({
       const { registry, store } = sandbox.api;
       return [...new Set(registry.all().map(({ id }) => id))].flatMap((id) => store.list(id));
     },
-    async startOperator({ user, ...life } = {}) {
+    async startOperator({ user, killed, ...life } = {}) {
       const stop = new AbortController();
       const wire = mortal(between(sandbox.transport(user)));
+      const kill = () => {
+        wire.cut();
+        stop.abort(new Error('killed'));
+      };
+      killed?.addEventListener('abort', kill, { once: true });
       const started = Promise.withResolvers<Runtime>();
       const ended = runOperator({
         client: createClient({ transport: wire.transport, clock, userAgent: 'openstack-operator' }),
@@ -124,7 +131,7 @@ export async function createRehearsal({
         ...life,
         started: started.resolve,
       });
-      ended.catch(started.reject);
+      ended.then(() => started.reject(new Error('the operator ended before its controllers worked')), started.reject);
       const runtime = await started.promise;
       return {
         runtime,
@@ -134,11 +141,7 @@ export async function createRehearsal({
           await ended;
         },
         onWrite: (listener) => wire.listeners.push(listener),
-        kill() {
-          wire.cut();
-          ended.catch(() => {});
-          stop.abort(new Error('killed'));
-        },
+        kill,
       };
     },
     async create(object) {

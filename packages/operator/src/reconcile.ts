@@ -49,6 +49,7 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
     await finalize(pass);
     return undefined;
   }
+  if (isGoingWithOwner(pass)) return undefined;
   const paused = whoPaused(pass);
   if (paused !== undefined) {
     await reportPaused(pass, paused);
@@ -190,12 +191,29 @@ function hasFinalizer(resource: StoredObject): boolean {
   return resource.metadata.finalizers?.includes(nodesFinalizer) === true;
 }
 
-/** Which resource's annotation puts this one to rest: its own, or that of the control plane above it. */
-function whoPaused({ object, cache }: Pass): StoredObject | undefined {
-  if (isPaused(object)) return object;
+/**
+ * Whether the control plane above is being deleted or gone: the garbage collector comes for this resource next. What it
+ * would write now is for nobody, such as a Job that finds out that the nodes have been let go.
+ */
+function isGoingWithOwner(pass: Pass): boolean {
+  const owner = controllerOf(pass.object);
+  if (owner === undefined || !pass.cache.has(kindOf(owner))) return false;
+  const above = ownerOf(pass);
+  return above === undefined || above.metadata.deletionTimestamp !== undefined;
+}
+
+/** The control plane that made this resource, while it is there. */
+function ownerOf({ object, cache }: Pass): StoredObject | undefined {
   const owner = controllerOf(object);
   const above = owner && cache.has(kindOf(owner)) ? cache.get(kindOf(owner), keyIn(object, owner.name)) : undefined;
-  return above !== undefined && above.metadata.uid === owner?.uid && isPaused(above) ? above : undefined;
+  return above?.metadata.uid === owner?.uid ? above : undefined;
+}
+
+/** Which resource's annotation puts this one to rest: its own, or that of the control plane above it. */
+function whoPaused(pass: Pass): StoredObject | undefined {
+  if (isPaused(pass.object)) return pass.object;
+  const above = ownerOf(pass);
+  return above !== undefined && isPaused(above) ? above : undefined;
 }
 
 function keyIn({ metadata: { namespace } }: StoredObject, name: string) {

@@ -1,0 +1,144 @@
+import type { RunningOperator } from '@openstack-operator/cli';
+import { ConnectionError, type HttpRequest, type KubeObject, type Transport } from '@openstack-operator/kube';
+import { type Cloud, createCloud } from '../rollout/cloud.ts';
+import { differences, finalObjects } from '../rollout/normalise.ts';
+import type { Phase } from './life.ts';
+import { watchWorld } from './world.ts';
+
+/** A moment at which an operator can die: before or after a write, and what all objects said then. */
+export type Point = string;
+
+/** How one life of a cloud went. */
+export interface Account {
+  /** Moments of its writes, the first of those between which nothing whatever happened. */
+  readonly points: readonly Point[];
+  readonly writes: number;
+  /** States in which the operator had nothing to do. */
+  readonly rests: ReadonlySet<string>;
+  /** Phase -> its final objects and how they came about. */
+  readonly ends: ReadonlyMap<string, Record<string, unknown>>;
+  readonly deaths: readonly Point[];
+}
+
+/** How a life is disturbed. */
+export interface Disturbance {
+  /**
+   * Whether the operator dies here. `rested`: since its start it has come to rest in a state that the undisturbed one
+   * knows, so that nothing is left of an earlier death.
+   */
+  readonly strikes: (point: Point, rested: boolean) => boolean;
+  readonly undisturbed: Account;
+}
+
+/** Milliseconds until a dead operator is started again: at once, as a pod, as one on another node. */
+const downtimes = [0, 1000, 15_000];
+/** What waits for its time (a count of events) is written as well, in ms. */
+const settled = 65_000;
+
+/**
+ * Leads a cloud through phases. Whenever its operator dies it is started again, and the cloud has to arrive where it
+ * does without that.
+ * @throws Error that names the deaths when it does not
+ */
+export async function live(phases: readonly Phase[], disturbance?: Disturbance): Promise<Account> {
+  const points = new Map<string, Point>();
+  const rests = new Set<string>();
+  const ends = new Map<string, Record<string, unknown>>();
+  const deaths: Point[] = [];
+  let writes = 0;
+  let phase = 'start';
+  let rested = true;
+  let life = new AbortController();
+  let operator: RunningOperator | undefined;
+
+  const meet = (moment: string, { signal }: AbortController) => {
+    if (signal.aborted) throw killed();
+    const point = `${phase}: ${moment} at ${world.state()}`;
+    const { version } = cloud.rehearsal.sandbox.api.store;
+    const instant = `${version} ${cloud.clock.now()}`;
+    if (!points.has(instant)) points.set(instant, point);
+    if (disturbance?.strikes(point, rested) !== true) return;
+    deaths.push(point);
+    life.abort();
+    throw killed();
+  };
+  const wire = (transport: Transport): Transport => {
+    const own = life;
+    return {
+      async request(request, signal) {
+        if (request.method === 'GET') return await transport.request(request, signal);
+        const name = nameOf(request);
+        meet(`before ${name}`, own);
+        const answer = await transport.request(request, signal);
+        writes++;
+        meet(`after ${name}`, own);
+        return answer;
+      },
+      close: () => transport.close(),
+    };
+  };
+  const cloud: Cloud = await createCloud({ wire });
+  const world = watchWorld(cloud);
+
+  const start = async () => {
+    life = new AbortController();
+    rested = deaths.length === 0;
+    const { signal } = life;
+    operator = await cloud.startOperator({ killed: signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return undefined;
+    });
+  };
+  /** Lets time pass until that holds, however often the operator dies. */
+  const until = async (holds: () => boolean) => {
+    for (;;) {
+      await cloud.until(() => {
+        if (operator?.runtime.idle === true) {
+          if (disturbance === undefined) rests.add(world.state());
+          else rested ||= disturbance.undisturbed.rests.has(world.state());
+        }
+        return life.signal.aborted || holds();
+      });
+      if (!life.signal.aborted) return;
+      await cloud.clock.advance(downtimes[deaths.length % downtimes.length] as number);
+      await start();
+    }
+  };
+
+  await start();
+  try {
+    for (const { name, act, done } of phases) {
+      phase = name;
+      await act(cloud);
+      await until(() => done(cloud));
+      const end = cloud.clock.now() + settled;
+      await until(() => cloud.clock.now() >= end && done(cloud));
+      ends.set(name, { ...finalObjects(cloud.rehearsal.objects()), history: world.history() });
+      const expected = disturbance?.undisturbed.ends.get(name);
+      const found = expected === undefined ? [] : differences(expected, ends.get(name) ?? {});
+      if (found.length > 0) throw new Error(`other final objects than undisturbed:\n  ${found.join('\n  ')}`);
+    }
+  } catch (error) {
+    const died = deaths.length === 0 ? 'without a death' : `killed ${deaths.join('\nkilled ')}`;
+    throw new Error(`${phase}: ${(error as Error).message}\n${died}`, { cause: error });
+  } finally {
+    life.abort();
+    cloud.rehearsal.stop();
+  }
+  return { points: [...new Set(points.values())], writes, rests, ends, deaths };
+}
+
+function killed(): ConnectionError {
+  return new ConnectionError('ECONNRESET', 'the process was killed');
+}
+
+/** A write without what chance decides: of an event, what it says. */
+function nameOf({ method, path, body }: HttpRequest): string {
+  const [resource = ''] = path.split('?');
+  if (method !== 'POST') return `${method} ${resource.replace(/(\/events\/).*/, '$1*')}`;
+  const { kind, metadata, regarding, reason } = JSON.parse(String(body)) as KubeObject & {
+    regarding?: { name: string };
+    reason?: string;
+  };
+  return `${method} ${kind} ${regarding === undefined ? metadata.name : `${reason} of ${regarding.name}`}`;
+}
