@@ -138,9 +138,9 @@ function seen({ hidden = [] }: OperatorFacts, watches: readonly Watched[]): read
   return watches.filter(({ kind }) => !hidden.includes(kind));
 }
 
-/** Whether a control plane was put to rest, or goes on: then its children do so as well. */
+/** Whether a control plane came, was put to rest, or goes on: then its children do so as well. */
 function turned({ object, old }: Change): boolean {
-  return old !== undefined && isPaused(object) !== isPaused(old);
+  return old === undefined || isPaused(object) !== isPaused(old);
 }
 
 function ownedBy(kind: Kind): NonNullable<Watched['map']> {
