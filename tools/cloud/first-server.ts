@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenStack } from './openstack.ts';
 import { StepError, say } from './step.ts';
 
-type Named = { readonly id: string; readonly name: string };
+type Named = { readonly id: string; readonly name: string; readonly isNew?: boolean };
 type Call = OpenStack['call'];
 type Wanted = { readonly name: string } & Record<string, unknown>;
 
@@ -44,7 +44,8 @@ export async function ensureServer({ call, upload }: OpenStack, guest: string): 
     networks: [{ uuid: network.id }],
   });
   await active(call, server.id);
-  say(`server first: ACTIVE ${((performance.now() - asked) / 1000).toFixed(1)} s after it was asked for`);
+  const took = ((performance.now() - asked) / 1000).toFixed(1);
+  say(`server first: ACTIVE${server.isNew === true ? ` ${took} s after it was asked for` : ''}`);
 }
 
 /** What has this name, or else is made so. `path` ends with the plural of its kind, as all of OpenStack's do. */
@@ -58,7 +59,7 @@ async function ensure(call: Call, service: string, path: string, wanted: Wanted)
   // Glance alone has no envelope.
   const made = await call(service, 'POST', path, service === 'image' ? wanted : { [kind]: wanted });
   say(`${kind} ${wanted.name}: made`);
-  return (service === 'image' ? made : made[kind]) as Named;
+  return { ...((service === 'image' ? made : made[kind]) as Named), isNew: true };
 }
 
 /** Waits until the server is ACTIVE; starts one that was stopped, by its user or with its node. */
