@@ -36,7 +36,7 @@ format: install ## formats everything
 
 test: check build ## checks, unit, property and sandbox tests (no Go needed)
 	vitest run --exclude 'test/command-line/**'
-	vitest run test/command-line
+	vitest run --no-file-parallelism test/command-line # one of them counts processor time
 
 kubernetes: ## builds a real Kubernetes, cached outside the tree
 	tools/kubernetes/build
