@@ -47,6 +47,8 @@ export interface OperatorLife {
   readonly user?: User;
   /** Aborted: it ends in that moment as by SIGKILL, even while it starts. */
   readonly killed?: AbortSignal;
+  /** Its own clock, which may stand still or jump (default: everybody's). */
+  readonly clock?: Clock;
 }
 
 /** A sandbox with our CRDs in it, and an operator that can be started and stopped. */
@@ -112,7 +114,7 @@ export async function createRehearsal({
       const { registry, store } = sandbox.api;
       return [...new Set(registry.all().map(({ id }) => id))].flatMap((id) => store.list(id));
     },
-    async startOperator({ user, killed, ...life } = {}) {
+    async startOperator({ user, killed, clock: own = clock, ...life } = {}) {
       const stop = new AbortController();
       const wire = mortal(between(sandbox.transport(user)));
       const kill = () => {
@@ -122,8 +124,8 @@ export async function createRehearsal({
       killed?.addEventListener('abort', kill, { once: true });
       const started = Promise.withResolvers<Runtime>();
       const ended = runOperator({
-        client: createClient({ transport: wire.transport, clock, userAgent: 'openstack-operator' }),
-        clock,
+        client: createClient({ transport: wire.transport, clock: own, userAgent: 'openstack-operator' }),
+        clock: own,
         random,
         log,
         signal: stop.signal,

@@ -91,6 +91,8 @@ export interface Sandbox extends AsyncDisposable {
       argv: readonly string[],
       options?: { container?: string; stdin?: string },
     ): Promise<ExecResult>;
+    /** SIGKILL to the processes of a container (default: the first). @throws StatusError 400 when it does not run */
+    kill(pod: ObjectRef, options?: { container?: string }): void;
     /** What a container has written so far. @throws StatusError 400 when it never ran */
     logs(pod: ObjectRef, options?: { container?: string; previous?: boolean; tailLines?: number }): string;
   };
@@ -192,6 +194,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     return slot;
   }
 
+  function runningIn(ref: ObjectRef, name: string | undefined) {
+    const { container, spec } = slotOf(ref, name);
+    if (!container) throw badRequest(`container ${spec.name} in pod ${ref.name} is not running`);
+    return container;
+  }
+
   function logOf(ref: ObjectRef, container: string | undefined, previous: boolean) {
     const slot = slotOf(ref, container);
     const { name } = slot.spec;
@@ -234,11 +242,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       list: () => cluster.list(Node).map(({ metadata }) => metadata.name),
     },
     pods: {
-      async exec(ref, argv, { container, stdin } = {}) {
-        const slot = slotOf(ref, container);
-        if (!slot.container) throw badRequest(`container ${slot.spec.name} in pod ${ref.name} is not running`);
-        return slot.container.exec(argv, { ...(stdin !== undefined && { stdin }) });
-      },
+      exec: async (ref, argv, { container, stdin } = {}) =>
+        await runningIn(ref, container).exec(argv, { ...(stdin !== undefined && { stdin }) }),
+      kill: (ref, { container } = {}) => runningIn(ref, container).kill(),
       logs: (ref, { container, previous = false, tailLines } = {}) =>
         logOf(ref, container, previous).read({ ...(tailLines !== undefined && { tailLines }) }),
     },

@@ -18,6 +18,7 @@ import { type CustomTypeFactory, serveCustomResources } from './custom-resources
 import { type Body, parseBody } from './decode.ts';
 import type { Faults, RequestFault } from './faults.ts';
 import { impersonate } from './impersonation.ts';
+import { LaggingStore } from './lagging-store.ts';
 import { handleLog, type LogSource } from './log-handler.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { negotiate } from './negotiation.ts';
@@ -69,6 +70,8 @@ export interface ApiServer {
   handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse>;
   /** Requests without sockets: answers come within microtasks, so that virtual time stays exact. */
   transport(user?: User): Transport;
+  /** Ends every watch, as a server does that shuts down or sends GOAWAY; what comes anew is served. */
+  goAway(): void;
   /** kube's client over `transport`. */
   client(user?: User, options?: { userAgent?: string }): Client;
 }
@@ -90,6 +93,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     asked: RequestInfo,
     sent: string | Uint8Array,
     warn: (message: string) => void,
+    seen: Core,
     signal?: AbortSignal,
   ): Reply {
     const info = impersonate(store, asked, open);
@@ -122,10 +126,18 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     }
     const toCollection = info.name === '' && (info.verb === 'update' || info.verb === 'patch');
     if (toCollection || !type.verbs.includes(info.verb)) throw methodNotAllowed();
-    if (info.verb !== 'watch') return handleResource(core, served, info, body, warn);
+    if (info.verb !== 'watch') return handleResource(isRead(info) ? seen : core, served, info, body, warn);
     const wanted = negotiate(header(info, 'accept'));
     const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
-    return { status: 200, body: watch(core, served, info, serving) };
+    return { status: 200, body: opened(watch(seen, served, info, serving)) };
+  }
+
+  /** Watches that have not ended. */
+  const watches = new Set<ByteStream>();
+  function opened(stream: ByteStream): ByteStream {
+    watches.add(stream);
+    stream.onEnd(() => watches.delete(stream));
+    return stream;
   }
 
   async function handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse> {
@@ -134,7 +146,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const fault = faults?.request?.(info);
     const refusal = fault && (await suffer(fault, clock, signal));
     const warnings: string[] = [];
-    const reply = refusal ?? answer(info, request, warnings, signal);
+    const seen = fault?.kind === 'stale' ? { ...core, store: new LaggingStore(store, fault.versions) } : core;
+    const reply = refusal ?? answer(info, request, warnings, seen, signal);
     if (fault?.kind === 'dropResponse') {
       if (reply.body instanceof ByteStream) reply.body.close();
       throw new ConnectionError('ECONNRESET', 'the sandbox lost the answer on its way');
@@ -142,12 +155,18 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     return httpResponse(reply, info, warnings, signal);
   }
 
-  function answer(info: RequestInfo, request: HttpRequest, warnings: string[], signal?: AbortSignal): Reply {
+  function answer(
+    info: RequestInfo,
+    request: HttpRequest,
+    warnings: string[],
+    seen: Core,
+    signal?: AbortSignal,
+  ): Reply {
     try {
       const warn = (message: string) => {
         if (!warnings.includes(message)) warnings.push(message);
       };
-      return respond(info, request.body ?? '', warn, signal);
+      return respond(info, request.body ?? '', warn, seen, signal);
     } catch (error) {
       if (error instanceof PlainNotFound) {
         const headers = { 'content-type': 'text/plain; charset=utf-8' };
@@ -174,6 +193,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     admission: core.admission,
     handle,
     transport,
+    goAway: () => {
+      for (const stream of watches) stream.close();
+    },
     client: (user, { userAgent } = {}) =>
       createClient({ transport: transport(user), clock, ...(userAgent !== undefined && { userAgent }) }),
   };
@@ -212,6 +234,7 @@ async function suffer(fault: RequestFault, clock: Clock, signal: AbortSignal | u
     case 'hang':
       return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
     case 'dropResponse':
+    case 'stale':
       return undefined;
     case 'status': {
       const { code, reason = 'InternalError', message = 'a fault was injected', retryAfterSeconds } = fault;
@@ -252,6 +275,10 @@ function httpResponse(
     text = stringifyYaml(body);
   } else text = JSON.stringify(body);
   return { status: reply.status, headers, body: once(text) };
+}
+
+function isRead({ verb }: RequestInfo): boolean {
+  return verb === 'get' || verb === 'list';
 }
 
 function wantsYaml(info: RequestInfo): boolean {

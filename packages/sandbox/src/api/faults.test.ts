@@ -86,6 +86,54 @@ test('events of a watch come late, get lost, or end it', async () => {
   await ended;
 });
 
+test('a read of a server that lags behind sees what was, and its watch catches up', async () => {
+  let lags = false;
+  const { server } = start({ request: () => (lags ? { kind: 'stale', versions: 1 } : undefined) });
+  const client = server.client();
+  const created = await client.create(ConfigMap, configMap('a'));
+  await client.replace(ConfigMap, { ...created, data: { x: '1' } });
+  lags = true;
+  const ref = { namespace: 'default', name: 'a' };
+  expect((await client.get(ConfigMap, ref))['data']).toBeUndefined();
+  const { items, metadata } = await client.list(ConfigMap);
+  expect([items[0]?.metadata.resourceVersion, metadata.resourceVersion]).toEqual([
+    created.metadata.resourceVersion,
+    created.metadata.resourceVersion,
+  ]);
+  const seen: unknown[] = [];
+  for await (const event of client.watch(ConfigMap, { sendInitialEvents: true })) {
+    seen.push(event.type === 'BOOKMARK' ? event.resourceVersion : [event.type, event.object['data']]);
+    if (seen.length === 3) break;
+  }
+  expect(seen).toEqual([['ADDED', undefined], created.metadata.resourceVersion, ['MODIFIED', { x: '1' }]]);
+});
+
+test('an event may come twice', async () => {
+  const { server } = start({ event: (_, { type }) => (type === 'ADDED' ? { kind: 'repeat' } : undefined) });
+  const client = server.client();
+  const { resourceVersion } = (await client.list(ConfigMap)).metadata;
+  await client.create(ConfigMap, configMap('a'));
+  const seen: string[] = [];
+  for await (const event of client.watch(ConfigMap, { resourceVersion })) {
+    seen.push(event.type);
+    if (seen.length === 2) break;
+  }
+  expect(seen).toEqual(['ADDED', 'ADDED']);
+});
+
+test('a server that goes away ends its watches, and serves what comes anew', async () => {
+  const { server } = start({});
+  const path = `/api/v1/namespaces?watch=true&resourceVersion=${server.store.version}`;
+  const watching = server.transport().request({ method: 'GET', path });
+  const ended = (async () => {
+    for await (const _ of (await watching).body) throw new Error('nothing should come');
+  })();
+  await watching;
+  server.goAway();
+  await ended;
+  expect((await server.transport().request({ method: 'GET', path: '/version' })).status).toBe(200);
+});
+
 test('a broken watch throws, a closed one ends', async () => {
   let kind: 'break' | 'close' = 'break';
   const { server } = start({ event: () => ({ kind }) });

@@ -120,6 +120,9 @@ function eventSender(core: Core, served: ServedType, info: RequestInfo, serving:
         return write(event, object);
       case 'drop':
         return undefined;
+      case 'repeat':
+        write(event, object);
+        return write(event, object);
       case 'close':
         return stream.close();
       case 'break':
