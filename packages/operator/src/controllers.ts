@@ -42,6 +42,7 @@ import {
   services,
 } from '@openstack-operator/openstack';
 import { standsAlone } from './claim-nodes.ts';
+import { Compositions } from './compositions.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
 import type { Pass } from './pass.ts';
@@ -87,7 +88,9 @@ export function operatorControllers(facts: OperatorFacts): Controller[] {
 
 function serviceController(service: Service, facts: OperatorFacts): Controller {
   const { kind } = service;
+  const compositions = new Compositions((resource, surroundings) => compose(service, resource, surroundings));
   return controller(kind, {
+    gone: (key) => compositions.forget(key),
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
     watches: seen(facts, [
       { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
@@ -107,7 +110,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
       return reconcile(pass, {
-        compose: () => compose(service, pass.object, gather(pass, service)),
+        compose: () => compositions.of(pass.key, pass.object, gather(pass, service)),
         phase: servicePhase,
         claimsNodes: service.claims !== undefined && standsAlone(pass.object),
       });
@@ -116,7 +119,9 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
 }
 
 function controlPlaneController(facts: OperatorFacts): Controller {
+  const compositions = new Compositions(composeControlPlane);
   return controller(OpenStackControlPlane as Kind, {
+    gone: (key) => compositions.forget(key),
     owns: kinds.filter((kind) => kind !== OpenStackControlPlane),
     watches: seen(facts, [
       { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
@@ -124,7 +129,7 @@ function controlPlaneController(facts: OperatorFacts): Controller {
     reconcile: (context) => {
       const pass: Pass = { ...context, ...facts };
       return reconcile(pass, {
-        compose: () => composeControlPlane(pass.object, gather(pass, undefined)),
+        compose: () => compositions.of(pass.key, pass.object, gather(pass, undefined)),
         phase: phaseOf,
         observed: controlPlaneStatus,
         claimsNodes: true,
