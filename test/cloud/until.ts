@@ -1,4 +1,4 @@
-import { realClock, sleep } from '@openstack-operator/kube';
+import { type Clock, realClock, sleep } from '@openstack-operator/kube';
 
 /** What is waited for, for how long, and what to say when it does not come. */
 export interface Wait<T> {
@@ -9,19 +9,21 @@ export interface Wait<T> {
   readonly probe: () => Promise<T | undefined>;
   /** What helps to understand why it did not come. */
   readonly explain?: () => Promise<string>;
+  /** Whose seconds these are (default: the machine's). */
+  readonly clock?: Clock;
 }
 
 /** Asks again and again until the answer is there. @throws Error that says what was awaited, and why it did not come */
-export async function until<T>({ what, seconds, probe, explain }: Wait<T>): Promise<T> {
-  const deadline = realClock.now() + seconds * 1000;
+export async function until<T>({ what, seconds, probe, explain, clock = realClock }: Wait<T>): Promise<T> {
+  const deadline = clock.now() + seconds * 1000;
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
-    if (realClock.now() >= deadline) {
+    if (clock.now() >= deadline) {
       const words = await explain?.().catch((error: unknown) => String(error));
       throw new Error(`waited ${seconds} s for ${what}${words === undefined ? '' : `\n${words}`}`);
     }
-    await sleep(realClock, 300);
+    await sleep(clock, 300);
   }
 }
 

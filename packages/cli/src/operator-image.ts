@@ -1,5 +1,5 @@
 import { type HttpAnswer, type HttpCall, runRecords } from '@openstack-operator/operator';
-import type { HttpReply, Image, Process } from '@openstack-operator/sandbox';
+import { type HttpReply, type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
 export const operatorImage: Image = {
@@ -23,13 +23,26 @@ export const operatorImage: Image = {
   },
 };
 
+/** Milliseconds that `openstack-operator records` waits for an answer (packages/operator/src/records/node-http.ts). */
+const answerLimit = 30_000;
+
 /** One HTTP request of a process over the sandbox's network. */
 export async function overNetwork(
-  { network }: Process,
+  { network, clock }: Process,
   { method, url, headers, body = '' }: HttpCall,
 ): Promise<HttpAnswer> {
   const { hostname, port, pathname, search } = new URL(url);
-  const connection = await network.connect(hostname, Number(port || 80), 'http');
+  const late = Promise.withResolvers<never>();
+  late.promise.catch(() => undefined);
+  const timer = clock.after(answerLimit, () =>
+    late.reject(new Error(`${method} ${url}: no answer within ${answerLimit / 1000} s`)),
+  );
+  // A connection that nobody answers is given up by this limit, not by the kernel's.
+  const connected = network.connect(hostname, Number(port || 80), 'http').catch((error: unknown) => {
+    if (error instanceof SystemError && error.code === 'ETIMEDOUT') return late.promise;
+    throw error;
+  });
+  const connection = await Promise.race([connected, late.promise]).finally(() => timer.cancel());
   try {
     const message = { method, path: `${pathname}${search}`, headers, body };
     const reply = (await connection.call(message)) as HttpReply;

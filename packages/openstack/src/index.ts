@@ -32,6 +32,7 @@ export { composeControlPlane, phaseOf } from './control-plane/compose.ts';
 export { type Composition, compose } from './engine/compose.ts';
 export { digest } from './engine/digest.ts';
 export { conditionOf, type Judgement, judgeAll, podWords } from './engine/judge.ts';
+export { lastWordsOf } from './engine/last-words.ts';
 export {
   annotations,
   cloudLabel,

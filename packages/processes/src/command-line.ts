@@ -8,6 +8,8 @@ export interface OptionNames {
   readonly stopAtOperand?: boolean;
   /** Long names may be shortened as long as they stay unique (argparse, getopt_long). */
   readonly abbreviations?: boolean;
+  /** The next word is no value when it begins with a dash (argparse). */
+  readonly noDashedValues?: boolean;
 }
 
 /** A command line, read. */
@@ -64,7 +66,8 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
       add(name, '');
     } else if (isOptional(name)) add(name, given ?? '');
     else if (isValue(name)) {
-      const value = given ?? rest.shift();
+      const refused = names.noDashedValues === true && rest[0]?.startsWith('-') === true;
+      const value = given ?? (refused ? undefined : rest.shift());
       if (value === undefined) throw new UsageError(`--${name}`, 'value');
       add(name, value);
     } else throw new UsageError(equals < 0 ? word : `--${written}`, 'unknown');

@@ -1,8 +1,9 @@
-/** What oslo.log and MariaDB begin a line with: with it, every restart would say something new. */
-const timestamps = /^\d{4}-\d\d-\d\d[ T]\d?\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)? (?:\d+ )?/;
-
-/** Level and logger: each line of a traceback has them too, so that every line speaks of an error. */
-const logger = /^(?:ERROR|CRITICAL|WARNING) [\w.]+(?: \[[^\]]*\])?(?: |$)/;
+/**
+ * What oslo.log and MariaDB begin a line with: with the time, every restart would say something new. Each line of a
+ * traceback in oslo.log has level and logger, so that every line speaks of an error.
+ */
+const prefix =
+  /^\d{4}-\d\d-\d\d[ T]\d?\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)? (?:\d+ )?(?:(?:ERROR|CRITICAL|WARNING) [\w.]+(?: \[[^\]]*\])?(?: |$))?/;
 
 /** What follows the cause: where to read on, and a program's report of its own end. */
 const afterthoughts =
@@ -16,7 +17,7 @@ const afterthoughts =
 export function lastWordsOf(log: string): string {
   const lines = log
     .split('\n')
-    .map((line) => line.replace(timestamps, '').replace(logger, '').trimEnd())
+    .map((line) => line.replace(prefix, '').trimEnd())
     .filter((line) => line !== '' && !afterthoughts.test(line));
   const frame = lines.findLastIndex(
     (line) => /^ +File ".*", line \d+/.test(line) || line.startsWith('Traceback (most'),

@@ -71,7 +71,7 @@ function readOptions(process: Process, groups: readonly string[]): ClientOptions
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const [, name = error.option, value] =
-      /^--([^=]*)=?(.*)$/.exec(rest.find((word) => word.startsWith(`${error.option}=`)) ?? '') ?? [];
+      /^--([^=]*)=?(.*)$/.exec([...fromFiles, ...rest].find((word) => word.startsWith(`${error.option}=`)) ?? '') ?? [];
     throw value === undefined
       ? new CommandError(`${process.argv[0]}: unknown option '${error.option}'`, 2)
       : new CommandError(`${process.argv[0]}: unknown variable '${name}=${value}'`, 7);
@@ -126,17 +126,32 @@ const mariadb: Program = command(async (process) => {
   try {
     connection = await connectMysql(process.network, options.login);
   } catch (error) {
-    if (error instanceof MysqlError) throw new CommandError(`ERROR ${error.code} (${error.state}): ${error.message}`);
+    if (error instanceof MysqlError) {
+      if (isUntrusted(options)) throw untrusted();
+      throw new CommandError(`ERROR ${error.code} (${error.state}): ${error.message}`);
+    }
     if (!(error instanceof SystemError)) throw error;
     const { code, message } = connectError(options.login, error);
     throw new CommandError(`ERROR ${code} (HY000): ${message}`);
   }
+  if (isUntrusted(options)) throw untrusted();
   const script = options.execute ?? process.stdin ?? '';
   const run = new ScriptRun(process, connection, options);
   const failed = await run.script(script);
   connection.close();
   return failed && !options.has('force', 'f') ? 1 : 0;
 });
+
+/** The server's certificate is its own; clients since 11.4 know it by the password that both have. */
+function isUntrusted(options: ClientOptions): boolean {
+  const { login } = options;
+  const isLocal = login.host === undefined || ['localhost', '127.0.0.1', '::1'].includes(login.host);
+  return !isLocal && login.password === undefined && !options.has('skip-ssl');
+}
+
+function untrusted(): CommandError {
+  return new CommandError('ERROR 2026 (HY000): TLS/SSL error: self-signed certificate');
+}
 
 class ScriptRun {
   readonly #process: Process;

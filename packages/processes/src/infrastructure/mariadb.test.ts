@@ -93,10 +93,7 @@ describe('mariadbd', () => {
       ['-hmariadb', '-uroot', '-pbad', '-e', 'SELECT 1'],
       "ERROR 1045 (28000): Access denied for user 'root'@'10.244.0.3' (using password: YES)",
     ],
-    [
-      ['-hmariadb', '-uroot', '-e', 'SELECT 1'],
-      "ERROR 1045 (28000): Access denied for user 'root'@'10.244.0.3' (using password: NO)",
-    ],
+    [['-hmariadb', '-uroot', '-e', 'SELECT 1'], 'ERROR 2026 (HY000): TLS/SSL error: self-signed certificate'],
     [['-hnowhere', '-uroot', '-e', 'SELECT 1'], "ERROR 2005 (HY000): Unknown server host 'nowhere' (-2)"],
     [
       ['-hmariadb', '-P3307', '-uroot', '-e', 'SELECT 1'],

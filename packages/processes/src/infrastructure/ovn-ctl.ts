@@ -116,6 +116,6 @@ function raftListener(process: Parameters<Program>[0], address: string, port: nu
           : reasonOf(error);
     log(`socket_util|ERR|${port}:${host}: bind: ${reason}`);
     log(`raft|WARN|ptcp:${port}:${host}: listen failed (${reason})`);
-    throw new CommandError(`ovsdb-server: ovsdb error: ${host}: ${reason}`);
+    return undefined;
   }
 }

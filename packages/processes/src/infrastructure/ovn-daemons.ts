@@ -59,8 +59,6 @@ const ovnNorthd: Program = command(async (process) => {
   const log = ovsLog(process);
   const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? 'unix:/run/ovn/ovnnb_db.sock';
   const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? 'unix:/run/ovn/ovnsb_db.sock';
-  parseRemotes(north);
-  parseRemotes(south);
   let connections = 0;
   const control = openDaemon(process, line, {
     directory: '/run/ovn',

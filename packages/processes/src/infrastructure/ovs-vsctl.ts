@@ -18,6 +18,11 @@ interface Control {
   readonly variable: string;
 }
 
+/** Debian's packages know the sockets below /var/run, which is the same directory. */
+function compiledIn(remote: string): string {
+  return remote.replace(/^unix:\/run\//, 'unix:/var/run/');
+}
+
 const vsctl: Control = {
   database: 'Open_vSwitch',
   remote: 'unix:/run/openvswitch/db.sock',
@@ -81,7 +86,9 @@ function control(settings: Control): Program {
         if (!(error instanceof SystemError)) throw error;
         // The ovn tools wait for their database; ovs-vsctl gives up unless --retry.
         if (settings.database === 'Open_vSwitch' && !found.has('--retry')) {
-          throw new CommandError(`${nameOf(process)}: ${remote}: database connection failed (${reasonOf(error)})`);
+          throw new CommandError(
+            `${nameOf(process)}: ${compiledIn(remote)}: database connection failed (${reasonOf(error)})`,
+          );
         }
         if (settings.database !== 'Open_vSwitch' && remote.startsWith('unix:')) {
           throw new CommandError(`${nameOf(process)}: ${remote}: database connection failed (${reasonOf(error)})`);

@@ -171,10 +171,14 @@ export async function followDatabase(
         else log(`reconnect|INFO|${remotes}: connection closed by peer`);
       }
     } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      log(
-        `reconnect|INFO|${remotes}: connection attempt failed (${error.code === 'ENOTFOUND' ? 'Name or service not known' : reasonOf(error)})`,
-      );
+      if (!(error instanceof SystemError) && !(error instanceof CommandError)) throw error;
+      const reason =
+        error instanceof CommandError
+          ? 'Address family not supported by protocol'
+          : error.code === 'ENOTFOUND'
+            ? 'Name or service not known'
+            : reasonOf(error);
+      log(`reconnect|INFO|${remotes}: connection attempt failed (${reason})`);
     }
     await pause(process, wait * 1000);
   }

@@ -140,7 +140,7 @@ export class Broker {
       );
       throw new AmqpError(
         403,
-        'ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.',
+        'ACCESS_REFUSED - Login was refused using authentication mechanism AMQPLAIN. For details see the broker logfile.',
       );
     }
     if (!this.state.virtualHosts.has(virtualHost))

@@ -182,7 +182,7 @@ function permissions(state: BrokerState, method: string, [vhost, user]: readonly
     if (held === undefined) return failure(400, 'bad_request', `{no_such_user,<<"${user}">>}`);
     const { configure, write, read } = body;
     const missing = Object.entries({ configure, write, read }).find(([, pattern]) => typeof pattern !== 'string')?.[0];
-    if (missing !== undefined) return failure(400, 'bad_request', `{key_missing,${missing}}`);
+    if (missing !== undefined) return failure(400, 'bad_request', `[{key_missing,${missing}}]`);
     const created = !held.permissions.has(vhost);
     held.permissions.set(vhost, { configure: String(configure), write: String(write), read: String(read) });
     return noContent(created);

@@ -46,8 +46,10 @@ async function runNode(process: Process): Promise<number> {
     );
   const settings = readRabbitmqSettings(process);
   const cookie = cookieOf(process, settings.home);
+  // Erlang itself starts before anybody asks for names.
+  if (!(await pause(process, 1000))) return 0;
   demandName(process, settings);
-  if (!(await pause(process, 2500))) return 0;
+  if (!(await pause(process, 1500))) return 0;
   const state = openData(process, settings);
   log(
     `[info] <0.254.0> Starting RabbitMQ 4.0.5 on Erlang 27.3\n[info] <0.254.0>  node           : ${settings.nodeName}`,

@@ -84,19 +84,19 @@ describe('rabbitmq', () => {
   it.each([
     [
       'rabbit://openstack:bad@rabbitmq/',
-      'AMQP server on rabbitmq:5672 is unreachable: (0, 0): (403) ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN.',
+      'amqp.exceptions.AccessRefused: (0, 0): (403) ACCESS_REFUSED - Login was refused using authentication mechanism AMQPLAIN.',
     ],
     [
       'rabbit://openstack:pw@rabbitmq/nova',
-      'is unreachable: Connection.open: (530) NOT_ALLOWED - vhost nova not found. Trying again in 1 seconds.',
+      'amqp.exceptions.NotAllowed: Connection.open: (530) NOT_ALLOWED - vhost nova not found',
     ],
     [
       'rabbit://openstack:pw@rabbitmq:5673/',
-      'AMQP server on rabbitmq:5673 is unreachable: [Errno 111] ECONNREFUSED. Trying again in 1 seconds.',
+      'Connection failed: [Errno 111] ECONNREFUSED (retrying in 1.0 seconds): ConnectionRefusedError: [Errno 111] ECONNREFUSED',
     ],
     [
       'rabbit://openstack:pw@nowhere/',
-      'AMQP server on nowhere:5672 is unreachable: [Errno -2] Name or service not known',
+      'Connection failed: [Errno -2] Name or service not known (retrying in 1.0 seconds): socket.gaierror: ',
     ],
     ['http://openstack:pw@rabbitmq/', `Failed to load transport driver "http"`],
   ])('refuses %s in the real words', async (url, words) => {

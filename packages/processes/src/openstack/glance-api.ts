@@ -3,7 +3,7 @@ import { SystemError } from '@openstack-operator/sandbox';
 import { type Row, tableOf } from '../infrastructure/mysql-protocol.ts';
 import type { Identity } from '../oslo/auth-token.ts';
 import { Database } from '../oslo/database.ts';
-import { SystemExit } from '../oslo/python-error.ts';
+import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause, terminated } from '../program-support.ts';
 import { bindPatiently } from './eventlet-server.ts';
@@ -36,7 +36,7 @@ export const glanceApi: Program = osloProgram({
         `ERROR: Unable to load glance-api-${flavor} from configuration file ${paste}.\nGot: LookupError("No section 'glance-api-${flavor}' (prefixed by 'app' or 'application' or 'composite' or 'composit' or 'pipeline' or 'filter-app') found in config ${paste}")`,
       );
     }
-    const stores = openStores(process, config, log);
+    const stores = storesOf(context);
     const port = config.integer('DEFAULT', 'bind_port', 9292);
     const host = config.text('DEFAULT', 'bind_host', '0.0.0.0');
     await bindPatiently(process, { host, port }, images(context, stores, flavor));
@@ -45,6 +45,17 @@ export const glanceApi: Program = osloProgram({
     return 0;
   },
 });
+
+/** @throws SystemExit with the words of glance-api's own handler */
+function storesOf({ process, config, log }: ServiceContext): GlanceStores {
+  try {
+    return openStores(process, config, log);
+  } catch (error) {
+    if (error instanceof PythonError && error.type === 'RuntimeError')
+      throw new SystemExit(1, `ERROR: ${error.message}`);
+    throw error;
+  }
+}
 
 /** Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`). */
 const everybody: Identity = { userId: '', projectId: undefined, roles: ['admin'], token: '', catalog: [] };

@@ -67,7 +67,7 @@ class KeystoneApi {
     this.#config = config;
     this.#log = log;
     this.#repository = repository;
-    this.#database = new Database({ process, config, log });
+    this.#database = new Database({ process, config, log, sqlite: true });
     this.#cache = new Cache(process, config);
   }
 

@@ -148,6 +148,8 @@ function scopeOf(
   }
   const { project } = scope;
   if (project === undefined) return undefined;
+  if (project.id === undefined && project.name === undefined)
+    throw new KeystoneError(400, 'Invalid input for field scope/project: id or name must be present.');
   const found =
     project.id === undefined
       ? findRows(schema, 'project', {

@@ -70,7 +70,7 @@ export const keystoneManage: Program = osloProgram({
 });
 
 function databaseOf({ process, config, log }: ServiceContext): Database {
-  return new Database({ process, config, log });
+  return new Database({ process, config, log, sqlite: true });
 }
 
 async function dbSync(context: ServiceContext): Promise<number> {
@@ -138,7 +138,7 @@ async function bootstrapCommand(context: ServiceContext): Promise<number> {
     process.stdout('ERROR: Either --bootstrap-password argument or OS_BOOTSTRAP_PASSWORD must be set.\n');
     return 1;
   }
-  const said = await new Database({ process, config, log }).transaction('INSERT', (schema) =>
+  const said = await new Database({ process, config, log, sqlite: true }).transaction('INSERT', (schema) =>
     bootstrap(
       schema,
       {

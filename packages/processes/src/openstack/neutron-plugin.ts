@@ -84,7 +84,26 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
 
 /** What happens before an API server serves: the drop group is made with `ovsdb-client`. @throws PythonError CallbackFailure */
 export async function createDropGroup({ process, config, log }: ApiContext): Promise<void> {
-  const remotes = config.text('ovn', 'ovn_nb_connection', 'tcp:127.0.0.1:6641');
+  const callback =
+    'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver.OVNMechanismDriver.pre_fork_initialize-823712';
+  const fail = (reason: string): never => {
+    log.error(
+      'neutron_lib.callbacks.manager',
+      `Error during notification for ${callback} process, before_spawn: ${reason}`,
+    );
+    throw new PythonError(
+      'neutron_lib.callbacks.exceptions.CallbackFailure',
+      `Callback ${callback} failed with "${reason}"`,
+    );
+  };
+  const remotes = ((): string => {
+    try {
+      return config.matching('ovn', 'ovn_nb_connection', /^(tcp|ssl|unix):.+/, 'tcp:127.0.0.1:6641');
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      return fail(error.message);
+    }
+  })();
   let output = '';
   let complaint = '';
   const status = await process.run(['ovsdb-client', 'list-dbs', remotes], {
@@ -93,19 +112,10 @@ export async function createDropGroup({ process, config, log }: ApiContext): Pro
   });
   const isNorthbound = output.split('\n').includes('OVN_Northbound');
   if (status === 0 && isNorthbound) return;
-  const reason =
+  fail(
     status === 127
       ? "[Errno 2] No such file or directory: 'ovsdb-client'"
-      : `Unexpected error while running command.\nCommand: ovsdb-client transact ${remotes} --timeout 180 ["OVN_Northbound", ...]\nExit code: 1\nStdout: ''\nStderr: '${status === 0 ? 'ovsdb-client: transact returned error: {"details":"get_schema request specifies unknown database OVN_Northbound","error":"unknown database"}' : complaint.trim()}'`;
-  const callback =
-    'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver.OVNMechanismDriver.pre_fork_initialize-823712';
-  log.error(
-    'neutron_lib.callbacks.manager',
-    `Error during notification for ${callback} process, before_spawn: ${reason}`,
-  );
-  throw new PythonError(
-    'neutron_lib.callbacks.exceptions.CallbackFailure',
-    `Callback ${callback} failed with "${reason}"`,
+      : `Unexpected error while running command.\nCommand: ovsdb-client transact ${remotes} --timeout 180 ["OVN_Northbound", ...]\nExit code: 1\nStdout: ''\nStderr: '${status === 0 ? 'ovsdb-client: transact returned error: {"details":"get_schema request specifies unknown database OVN_Northbound","error":"unknown database"}' : complaint.trim()}'`,
   );
 }
 

@@ -34,13 +34,29 @@ async function serveRpc(context: ApiContext): Promise<void> {
     await messaging.serve(topic, () => Promise.resolve(undefined));
 }
 
+/** A worker that fails as it starts is followed by another one, for ever (oslo_service.backend.eventlet.service). */
+async function serveRpcForever(context: ApiContext): Promise<void> {
+  const { process, log } = context;
+  const logger = 'oslo_service.backend.eventlet.service';
+  do {
+    try {
+      return await serveRpc(context);
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.exception(logger, `Error starting thread.: ${error.lastLine}`, error);
+      log.info(logger, `Child ${process.pid + 1} exited with status 1`);
+    }
+  } while (await pause(process, 1000));
+}
+
 /** The servers of a uwsgi deployment beside the API, and the eventlet server that is all of them in one. */
 export const neutronServers: Readonly<Record<string, Program>> = {
   'neutron-rpc-server': server(async (context, { usesOvn }) => {
     const { process, log } = context;
     log.info('neutron.server.rpc_eventlet', 'Eventlet based AMQP RPC server starting...');
+    context.config.integer('DEFAULT', 'rpc_workers', 1);
     if (usesOvn) await openOvn(context, 'RpcWorker');
-    await Promise.race([serveRpc(context), terminated(process)]);
+    await Promise.race([serveRpcForever(context), terminated(process)]);
     await terminated(process);
     return 0;
   }),

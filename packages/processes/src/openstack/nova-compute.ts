@@ -152,7 +152,6 @@ class Compute {
 
   async #initHost(row: Row | undefined): Promise<void> {
     const { log } = this.#context;
-    const { guests, hostname } = await this.#hypervisor.facts();
     if (row !== undefined) {
       if (readNodeIdentity(this.#context, this.#files) === undefined) {
         throw new PythonError(
@@ -162,7 +161,9 @@ class Compute {
             : `Upgrading from service version ${String(row['version'])} but found no nodes in the database for host ${this.#host} to persist locally; Possible rename detected, refusing to start!`,
         );
       }
-    } else if (guests > 0) {
+    }
+    const { guests, hostname } = await this.#hypervisor.facts();
+    if (row === undefined && guests > 0) {
       throw new PythonError(
         'nova.exception.InvalidConfiguration',
         'My hypervisor has existing instances, but I appear to be a new service in this database. Possible database configuration error, refusing to start!',

@@ -86,6 +86,20 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
+/** As argparse names them. */
+const categories = [
+  'version',
+  'bash-completion',
+  'api_db',
+  'cell_v2',
+  'db',
+  'placement',
+  'libvirt',
+  'volume_attachment',
+  'image_property',
+  'limits',
+];
+
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 const flags = unique(Object.values(commands).flatMap((command) => command.flags ?? []));
 const values = unique(Object.values(commands).flatMap((command) => command.values ?? []));
@@ -108,8 +122,9 @@ export const novaManage: Program = osloProgram({
       process.stdout('31.0.1\n');
       return 0;
     }
-    if (found === undefined)
-      return refuse(`argument ${group === '' ? 'category' : 'action'}: invalid choice: '${task || group}'`);
+    if (!categories.includes(group))
+      return refuse(`argument category: invalid choice: '${group}' (choose from ${categories.join(', ')})`);
+    if (found === undefined) return refuse(`argument action: invalid choice: '${task}'`);
     const allowed = [...(found.flags ?? []), ...(found.values ?? [])];
     const stray = [...flags, ...values].find((name) => line.has(name) && !allowed.includes(name));
     if (stray !== undefined) return refuse(`unrecognized arguments: --${stray}`);

@@ -29,6 +29,7 @@ export const novaConductor: Program = osloProgram({
     const serve = objectHandler(objects);
     return runService(context, {
       binary: 'nova-conductor',
+      workers: true,
       topic: 'conductor',
       objects,
       messaging,
@@ -58,6 +59,7 @@ export const novaScheduler: Program = osloProgram({
     const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval', -1);
     return runService(context, {
       binary: 'nova-scheduler',
+      workers: true,
       topic: 'scheduler',
       objects: objectsOf(context),
       messaging,

@@ -94,6 +94,8 @@ export interface RpcService {
   readonly handler: RpcHandler;
   /** Whether it looks for old computes itself; a nova-compute asks its conductor. Default: true. */
   readonly checksVersions?: boolean;
+  /** Whether it forks workers. */
+  readonly workers?: boolean;
   /** Between finding the service's row and writing it. */
   readonly initHost?: (row: Row | undefined) => Promise<void>;
   /** After the row is there and before the service is reachable. */
@@ -102,12 +104,31 @@ export interface RpcService {
   readonly periodic?: { readonly spacing: number; readonly run: () => Promise<void> };
 }
 
-/** Runs a service until SIGTERM (nova.service.Service). */
+/**
+ * Runs a service until SIGTERM. What a worker fails of as it starts is logged: its parent starts another one, for ever; a
+ * service without workers ends, and says that all is well (oslo_service.backend.eventlet.service).
+ */
 export async function runService(context: NovaContext, service: RpcService): Promise<number> {
+  const { process, log } = context;
+  const logger = 'oslo_service.backend.eventlet.service';
+  if (service.checksVersions ?? true) await checkComputeVersions(context, service.objects);
+  for (;;) {
+    try {
+      return await runWorker(context, service);
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.exception(logger, `Error starting thread.: ${error.lastLine}`, error);
+      if (service.workers !== true) return 0;
+      log.info(logger, `Child ${process.pid + 1} exited with status 1`);
+      if (!(await pause(process, 1000))) return 0;
+    }
+  }
+}
+
+async function runWorker(context: NovaContext, service: RpcService): Promise<number> {
   const { process, config, log } = context;
   const { binary, topic, objects, messaging, handler, initHost, preStart, periodic } = service;
   const host = hostOf(context);
-  if (service.checksVersions ?? true) await checkComputeVersions(context, objects);
   log.info('nova.service', `Starting ${topic} node (version 31.0.1)`);
   const found = await objects.run<Row | undefined>('service_get', { host, binary });
   await initHost?.(found);

@@ -125,7 +125,8 @@ describe('nova', () => {
     compute.asRoot.remove('/var/lib/nova/compute_id');
     const second = run();
     await world.clock.advance(20_000);
-    expect(second.status()).toBe(1);
+    // A service without workers tells nobody by its exit status.
+    expect(second.status()).toBe(0);
     expect(second.output()).toContain(
       'nova.exception.InvalidConfiguration: No local node identity found, but this is not our first startup on this host. Refusing to start after potentially having lost that state!',
     );
@@ -140,7 +141,7 @@ describe('nova', () => {
       env: { OS_DEFAULT__HOST: 'node1.example' },
     });
     await parts.world.clock.advance(20_000);
-    expect(second.status()).toBe(1);
+    expect(second.status()).toBe(0);
     expect(second.output()).toContain(
       "has host 'node1' but my host is 'node1.example'; Possible rename detected, refusing to start!",
     );
@@ -160,17 +161,12 @@ describe('nova', () => {
   });
 
   it.each<[string, (text: string) => string, string, number | undefined]>([
-    [
-      'a wrong broker password',
-      (text) => text.replace('openstack:pw@', 'openstack:bad@'),
-      '(403) ACCESS_REFUSED',
-      undefined,
-    ],
+    ['a wrong broker password', (text) => text.replace('openstack:pw@', 'openstack:bad@'), '(403) ACCESS_REFUSED', 1],
     [
       'a vhost of another conductor',
       (text) => text.replace(':5672/', ':5672/other'),
       'NOT_ALLOWED - vhost other not found',
-      undefined,
+      1,
     ],
     [
       'a wrong Placement password',
@@ -200,7 +196,7 @@ describe('nova', () => {
       'no state path',
       (text) => text.replace('state_path', 'state_paht'),
       'Unable to write uuid to /var/lib/kolla/venv/lib/python3.11/site-packages/compute_id',
-      1,
+      0,
     ],
     [
       'an unknown kind of disk',
@@ -218,7 +214,7 @@ describe('nova', () => {
       'a state path that is not there',
       (text) => text.replace('state_path = /var/lib/nova', 'state_path = /var/lib/nowhere'),
       'Invalid node identity configuration: Unable to write uuid to /var/lib/nowhere/compute_id',
-      1,
+      0,
     ],
     [
       'a database of its own and pinned versions',
@@ -241,7 +237,7 @@ describe('nova', () => {
     const { run, world } = await hypervisor(parts, { libvirt: false });
     const agent = run();
     await world.clock.advance(30_000);
-    expect(agent.status()).toBe(1);
+    expect(agent.status()).toBe(0);
     expect(agent.output()).toContain(
       "Failed to connect socket to '/var/run/libvirt/libvirt-sock': No such file or directory",
     );
@@ -264,14 +260,15 @@ describe('nova', () => {
     const change = (text: string) => `${text}[cache]\nenabled = true\nbackend = dogpile.cache.pymemcached\n`;
     const { start } = await control({ '/etc/nova/nova.conf': change });
     const api = await start('metadata', 'uwsgi --ini /metadata.ini');
-    expect(api.status()).toBe(22);
+    // Its workers are aborted, and their master starts others, for ever.
+    expect(api.status()).toBeUndefined();
     expect(api.output()).toContain("but found 'dogpile.cache.pymemcached'");
   });
 
   it.each(['nova.ini', 'metadata.ini'])('%s is not loaded before the migration', async (ini) => {
     const { start } = await control({}, { synced: false });
     const api = await start('api', `uwsgi --ini /${ini}`);
-    expect(api.status()).toBe(22);
+    expect(api.status()).toBeUndefined();
     expect(api.output()).toContain(`Table 'nova_api.cell_mappings' doesn't exist`);
   });
 

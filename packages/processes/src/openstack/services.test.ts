@@ -168,7 +168,7 @@ describe('start of the services', () => {
 
   it.each(['placement', 'neutron'] as const)('%s does not load before its migration', async (name) => {
     const { api } = await running(name, {}, { synced: false });
-    expect(api.output()).toMatch(/oslo_db.exception.DBNonExistentTable: .*1146/);
+    expect(api.output()).toMatch(/sqlalchemy.exc.ProgrammingError: .*1146/);
     expect(api.status()).toBe(22);
   });
 
@@ -282,7 +282,7 @@ describe('nova-manage', () => {
     [
       'db online_data_migrations',
       255,
-      'An error has occurred:\nTraceback (most recent call last):\noslo_db.exception.DBNonExistentTable',
+      'An error has occurred:\nTraceback (most recent call last):\nsqlalchemy.exc.ProgrammingError',
     ],
   ])('%s ends with %i', async (command, status, words) => {
     const { container } = await ground();

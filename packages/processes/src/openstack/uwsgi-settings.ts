@@ -92,6 +92,8 @@ function readIni(
     text = process.files.read(path);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
+    // A directory, which a subPath makes of a key that is not there, reads as an empty file.
+    if (error.code === 'EISDIR') return;
     throw new CommandError(`realpath() of ${file} failed: ${reasonOf(error)} [core/utils.c line 3640]`);
   }
   const assignments: [string, string][] = [];

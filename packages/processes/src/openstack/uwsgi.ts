@@ -119,8 +119,18 @@ async function run(
     if (result === 'not loaded') {
       if (settings.flag('need-app')) {
         log('*** no app loaded. GAME OVER ***');
+        if (settings.value('module')?.startsWith('nova.')) {
+          // Eventlet's greenlets outlive the interpreter: the worker is aborted before it can tell its master why it ends.
+          log(
+            "terminate called after throwing an instance of 'std::runtime_error'\n  what():  Accessing state after destruction.",
+          );
+          log(`DAMN ! worker 1 (pid: ${process.pid + 1}) died, killed by signal 6 :( trying respawn ...`);
+          if (!(await pause(process, 1000))) return 0;
+          continue;
+        }
         log(`OOPS ! failed loading app in worker 1 (pid ${process.pid + 1})`);
         log(`${now()} - need-app requested, destroying the instance...`);
+        log('SIGINT/SIGTERM received...killing workers...');
         log('goodbye to uWSGI.');
         return 22;
       }

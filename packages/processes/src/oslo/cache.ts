@@ -6,17 +6,20 @@ import { PythonError } from './python-error.ts';
 
 const backends = [
   'oslo_cache.memcache_pool',
-  'dogpile.cache.memcached',
-  'dogpile.cache.pymemcache',
-  'dogpile.cache.bmemcached',
   'oslo_cache.dict',
   'oslo_cache.mongo',
   'oslo_cache.etcd3gw',
+  'dogpile.cache.pymemcache',
+  'dogpile.cache.memcached',
+  'dogpile.cache.pylibmc',
+  'dogpile.cache.bmemcached',
+  'dogpile.cache.dbm',
   'dogpile.cache.redis',
   'dogpile.cache.redis_sentinel',
   'dogpile.cache.memory',
+  'dogpile.cache.memory_pickle',
   'dogpile.cache.null',
-];
+] as const;
 
 /** oslo.cache, as far as it can break its user: `[cache]` of a service that keeps answers in memcached. */
 export class Cache {
@@ -28,14 +31,8 @@ export class Cache {
   /** @throws PythonError for a backend that does not exist */
   constructor(process: Process, config: Config) {
     this.#process = process;
-    const backend = config.text('cache', 'backend', 'dogpile.cache.null');
+    const backend = config.choice('cache', 'backend', backends, 'dogpile.cache.null');
     const enabled = config.boolean('cache', 'enabled', true);
-    if (enabled && !backends.includes(backend)) {
-      throw new PythonError(
-        'oslo_config.cfg.ConfigFileValueError',
-        `Value for option backend from LocationInfo(location=<Locations.user: (4, True)>, detail='') is not valid: Valid values are [${backends.join(', ')}], but found '${backend}'`,
-      );
-    }
     this.#servers = enabled ? config.list('cache', 'memcache_servers', ['localhost:11211']) : [];
     this.#strict = enabled && backend === 'dogpile.cache.pymemcache';
   }

@@ -106,6 +106,13 @@ export class Config {
     return found ?? this.#invalid(group, name, `Valid values are [${choices.join(', ')}], but found '${value}'`);
   }
 
+  /** A text of some shape. @throws PythonError ConfigFileValueError */
+  matching(group: string, name: string, pattern: RegExp, fallback: string): string {
+    const value = this.text(group, name, fallback);
+    if (pattern.test(value)) return value;
+    return this.#invalid(group, name, `Value '${value}' doesn't match regex '${pattern.source}'`);
+  }
+
   /** Whether anything of a group is set: dynamic groups such as image stores. */
   hasGroup(group: string): boolean {
     this.#tell({ group });
@@ -211,6 +218,8 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
       text = process.files.read(file);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
+      // What a subPath makes of a key that is not there.
+      if (error.code === 'EISDIR') throw new PythonError('IsADirectoryError', `[Errno 21] Is a directory: '${file}'`);
       (error.code === 'EACCES' ? denied : missing).push(file);
       continue;
     }

@@ -19,11 +19,21 @@ export class Database {
   readonly #url: string | undefined;
   readonly #retries: number;
   readonly #interval: number;
+  readonly #sqlite: boolean;
   #connection: MysqlConnection | undefined;
   #tested = false;
 
-  constructor(options: { process: Process; config: Config; log: Log; group?: string; url?: string }) {
-    const { process, config, log, group = 'database', url } = options;
+  constructor(options: {
+    process: Process;
+    config: Config;
+    log: Log;
+    group?: string;
+    url?: string;
+    /** Without an URL it is a file of SQLite in the working directory, which nobody may write to. */
+    sqlite?: boolean;
+  }) {
+    const { process, config, log, group = 'database', url, sqlite = false } = options;
+    this.#sqlite = sqlite;
     this.#process = process;
     this.#log = log;
     this.#url = url ?? config.text(group, 'connection');
@@ -34,6 +44,12 @@ export class Database {
   /** What the option says; the error is the one of an enginefacade without a URL. */
   get url(): string {
     if (this.#url === undefined || this.#url === '') {
+      if (this.#sqlite) {
+        throw new PythonError(
+          'oslo_db.exception.DBNonExistentDatabase',
+          '(sqlite3.OperationalError) unable to open database file\n(Background on this error at: https://sqlalche.me/e/20/e3q8)',
+        );
+      }
       throw new PythonError('oslo_db.exception.CantStartEngineError', 'No sql_connection parameter is established');
     }
     return this.#url;
@@ -74,7 +90,7 @@ export class Database {
         if (this.#tested || this.#retries === 0) throw error;
         this.#log.warning(
           'oslo_db.sqlalchemy.engines',
-          `SQL connection failed. ${this.#retries - attempt} attempts left.`,
+          `SQL connection failed. ${this.#retries - attempt} attempts left.: ${error.lastLine.split('\n')[0]}`,
         );
         if (!(await pause(this.#process, this.#interval * 1000))) throw new SystemExit(143);
         if (last) throw error;
@@ -86,6 +102,9 @@ export class Database {
 async function connect(process: Process, text: string): Promise<MysqlConnection> {
   const url = parseDatabaseUrl(text);
   const socket = url.query.get('unix_socket');
+  const authority = url.query.get('ssl_ca');
+  if (authority !== null && authority !== undefined && !process.files.exists(authority))
+    throw new PythonError('FileNotFoundError', '[Errno 2] No such file or directory');
   try {
     return await connectMysql(process.network, {
       ...(socket === undefined ? { host: url.host, port: url.port ?? 3306 } : { socket }),
@@ -134,7 +153,7 @@ function pythonError(error: unknown, text: string): unknown {
     case 1049:
       return wrapped('oslo_db.exception.DBNonExistentDatabase', 'OperationalError', 1049, message, 'e3q8');
     case 1146:
-      return wrapped('oslo_db.exception.DBNonExistentTable', 'ProgrammingError', 1146, message, 'f405');
+      return wrapped('sqlalchemy.exc.ProgrammingError', 'ProgrammingError', 1146, message, 'f405');
     default:
       return wrapped('sqlalchemy.exc.OperationalError', 'OperationalError', error.code, message, 'e3q8');
   }

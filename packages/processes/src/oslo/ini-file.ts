@@ -18,15 +18,15 @@ export function parseIni(file: string, text: string): IniAssignment[] {
   let key: string | undefined;
   let lines: string[] = [];
   let number = 0;
-  const fail = (message: string, line: string): never => {
+  const fail = (message: string, line?: string): never => {
     throw new PythonError(
       'oslo_config.cfg.ConfigFileParseError',
-      `Failed to parse ${file}: at ${file}:${number}, ${message}: ${JSON.stringify(line).replaceAll('"', "'")}`,
+      `Failed to parse ${file}: at ${file}:${number}, ${message}: ${line === undefined ? 'None' : JSON.stringify(line).replaceAll('"', "'")}`,
     );
   };
   const flush = (): void => {
     if (key === undefined) return;
-    if (section === undefined) return fail('Section must be started before assignment', `${key} = ${lines.join('\n')}`);
+    if (section === undefined) return fail('Section must be started before assignment');
     found.push({ section, key, value: lines.join('\n') });
     key = undefined;
     lines = [];

@@ -65,7 +65,8 @@ function logTo(process: Process, sinks: readonly ((text: string) => void)[], lev
   };
   const traceback = (logger: string, error: PythonError): void => {
     const prefix = `${logTime(process)} ${process.pid} ERROR ${logger} `;
-    const lines = ['Traceback (most recent call last):', ...error.lastLine.split('\n')].map(
+    // The last line of a formatted exception is empty.
+    const lines = ['Traceback (most recent call last):', ...error.lastLine.split('\n'), ''].map(
       (line) => `${prefix}${line}\n`,
     );
     for (const sink of sinks) sink(lines.join(''));

@@ -105,7 +105,11 @@ export class Messaging {
     throw new PythonError(type, `Queue.declare: (${reply.code}) ${reply.text}`);
   }
 
-  /** Tries the hosts of the URL in turn, for ever, as impl_rabbit does: 1 s more between rounds, 30 s at most. */
+  /**
+   * Tries the hosts of the URL in turn, for ever, as impl_rabbit does: 1 s, 3 s, 5 s, ..., 30 s at most. What the broker
+   * refuses is final.
+   * @throws PythonError AccessRefused, NotAllowed
+   */
   async #connect(): Promise<Connection> {
     for (let attempt = 0; ; attempt += 1) {
       const { hosts } = this.#url;
@@ -116,21 +120,21 @@ export class Messaging {
         password: 'guest',
       };
       const problem = await this.#try(host);
-      if (typeof problem !== 'string') {
+      if (!('text' in problem)) {
         problem.closed.addEventListener('abort', () => (this.#connection = undefined));
         return problem;
       }
       const wait = Math.min(30, 1 + 2 * attempt);
-      const id = 'f1d9d9d0-5a4f-4f0b-8d2b-7b8c2a3c1e5d';
+      const seconds = wait.toFixed(1);
       this.#log.error(
         'oslo.messaging._drivers.impl_rabbit',
-        `[${id}] AMQP server on ${host.host}:${host.port} is unreachable: ${problem}. Trying again in ${wait} seconds.`,
+        `Connection failed: ${problem.text} (retrying in ${seconds} seconds): ${problem.type}: ${problem.text}`,
       );
       if (!(await pause(this.#process, wait * 1000))) await new Promise<never>(() => undefined);
     }
   }
 
-  async #try(host: BrokerHost): Promise<Connection | string> {
+  async #try(host: BrokerHost): Promise<Connection | { type: string; text: string }> {
     try {
       const connection = await this.#process.network.connect(host.host, host.port, 'amqp');
       const virtualHost = this.#url.virtualHost === '' ? '/' : this.#url.virtualHost;
@@ -142,16 +146,18 @@ export class Messaging {
       } satisfies AmqpRequest)) as AmqpReply;
       if (reply.ok) return connection;
       connection.close();
-      return reply.code === 403 ? `(0, 0): (403) ${reply.text}` : `Connection.open: (${reply.code}) ${reply.text}`;
+      throw reply.code === 403
+        ? new PythonError('amqp.exceptions.AccessRefused', `(0, 0): (403) ${reply.text}`)
+        : new PythonError('amqp.exceptions.NotAllowed', `Connection.open: (${reply.code}) ${reply.text}`);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      const texts: Partial<Record<SystemError['code'], string>> = {
-        ECONNREFUSED: '[Errno 111] ECONNREFUSED',
-        ENOTFOUND: '[Errno -2] Name or service not known',
-        ETIMEDOUT: 'timed out',
-        EPROTO: 'Socket closed',
+      const known: Partial<Record<SystemError['code'], { type: string; text: string }>> = {
+        ECONNREFUSED: { type: 'ConnectionRefusedError', text: '[Errno 111] ECONNREFUSED' },
+        ENOTFOUND: { type: 'socket.gaierror', text: '[Errno -2] Name or service not known' },
+        ETIMEDOUT: { type: 'TimeoutError', text: 'timed out' },
+        EPROTO: { type: 'OSError', text: 'Socket closed' },
       };
-      return texts[error.code] ?? reasonOf(error);
+      return known[error.code] ?? { type: 'OSError', text: reasonOf(error) };
     }
   }
 }

@@ -81,6 +81,7 @@ function readLine(process: Process, names: OptionNames, subcommands: boolean): C
       flags: [...(common.flags ?? []), ...(names.flags ?? [])],
       values: [...(common.values ?? []), ...(names.values ?? [])],
       abbreviations: true,
+      noDashedValues: true,
     });
     return subcommands || line.operands.length === 0
       ? line
@@ -112,7 +113,18 @@ function contextOf(process: Process, project: string, line: CommandLine, program
     if (error instanceof PythonError) throw new SystemExit(1, `Traceback (most recent call last):\n${error.lastLine}`);
     throw error;
   }
-  return { process, config, log: setUpLog(process, config, program), line };
+  return { process, config, log: openLog(process, config, program), line };
+}
+
+/** `debug` is an option of the command line too: its errors are the parser's. */
+function openLog(process: Process, config: Config, program: string): Log {
+  const debug = config.text('DEFAULT', 'debug', 'false');
+  try {
+    return setUpLog(process, config, program);
+  } catch (error) {
+    if (!(error instanceof PythonError) || !error.message.startsWith('Value for option debug ')) throw error;
+    throw new SystemExit(1, `argument --debug: Invalid Boolean value: ${debug}`);
+  }
 }
 
 /** How a program ends that threw: its last words and its exit status. */

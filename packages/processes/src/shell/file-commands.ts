@@ -175,6 +175,8 @@ const chown = command((process) => {
   const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f', 'h'] });
   const [owner = '', ...operands] = line.operands;
   const [user = '', group] = owner.split(':');
+  if (operands.length === 0)
+    throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
   return forEachOperand(process, operands, 'changing ownership of %', (_process, path) =>
     walk(process, path, line.has('R'), (each) => {
       const facts = process.files.stat(each);

@@ -13,6 +13,11 @@ export const bash: Program = (process) => runShell(process, 'bash');
 
 const letters = { e: 'errexit', u: 'nounset', x: 'xtrace', f: 'noglob' } as const;
 
+/** Whether dash could not open its script. */
+function missing(error: Error): boolean {
+  return error.message.includes('cannot open');
+}
+
 async function runShell(process: Process, dialect: 'sh' | 'bash'): Promise<number> {
   const state = initialState(process, dialect);
   let script: Script;
@@ -22,7 +27,9 @@ async function runShell(process: Process, dialect: 'sh' | 'bash'): Promise<numbe
     if (error instanceof ShellSyntaxError) complain(state, error.message, error.line);
     else if (error instanceof ShellError) process.stderr(`${error.message}\n`);
     else throw error;
-    return error instanceof ShellError && error.message.includes('cannot open') ? 127 : 2;
+    if (!(error instanceof ShellError) || !error.message.endsWith('No such file or directory'))
+      return missing(error) ? 127 : 2;
+    return state.options.errexit ? 1 : 127;
   }
   const running = finish(state, script);
   const { signal } = process;
@@ -125,7 +132,13 @@ function scriptOf(state: ShellState): string {
   }
   if (first === undefined) return state.descriptors.input?.rest() ?? '';
   const path = resolvePath(state.directory, first);
-  if (!state.process.files.exists(path)) throw new ShellError(`${state.name}: 0: cannot open ${first}: No such file`);
+  if (!state.process.files.exists(path)) {
+    throw new ShellError(
+      state.dialect === 'bash'
+        ? `${state.name}: ${first}: No such file or directory`
+        : `${state.name}: 0: cannot open ${first}: No such file`,
+    );
+  }
   if (state.process.files.isDirectory(path)) throw new ShellError(`${first}: ${first}: Is a directory`);
   state.name = first;
   state.positional = operands;

@@ -87,21 +87,35 @@ const env = command((process) => {
     const [name = '', ...value] = (rest.shift() as string).split('=');
     environment[name] = value.join('=');
   }
-  if (rest.length > 0) return start(process, rest, environment);
+  if (rest.length > 0) return start(process, rest, { environment });
   for (const [name, value] of Object.entries(environment)) process.stdout(`${name}=${value}\n`);
   return 0;
 });
 
 /** Runs another program in this one's place: it gets the signals. */
-async function start(process: Process, argv: readonly string[], environment = process.env): Promise<number> {
+async function start(
+  process: Process,
+  argv: readonly string[],
+  { environment = process.env, notFound }: { environment?: Process['env']; notFound?: () => CommandError } = {},
+): Promise<number> {
+  let silent = true;
   const status = await process.run(argv, {
     env: environment,
     signal: process.signal,
     ...(process.stdin !== undefined && { stdin: process.stdin }),
-    stdout: (text) => process.stdout(text),
-    stderr: (text) => process.stderr(text),
+    stdout: (text) => {
+      silent = false;
+      process.stdout(text);
+    },
+    stderr: (text) => {
+      silent = false;
+      process.stderr(text);
+    },
   });
-  if (status === 127) process.stderr(`${process.argv[0]}: ${argv[0]}: No such file or directory\n`);
+  // A program that ended with it has said why.
+  if (status === 127 && silent) {
+    throw notFound?.() ?? new CommandError(`${process.argv[0]}: ${argv[0]}: No such file or directory`, 127);
+  }
   return status;
 }
 
@@ -111,8 +125,11 @@ const dumbInit = command((process) => {
     values: ['rewrite', 'r'],
     stopAtOperand: true,
   });
-  if (line.operands.length === 0) throw new CommandError('Usage: dumb-init [option] program [args]');
-  return start(process, line.operands);
+  const [program = ''] = line.operands;
+  if (program === '') throw new CommandError('Usage: dumb-init [option] program [args]');
+  return start(process, line.operands, {
+    notFound: () => new CommandError(`[dumb-init] ${program}: No such file or directory`, 2),
+  });
 });
 
 /** sudo resets the environment: OS_* variables do not get through without -E. */
@@ -125,7 +142,7 @@ const sudo = command((process) => {
   const kept = Object.entries(process.env).filter(
     ([name]) => line.has('E') || ['PATH', 'HOME', 'TERM', 'LANG'].includes(name),
   );
-  return start(process, line.operands, Object.fromEntries(kept));
+  return start(process, line.operands, { environment: Object.fromEntries(kept) });
 });
 
 const timeout = command(async (process) => {

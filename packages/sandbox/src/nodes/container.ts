@@ -79,7 +79,7 @@ export class Container {
     if (typeof found === 'string') {
       throw new StartError(
         'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: ' +
-          `unable to start container process: error during container init: ${found}`,
+          `unable to start container process: ${found}: unknown`,
       );
     }
     const streams = { stdout: (text: string) => log.write(text), stderr: (text: string) => log.write(text) };
