@@ -31,9 +31,9 @@ const minute = 60_000;
 
 /**
  * Virtual milliseconds: the longest rollout, how long it may stand still before that counts as its end, and how long it
- * is watched afterwards (a liveness probe that fails shows after two minutes).
+ * is watched afterwards (a liveness probe that fails ten times, every 30 s, shows after five minutes).
  */
-const patience = { whole: 20 * minute, still: 5 * minute + 10_000, afterwards: 4 * minute };
+const patience = { whole: 20 * minute, still: 5 * minute + 10_000, afterwards: 6 * minute };
 
 /** Brings up a good cloud. */
 export async function goodRollout(spec: Record<string, unknown>): Promise<GoodRollout> {
