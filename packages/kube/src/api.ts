@@ -11,6 +11,12 @@ export interface Abortable {
   readonly signal?: AbortSignal;
 }
 
+/** A request that may be tried again, and has to be allowed each time. */
+export interface Permitted extends Abortable {
+  /** Asked before every attempt; what it throws ends the request. */
+  readonly permit?: () => void;
+}
+
 /** Which objects a list or watch is about. Without `namespace`: all namespaces. */
 export interface Selection extends Abortable {
   readonly namespace?: string;
@@ -49,7 +55,7 @@ export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 /** What every write takes. */
-export interface WriteOptions extends Abortable {
+export interface WriteOptions extends Permitted {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
@@ -64,7 +70,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 /** A delete. With a failed precondition the server answers 409. */
-export interface DeleteOptions extends Abortable {
+export interface DeleteOptions extends Permitted {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';

@@ -7,6 +7,7 @@ import type {
   ObjectList,
   ObjectRef,
   PatchType,
+  Permitted,
   Selection,
   WatchOptions,
   WriteOptions,
@@ -124,14 +125,14 @@ export function createClient(options: ClientOptions): Client {
     contentType: string,
     patch: unknown,
     query: Query,
-    signal: AbortSignal | undefined,
+    terms: Pick<ApiRequest, 'signal' | 'permit'>,
   ): Promise<R> {
     return send({
       method: 'PATCH',
       path: path + queryString(query),
       headers: { 'content-type': contentType },
       body: JSON.stringify(patch),
-      signal,
+      ...terms,
     });
   }
 
@@ -147,12 +148,12 @@ export function createClient(options: ClientOptions): Client {
     create: (kind, object, options = {}) => {
       const { subresource } = options;
       const path = subresource ? objectPath(kind, refOf(object), subresource) : creationPath(kind, object);
-      return send({ method: 'POST', path: path + writeQuery(options), ...jsonBody(object), signal: options.signal });
+      return send({ method: 'POST', path: path + writeQuery(options), ...jsonBody(object), ...termsOf(options) });
     },
 
     replace: (kind, object, options = {}) => {
       const path = objectPath(kind, refOf(object), options.subresource) + writeQuery(options);
-      return send({ method: 'PUT', path, ...jsonBody(object), signal: options.signal });
+      return send({ method: 'PUT', path, ...jsonBody(object), ...termsOf(options) });
     },
 
     patch: (kind, ref, type, patch, options = {}) =>
@@ -161,7 +162,7 @@ export function createClient(options: ClientOptions): Client {
         patchContentTypes[type],
         patch,
         writeParameters(options),
-        options.signal,
+        termsOf(options),
       ),
 
     apply: (kind, object, options: ApplyOptions) =>
@@ -171,7 +172,7 @@ export function createClient(options: ClientOptions): Client {
         'application/apply-patch+yaml',
         object,
         { ...writeParameters(options), force: options.force },
-        options.signal,
+        termsOf(options),
       ),
 
     async delete<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef, options: DeleteOptions = {}) {
@@ -179,18 +180,18 @@ export function createClient(options: ClientOptions): Client {
         method: 'DELETE',
         path: objectPath(kind, ref),
         ...jsonBody(deleteBody(options)),
-        signal: options.signal,
+        ...termsOf(options),
       });
       return stays(answer) ? answer : undefined;
     },
 
     async deleteCollection(kind, options) {
-      const { namespace, labelSelector, fieldSelector, signal, ...rest } = options;
+      const { namespace, labelSelector, fieldSelector, ...rest } = options;
       await send({
         method: 'DELETE',
         path: collectionPath(kind, namespace) + queryString({ labelSelector, fieldSelector }),
         ...jsonBody(deleteBody(rest)),
-        signal,
+        ...termsOf(rest),
       });
     },
 
@@ -204,6 +205,10 @@ export function createClient(options: ClientOptions): Client {
 
     close: () => options.transport.close(),
   };
+}
+
+function termsOf({ signal, permit }: Permitted): Pick<ApiRequest, 'signal' | 'permit'> {
+  return { signal, permit };
 }
 
 function jsonBody(value: unknown) {

@@ -35,6 +35,8 @@ export interface ExchangeOptions {
 /** One request of the client. */
 export interface ApiRequest extends HttpRequest {
   readonly signal?: AbortSignal | undefined;
+  /** Asked before every attempt. */
+  readonly permit?: (() => void) | undefined;
 }
 
 /** Requests with authentication, time-outs, retries and errors as the `Client` promises them. */
@@ -62,6 +64,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
     signal: AbortSignal,
   ): Promise<HttpResponse> {
     signal.throwIfAborted();
+    request.permit?.();
     const response = await transport.request(
       {
         method: request.method,

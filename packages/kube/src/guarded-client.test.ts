@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Cache } from './cache.ts';
+import { createClient } from './client.ts';
 import { FakeServer } from './fake-server.ts';
 import { guardedClient, LeadershipLostError } from './guarded-client.ts';
 import { noLog } from './log.ts';
 import { seededRandom } from './random.ts';
 import { Page, page } from './test-sites.ts';
+import type { Transport } from './transport.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 const me = { fieldManager: 'me' };
@@ -80,6 +83,48 @@ test('without leadership no write is sent', async () => {
     await expect(write()).rejects.toThrow('too late');
   }
   expect(server.writes).toEqual([]);
+});
+
+test('a write that is to be tried again is not, once leadership has run out', async () => {
+  const { clock, cache } = await setUp();
+  let attempts = 0;
+  let left = 15_000;
+  const transport: Transport = {
+    request: async () => {
+      attempts++;
+      return { status: 429, headers: { 'retry-after': '2' }, body: Readable.from([]) };
+    },
+    close: async () => {},
+  };
+  const never = new AbortController().signal;
+  const client = guardedClient({
+    client: createClient({ transport, clock }),
+    cache,
+    clock,
+    signal: never,
+    leadership: {
+      signal: never,
+      left: () => {
+        if (left <= 0) throw new LeadershipLostError('too late');
+        return left;
+      },
+    },
+  });
+  for (const write of [
+    () => client.create(Page, page('x')),
+    () => client.replace(Page, page('x')),
+    () => client.apply(Page, page('x'), me),
+    () => client.patch(Page, x, 'merge', {}),
+    () => client.delete(Page, x),
+    () => client.deleteCollection(Page, {}),
+  ]) {
+    [attempts, left] = [0, 15_000];
+    const outcome = write().catch((error: unknown) => error);
+    await clock.advance(1000);
+    left = 0;
+    await clock.advance(5000);
+    expect([attempts, await outcome]).toEqual([1, new LeadershipLostError('too late')]);
+  }
 });
 
 test('a write that runs when leadership is lost is aborted', async () => {

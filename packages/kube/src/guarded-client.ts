@@ -1,5 +1,5 @@
 import { abortScope } from './abort.ts';
-import type { Abortable, Client } from './api.ts';
+import type { Abortable, Client, Permitted } from './api.ts';
 import type { Cache } from './cache.ts';
 import type { Clock } from './clock.ts';
 import { ConnectionError, isApiError } from './errors.ts';
@@ -33,15 +33,18 @@ export interface GuardedClientOptions {
   readonly signal: AbortSignal;
 }
 
+/** What every attempt of a write is bound to. */
+type Terms = Required<Permitted>;
+
 /** Milliseconds after which a write that has no answer is given up, when the lease does not end before. */
 const WRITE_TIMEOUT = 30_000;
 
 /**
- * A client for reconcilers: no write is started without leadership, none outlives the lease, and what the server
+ * A client for reconcilers: no write is started or tried again without leadership, none outlives the lease, and what the server
  * answers to a write enters the cache, so that the next pass reads what this one wrote.
  */
 export function guardedClient({ client, cache, clock, leadership, signal }: GuardedClientOptions): Client {
-  async function write<R>(options: Abortable | undefined, send: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  async function write<R>(options: Abortable | undefined, send: (terms: Terms) => Promise<R>): Promise<R> {
     const left = leadership?.left() ?? Number.POSITIVE_INFINITY;
     const ms = Math.min(WRITE_TIMEOUT, left);
     using scope = abortScope({
@@ -49,13 +52,14 @@ export function guardedClient({ client, cache, clock, leadership, signal }: Guar
       deadline: { clock, ms, reason: () => new ConnectionError('ETIMEDOUT', `no answer to a write within ${ms} ms`) },
     });
     scope.signal.throwIfAborted();
-    return await send(scope.signal);
+    // A process that stood still while it waited to try again learns from the clock alone that it is too late.
+    return await send({ signal: scope.signal, permit: () => leadership?.left() });
   }
 
   async function stored<T extends KubeObject>(
     kind: Kind<T>,
     options: (Abortable & { dryRun?: boolean }) | undefined,
-    send: (signal: AbortSignal) => Promise<StoredObject<T>>,
+    send: (terms: Terms) => Promise<StoredObject<T>>,
   ): Promise<StoredObject<T>> {
     const answer = await write(options, send);
     // A subresource may answer with a kind of its own (Scale, Eviction).
@@ -66,16 +70,16 @@ export function guardedClient({ client, cache, clock, leadership, signal }: Guar
   return {
     ...client,
     create: (kind, object, options) =>
-      stored(kind, options, (signal) => client.create(kind, object, { ...options, signal })),
+      stored(kind, options, (terms) => client.create(kind, object, { ...options, ...terms })),
     replace: (kind, object, options) =>
-      stored(kind, options, (signal) => client.replace(kind, object, { ...options, signal })),
+      stored(kind, options, (terms) => client.replace(kind, object, { ...options, ...terms })),
     patch: (kind, ref, type, patch, options) =>
-      stored(kind, options, (signal) => client.patch(kind, ref, type, patch, { ...options, signal })),
+      stored(kind, options, (terms) => client.patch(kind, ref, type, patch, { ...options, ...terms })),
     apply: (kind, object, options) =>
-      stored(kind, options, (signal) => client.apply(kind, object, { ...options, signal })),
+      stored(kind, options, (terms) => client.apply(kind, object, { ...options, ...terms })),
     async delete(kind, ref, options) {
       const known = cache.has(kind) ? cache.get(kind, ref) : undefined;
-      const rest = await write(options, (signal) => client.delete(kind, ref, { ...options, signal })).catch(
+      const rest = await write(options, (terms) => client.delete(kind, ref, { ...options, ...terms })).catch(
         (error: unknown) => {
           if (isApiError(error, 404) && known) cache.bury(kind, known);
           throw error;
@@ -87,6 +91,6 @@ export function guardedClient({ client, cache, clock, leadership, signal }: Guar
       return rest;
     },
     deleteCollection: (kind, options) =>
-      write(options, (signal) => client.deleteCollection(kind, { ...options, signal })),
+      write(options, (terms) => client.deleteCollection(kind, { ...options, ...terms })),
   };
 }
