@@ -1,32 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CustomResourceDefinition, isApiError, type KubeObject, realClock, sleep } from '@openstack-operator/kube';
+import { isApiError } from '@openstack-operator/kube';
 import { type Api, children, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { config, readConfig, serveOurKinds } from './openstack-definitions.ts';
 import { refusedSpecs } from './openstack-rules.ts';
 import { type TestServer, testServer } from './server.ts';
-
-const config = join(import.meta.dirname, '../../config');
-const read = (file: string): KubeObject => parse(readFileSync(join(config, file), 'utf8'));
 
 let server: TestServer;
 let namespace: string;
 beforeAll(async () => {
   server = await testServer();
-  for (const { plural } of kinds) {
-    const crd = read(`crd/bases/${group}_${plural}.yaml`) as CustomResourceDefinition;
-    await server.client.apply(CustomResourceDefinition, crd, { fieldManager: 'conformance', force: true });
-  }
+  await serveOurKinds(server);
   namespace = await server.namespace();
-  const { plural } = kinds.at(-1) as Api;
-  // The API server serves a kind some moments after its CRD is stored.
-  for (let tries = 0; tries < 100; tries += 1) {
-    const served = await server.client.discover();
-    if (kinds.every(({ kind }) => served.some((one) => one.group === group && one.kind === kind))) return;
-    await sleep(realClock, 100);
-  }
-  throw new Error(`${plural}.${group} is not served 10 s after its CRD was applied`);
 });
 
 test.each(readdirSync(join(config, 'crd/bases')))('%s is small enough for every API server', (file) => {
@@ -62,7 +48,7 @@ const create = (api: Api, spec: unknown, name?: string) =>
 test.each(readdirSync(join(config, 'samples')).filter((file) => !/^(kustomization|gateway)/.test(file)))(
   'the sample %s is accepted as it is',
   async (file) => {
-    const sample = read(`samples/${file}`);
+    const sample = readConfig(`samples/${file}`);
     const api = kinds.find(({ kind }) => kind === sample.kind) as Api;
     const object = { ...sample, metadata: { ...sample.metadata, namespace } } as never;
     const created = await server.client.create(api, object, { dryRun: true, fieldValidation: 'Strict' });

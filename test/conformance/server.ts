@@ -83,19 +83,26 @@ export function uniqueName(prefix: string): string {
 }
 
 async function start(): Promise<TestServer> {
-  const real = process.env['CONFORMANCE_SERVER'] === 'kubernetes';
-  const transport = real ? kubernetesTransport() : sandboxTransport();
+  return process.env['CONFORMANCE_SERVER'] === 'kubernetes' ? serverOf('kubernetes', kubernetesTransport()) : sandbox();
+}
+
+/** A sandbox of its own, whatever the server of this run: to compare one with the other. */
+export function sandbox(): TestServer {
+  return serverOf('sandbox', sandboxTransport());
+}
+
+function serverOf(name: TestServer['name'], transport: Transport): TestServer {
   const client = createClient({ transport, clock: realClock, userAgent: 'conformance' });
   return {
-    name: real ? 'kubernetes' : 'sandbox',
+    name,
     client,
     transport,
     request: (method, path, options) => request(transport, method, path, options),
     async namespace() {
       const Namespace = defineKind('v1', 'Namespace', 'namespaces', { namespaced: false });
-      const name = uniqueName('conformance');
-      await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      return name;
+      const namespace = uniqueName('conformance');
+      await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+      return namespace;
     },
   };
 }

@@ -24,6 +24,7 @@ import {
   printManager,
 } from './managed-fields.ts';
 import { badRequest, StatusError } from './status.ts';
+import { NoIdentity } from './typed-shape.ts';
 import {
   type Comparison,
   compare,
@@ -96,8 +97,17 @@ export function recordUpdate(live: KubeObject | undefined, object: KubeObject, w
   if (managers.size === 0 && live) return;
   const before = live && withoutManagedFields(live);
   const comparisons = comparer(before, object, write);
+  let change: Comparison;
+  try {
+    change = comparisons(write.apiVersion) ?? NOTHING;
+  } catch (error) {
+    if (!(error instanceof NoIdentity)) throw error;
+    // What is against its schema leaves the managers as they were; it is validation that refuses it.
+    encodeManagers(object, managers);
+    return;
+  }
+  const { added, modified } = change;
   takeAway(managers, undefined, comparisons);
-  const { added, modified } = comparisons(write.apiVersion) ?? NOTHING;
   const fields = strip(union(modified, added));
   if (!isEmpty(fields)) {
     const self = { manager: write.manager || 'unknown', operation: 'Update' as const, ...where(write) };

@@ -40,19 +40,22 @@ export function isNamedField(schema: Schema | undefined, name: string): boolean 
   return schema?.properties !== undefined && Object.hasOwn(schema.properties, name);
 }
 
+/** An item of a list that cannot be told from the others. */
+export class NoIdentity extends Error {}
+
 /**
  * The path element of a list item: `k:{...}` by its keys, `v:...` by its value.
- * @throws Error when the item has no identity (a key is missing, a null)
+ * @throws NoIdentity when the item has no identity (a key is missing, a null)
  */
 export function itemElement(shape: Shape & { kind: 'list' }, item: unknown): string {
   if (shape.keys === undefined) {
-    if (isObject(item)) throw new Error("associative list without keys has an element that's a map type");
-    if (Array.isArray(item)) throw new Error('not supported: associative list with lists as elements');
-    if (item === null) throw new Error("associative list without keys has an element that's an explicit null");
+    if (isObject(item)) throw new NoIdentity("associative list without keys has an element that's a map type");
+    if (Array.isArray(item)) throw new NoIdentity('not supported: associative list with lists as elements');
+    if (item === null) throw new NoIdentity("associative list without keys has an element that's an explicit null");
     return `v:${JSON.stringify(item)}`;
   }
-  if (item === null) throw new Error('associative list with keys may not have a null element');
-  if (!isObject(item)) throw new Error('associative list with keys may not have non-map elements');
+  if (item === null) throw new NoIdentity('associative list with keys may not have a null element');
+  if (!isObject(item)) throw new NoIdentity('associative list with keys may not have non-map elements');
   const key: JsonObject = {};
   for (const name of [...shape.keys].sort()) {
     const value = item[name] ?? shape.items?.properties?.[name]?.default;
@@ -60,7 +63,7 @@ export function itemElement(shape: Shape & { kind: 'list' }, item: unknown): str
   }
   if (Object.keys(key).length === 0) {
     const names = shape.keys.map(quote).join(' ');
-    throw new Error(
+    throw new NoIdentity(
       `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
     );
   }
