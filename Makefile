@@ -54,6 +54,10 @@ test-kubernetes: install kubernetes ## the conformance suite on the sandbox and 
 test-crash-points: install ## the operator killed before and after every write of a cloud's life; make test has a part of it
 	CRASH_POINTS=all vitest run test/crash-points
 
+.PHONY: test-leaks
+test-leaks: install ## 100,000 objects and reconciles, 150 clouds: nothing stays of what is gone (test/leaks/report.md)
+	node test/leaks/main.ts --report test/leaks/report.md
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
 
