@@ -1,9 +1,10 @@
 import { minimalControlPlane } from '@openstack-operator/cli';
 import { ClusterRoleBinding, isApiError, type Kind, Node } from '@openstack-operator/kube';
-import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { uniqueName } from '../conformance/server.ts';
-import { identityOnly } from '../rollout/cloud.ts';
+import { identityOnly, readyCloud } from '../rollout/cloud.ts';
+import { builtIn, differences, finalObjects } from '../rollout/normalise.ts';
 import {
   client,
   eventually,
@@ -11,12 +12,13 @@ import {
   makeNamespace,
   makeNode,
   makeStorageClass,
-  playKubelet,
+  playNode,
   startOperator,
   wait,
 } from './real-operator.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
+const nodeName = 'node-of-the-test';
 const ending: (() => Promise<unknown> | void)[] = [];
 const end = async () => {
   for (const one of ending.splice(0).reverse()) await one();
@@ -24,8 +26,8 @@ const end = async () => {
 afterEach(end);
 afterAll(() => client.close());
 
-async function bringUp(spec: object, options: { rolesAlone?: boolean } = {}) {
-  const namespace = uniqueName('operator');
+async function bringUp(spec: object, options: { rolesAlone?: boolean; namespace?: string } = {}) {
+  const { namespace = uniqueName('operator') } = options;
   await makeNamespace(namespace);
   await install([['rbac/role.yaml'], ['rbac/role_binding.yaml']]);
   if (options.rolesAlone === true) {
@@ -33,7 +35,7 @@ async function bringUp(spec: object, options: { rolesAlone?: boolean } = {}) {
     await install([['rbac-namespaced/role.yaml', namespace]]);
   }
   const kubelet = new AbortController();
-  const played = playKubelet(namespace, kubelet.signal);
+  const played = playNode(namespace, nodeName, kubelet.signal);
   ending.push(() => {
     kubelet.abort();
     return played;
@@ -59,24 +61,46 @@ async function bringUp(spec: object, options: { rolesAlone?: boolean } = {}) {
       (found) => found === undefined,
     );
   };
-  return { operator, ready, gone, ref };
+  const objects = async () => {
+    const lists = [...kinds, ...builtIn].map((kind) =>
+      // Gateway API is not installed.
+      client.list(kind as Kind, { namespace }).catch((error: unknown) => {
+        if (isApiError(error, 404)) return { items: [] };
+        throw error;
+      }),
+    );
+    return (await Promise.all(lists)).flatMap(({ items }) => items);
+  };
+  return { operator, ready, gone, ref, objects };
 }
 
-test('with config/rbac the whole cloud is stated, changed and deleted on a real API server; nothing is refused', async () => {
-  await makeNode('node-of-the-test');
+/** What the sandbox ends with, where nodes run the programs. */
+async function onTheSandbox(spec: object, node: string): Promise<Record<string, unknown>> {
+  const { cloud } = await readyCloud({ nodes: [node], spec: { ...spec } });
+  await cloud.clock.advance(10_000);
+  const objects = finalObjects(cloud.rehearsal.objects());
+  cloud.rehearsal.stop();
+  return objects;
+}
+
+test('with config/rbac the whole cloud is stated, changed and deleted on a real API server, as on the sandbox; nothing is refused', async () => {
+  await makeNode(nodeName);
   await makeStorageClass();
   const spec = minimalControlPlane['spec'] as object;
-  const { operator, ready, gone, ref } = await bringUp(spec);
+  const { operator, ready, gone, ref, objects } = await bringUp(spec, { namespace: 'openstack' });
   await ready();
   await wait(3000);
   operator.writes.length = 0;
   await wait(6000);
   expect(operator.writes).toEqual([]);
+  const real = finalObjects(await objects());
+  expect(Object.keys(real).length).toBeGreaterThan(100);
+  expect(differences(real, await onTheSandbox(spec, nodeName))).toEqual([]);
   const patch = { spec: { keystone: { tokenExpiration: 7200 } } };
   await client.patch(ControlPlane, ref, 'merge', patch);
   await ready();
   await gone();
-  const labels = (await client.get(Node, { name: 'node-of-the-test' })).metadata.labels ?? {};
+  const labels = (await client.get(Node, { name: nodeName })).metadata.labels ?? {};
   expect(Object.keys(labels).filter((label) => label.includes('openstack'))).toEqual([]);
   expect(operator.refused).toEqual([]);
   expect(operator.complaints).toEqual([]);

@@ -8,9 +8,12 @@ import {
   defineKind,
   type HttpRequest,
   isApiError,
+  type Kind,
   type KubeObject,
   Namespace,
   Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
   Pod,
   realClock,
   realRandom,
@@ -39,9 +42,9 @@ export const client: Client = createClient({
 });
 
 /** Creates what is not there yet. */
-export async function ensure(object: KubeObject): Promise<void> {
+export async function ensure(object: KubeObject, kind: Kind = kindOf(object)): Promise<void> {
   try {
-    await client.create(kindOf(object), object);
+    await client.create(kind, object);
   } catch (error) {
     if (!isApiError(error, 409)) throw error;
   }
@@ -79,7 +82,7 @@ export async function makeNode(name: string): Promise<void> {
   await client.patch(Node, { name }, 'merge', { status: { conditions } }, { subresource: 'status' });
 }
 
-/** The default StorageClass, of volumes that nobody makes. */
+/** The default StorageClass, of volumes that `playNode` makes. */
 export async function makeStorageClass(): Promise<void> {
   const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
   await ensure({
@@ -87,6 +90,7 @@ export async function makeStorageClass(): Promise<void> {
     kind: 'StorageClass',
     metadata: { name: 'standard', annotations },
     provisioner: 'example.org/none',
+    volumeBindingMode: 'WaitForFirstConsumer',
   });
 }
 
@@ -176,13 +180,41 @@ export async function startOperator(namespaces?: readonly string[]): Promise<Rea
   };
 }
 
-/** Does for every pod of a namespace what a kubelet would report: pods of Jobs succeed, others run. Until aborted. */
-export async function playKubelet(namespace: string, signal: AbortSignal): Promise<void> {
+/**
+ * Does for a namespace what comes of a node: its kubelet's reports (pods of Jobs succeed, others run), and a volume for
+ * each claim, as scheduler and provisioner would. Until aborted.
+ */
+export async function playNode(namespace: string, node: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { items } = await client.list(Pod, { namespace });
-    await Promise.all(items.map(reportOn));
+    const pods = await client.list(Pod, { namespace });
+    const claims = await client.list(PersistentVolumeClaim, { namespace });
+    await Promise.all([
+      ...pods.items.map(reportOn),
+      ...claims.items.filter(({ status }) => status?.phase === 'Pending').map((claim) => provide(claim, node)),
+    ]);
     await wait(100);
   }
+}
+
+async function provide(
+  { metadata: { name, namespace = '', uid }, spec }: StoredObject<PersistentVolumeClaim>,
+  node: string,
+): Promise<void> {
+  const annotations = { 'volume.kubernetes.io/selected-node': node };
+  await client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', { metadata: { annotations } });
+  const volume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: `pvc-${uid}` },
+    spec: {
+      accessModes: spec?.accessModes,
+      capacity: spec?.resources?.requests,
+      claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+      hostPath: { path: '/nonexistent' },
+      storageClassName: spec?.storageClassName,
+    },
+  };
+  await ensure(volume, PersistentVolume as Kind);
 }
 
 async function reportOn(pod: StoredObject<Pod>): Promise<void> {
