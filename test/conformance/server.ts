@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { dirname, join } from 'node:path';
 import {
   type Client,
   createClient,
@@ -25,6 +27,8 @@ export interface TestServer {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Makes a namespace of a new name. */
   namespace(): Promise<string>;
+  /** Forgets what was before a version, as a server does in time; false when this server cannot be made to. */
+  forgetBefore(version: number): Promise<boolean>;
 }
 
 /** What a raw request carries; a `body` that is no text is sent as JSON. */
@@ -104,7 +108,21 @@ function serverOf(name: TestServer['name'], transport: Transport): TestServer {
       await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
       return namespace;
     },
+    forgetBefore: name === 'kubernetes' ? compactEtcd : (version) => Promise.resolve(version < 100),
   };
+}
+
+/** Asks the etcd beside the kubeconfig, where tools/kubernetes/up --api-only has put it. */
+async function compactEtcd(revision: number): Promise<boolean> {
+  const socketPath = join(dirname(process.env['CONFORMANCE_KUBECONFIG'] ?? ''), 'etcd:0');
+  if (!existsSync(socketPath)) return false;
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  httpRequest({ socketPath, method: 'POST', path: '/v3/kv/compaction' }, (response) => {
+    response.resume().on('end', () => resolve(true));
+  })
+    .on('error', reject)
+    .end(JSON.stringify({ revision: String(revision) }));
+  return promise;
 }
 
 function sandboxTransport(): Transport {
