@@ -27,10 +27,10 @@ test('Envoy Gateway has taken the route of every public API, and of the consoles
   const routes = await objects<Route>('httproutes');
   expect(routes.flatMap(({ spec }) => spec.hostnames).sort()).toEqual(names);
   for (const { metadata, status } of routes) {
-    expect(status.parents, metadata.name).toMatchObject([
-      { controllerName: 'gateway.envoyproxy.io/gatewayclass-controller', parentRef: gatewayRef },
-    ]);
-    const conditions = status.parents[0]?.conditions.map(({ type, status }) => `${type} ${status}`);
+    // Answers of Gateways that it had before may stay.
+    const [answer] = status.parents.filter(({ parentRef }) => parentRef.name === gatewayRef.name);
+    expect(answer?.controllerName, metadata.name).toBe('gateway.envoyproxy.io/gatewayclass-controller');
+    const conditions = answer?.conditions.map(({ type, status }) => `${type} ${status}`);
     expect(conditions, metadata.name).toEqual(expect.arrayContaining(['Accepted True', 'ResolvedRefs True']));
   }
   for (const service of await objects<Judged>('keystones,glances,placements,neutrons,novas')) {
@@ -52,9 +52,8 @@ test('what an API says of itself leads back to the name by which it was asked', 
   for (const { url } of endpoints) {
     const { origin } = new URL(url);
     const { text } = await admin.call<{ text: string }>('session.get', `${origin}/`, { authenticated: false });
-    const links = [...text.matchAll(/"href": *"(https?:\/\/[^"]+)"/g)].map(([, href = '']) => new URL(href));
-    const own = links.filter(({ hostname }) => hostname.includes('openstack') || hostname.endsWith(domain));
-    expect(own.length, `${origin} says ${text.slice(0, 200)}`).toBeGreaterThan(0);
-    expect([...new Set(own.map((link) => link.origin))], origin).toEqual([origin]);
+    const links = [...text.matchAll(/"href": *"([^"]*)"/g)].map(([, href = '']) => new URL(href, origin));
+    const own = links.filter(({ hostname }) => hostname !== 'docs.openstack.org').map((link) => link.origin);
+    expect([...new Set(own)], `${origin} says ${text.slice(0, 300)}`).toEqual([origin]);
   }
 });

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { realClock } from '@openstack-operator/kube';
 import type { TestProject } from 'vitest/node';
+import { clean } from '../cloud/clean.ts';
+import { administrator } from '../cloud/running-cloud.ts';
+import { Sdk } from '../cloud/sdk.ts';
 import { patchControlPlane } from '../durability/events.ts';
 import {
   gatewayCertificate,
@@ -35,11 +38,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await timed('node agents know where consoles are', replaceNodeAgents);
   await ready();
   await nameGateways();
-  const inside = process.env['OS_CLIENT_CONFIG_FILE'];
+  const inside = process.env['OS_CLIENT_CONFIG_FILE'] ?? '';
   process.env['OS_CLIENT_CONFIG_FILE'] = writePublicCloud(directory, domain, certificate);
+  await clean();
   project.provide('certificate', certificate);
   project.provide('domain', domain);
   return async () => {
+    await clean();
     process.env['OS_CLIENT_CONFIG_FILE'] = inside;
     await timed('public endpoints are at the Services again', async () => {
       await patchControlPlane({ gatewayRef: null, publicDomain: null });
@@ -47,6 +52,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       await replaceNodeAgents();
       await ready();
       await nameGateways();
+      const endpoints = new Sdk(inside).call(administrator().identity, 'identity.endpoints', [], {
+        interface: 'public',
+      });
+      const away = ((await endpoints) as { url: string }[]).filter(
+        ({ url }) => !new URL(url).hostname.endsWith('.svc'),
+      );
+      if (away.length > 0) throw new Error(`still in the catalogue: ${away.map(({ url }) => url).join(', ')}`);
     });
     rmSync(directory, { recursive: true });
   };
