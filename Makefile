@@ -45,18 +45,26 @@ kubernetes: ## builds a real Kubernetes, cached outside the tree
 images: build ## OCI images of a whole cloud from Debian packages, and the operator's own, cached outside the tree (root)
 	@images/build
 
-test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server
+test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server; our CRDs on the oldest one
 	vitest run --config test/conformance/vitest.config.ts
 	vitest run --config test/controllers/vitest.config.ts
 	vitest run --config test/operator/vitest.config.ts
+	tools/kubernetes/oldest/check
 
-.PHONY: test-crash-points
+.PHONY: test-crash-points test-chaos
+test-chaos: install ## 10,000 schedules of faults on embedded clouds (test/fault-schedules/report.md); make test has 500 of them
+	node test/fault-schedules/main.ts --count 10000 --report test/fault-schedules/report.md
+
 test-crash-points: install ## the operator killed before and after every write of a cloud's life; make test has a part of it
 	CRASH_POINTS=all vitest run test/crash-points
 
 .PHONY: test-leaks
 test-leaks: install ## 100,000 objects and reconciles, 150 clouds: nothing stays of what is gone (test/leaks/report.md)
 	node test/leaks/main.ts --report test/leaks/report.md
+
+.PHONY: test-upgrade
+test-upgrade: install ## what restarts when the operator of an earlier revision (FROM=v1.0) becomes this one; make test does it too
+	UPGRADE_FROM=$(FROM) vitest run --disable-console-intercept test/upgrade
 
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
@@ -85,6 +93,10 @@ test-cloud-durability: cloud ## that its servers outlive every pod of their node
 
 test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
 	@node tools/cloud/main.ts shell -- vitest run --config test/chaos/vitest.config.ts
+
+.PHONY: test-cloud-models
+test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take
+	@node tools/cloud/main.ts shell -- vitest run --config test/models/vitest.config.ts
 
 cloud-status: install ## what runs of it
 	@node tools/cloud/main.ts status
