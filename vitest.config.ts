@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Suites with a configuration and a make target of their own: they need Go, root, or a cloud. */
-const apart = ['chaos', 'clients', 'cloud', 'durability', 'kubernetes', 'node', 'operator'];
+const apart = ['chaos', 'clients', 'cloud', 'durability', 'kubernetes', 'models', 'node', 'operator'];
 
 export default defineConfig({
   test: {

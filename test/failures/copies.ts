@@ -54,11 +54,13 @@ export function copiesFor(failure: Failure, objects: Objects, changed: Objects, 
       text,
     );
   const data = new Map<string, KubeObject>();
+  const texts: string[] = [];
   const pods = workloads.map((workload) => {
     const references = new Map<string, string>();
     for (const object of referencedBy(templateOf(workload).spec, [...objects.values()])) {
       const title = [...objects].find(([, one]) => one === object)?.[0] ?? '';
       const now = redirectedData(changed.get(title) ?? object, redirected);
+      texts.push(...plain(now));
       if (JSON.stringify(now['data']) === JSON.stringify(object['data'])) continue;
       const copy = { apiVersion: 'v1', kind: object.kind, metadata: metadata(nameOf(object), id), data: now['data'] };
       data.set(`${object.kind} ${object.metadata.name}`, copy);
@@ -81,7 +83,22 @@ export function copiesFor(failure: Failure, objects: Objects, changed: Objects, 
       },
     };
   });
+  demandOwnCache(failure, workloads, texts);
   return { objects: [...data.values(), ...services.values()], pods };
+}
+
+/** What a program finds in another database must not get into the cache of the cloud. @throws Error */
+function demandOwnCache({ what }: Failure, workloads: readonly KubeObject[], texts: readonly string[]): void {
+  const isCopied = (service: string) =>
+    workloads.some(({ metadata }) => metadata.labels?.['app.kubernetes.io/name'] === service);
+  if (isCopied('mariadb') && !isCopied('memcached') && texts.some((text) => /memcached[\w-]*\.[\w-]+\.svc/.test(text)))
+    throw new Error(`${what}: a copy of the database needs one of memcached: add its Deployment to \`before\``);
+}
+
+/** The texts of a ConfigMap or a Secret. */
+function plain({ kind, data }: KubeObject): string[] {
+  const values = Object.values((data ?? {}) as Record<string, string>);
+  return kind === 'Secret' ? values.map((value) => Buffer.from(value, 'base64').toString()) : values;
 }
 
 function templateOf({ kind, metadata, spec }: KubeObject): Template {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { copiesFor } from './copies.ts';
 import { type Failure, readFailures, saysSo } from './failure.ts';
+import { readObjects } from './provoke.ts';
 import { expected, provokeAll } from './provoke-all.ts';
 import { embeddedStage } from './stages.ts';
 
@@ -19,7 +21,15 @@ test('words are found within one line, whatever stands for the dots', () => {
 test('the programs of the embedded cloud fail as the real ones did', async () => {
   const { stage, run, stop } = await embeddedStage();
   const outcomes = await run(() => provokeAll(stage, failures));
+  const objects = await run(() => readObjects(stage));
   stop();
+  const careless = {
+    what: 'x',
+    run: 'Job my-cloud-keystone-bootstrap',
+    before: ['StatefulSet my-cloud-mariadb'],
+    says: '',
+  };
+  expect(() => copiesFor(careless, objects, new Map(), 'x')).toThrow('a copy of the database needs one of memcached');
   expect(outcomes.map(({ what, seen }) => ({ what, ...seen }))).toEqual(
     failures.map((failure) => ({ what: failure.what, ...expected(failure) })),
   );

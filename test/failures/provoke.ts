@@ -14,7 +14,7 @@ import {
 import { conditionOf, kindOf, podWords } from '@openstack-operator/openstack';
 import { until } from '../cloud/until.ts';
 import { builtIn } from '../rollout/normalise.ts';
-import { copiesFor, copyLabel } from './copies.ts';
+import { type Copies, copiesFor, copyLabel } from './copies.ts';
 import { type Failure, saysSo } from './failure.ts';
 import { mistaken, type Objects, objectsOf } from './mistakes.ts';
 
@@ -66,24 +66,7 @@ export async function provoke(
   const copies = copiesFor(failure, objects, mistaken(objects, failure), id);
   await remove(stage, id);
   try {
-    for (const object of copies.objects) await client.create(kindOf(object), object);
-    const pods = [...copies.pods];
-    const watched = pods.pop();
-    for (const pod of pods) {
-      await client.create(Pod, pod as Pod);
-      await until({
-        what: `${pod.metadata.name} to be ready or done`,
-        seconds: patience,
-        clock,
-        probe: async () => {
-          const now = await read(client, pod);
-          const { phase } = (now['status'] ?? {}) as { phase?: string };
-          if (phase === 'Failed') throw new Error(`${pod.metadata.name} failed: ${podWords(now, () => undefined)}`);
-          return phase === 'Succeeded' || conditionOf(now, 'Ready')?.status === 'True' ? true : undefined;
-        },
-      });
-    }
-    if (watched === undefined) throw new Error(`${failure.what}: nothing to watch`);
+    const watched = await begin(stage, copies);
     await client.create(Pod, watched as Pod);
     const begun = clock.now();
     const outcome = await until({
@@ -97,6 +80,30 @@ export async function provoke(
   } finally {
     await remove(stage, id);
   }
+}
+
+/** Makes all of the copies but the pod that is watched, in their order; gives that pod. */
+export async function begin({ client, clock }: Stage, { objects, pods }: Copies): Promise<KubeObject> {
+  for (const object of objects) await client.create(kindOf(object), object);
+  for (const pod of pods.slice(0, -1)) {
+    await client.create(Pod, pod as Pod);
+    await until({
+      what: `${pod.metadata.name} to be ready or done`,
+      seconds: patience,
+      clock,
+      probe: async () => {
+        const now = await read(client, pod);
+        const { phase } = (now['status'] ?? {}) as { phase?: string };
+        if (phase === 'Failed') throw new Error(`${pod.metadata.name} failed: ${podWords(now, () => undefined)}`);
+        // Before it is done, a Job's pod is ready as well: one with probes serves.
+        const serves = JSON.stringify(pod['spec']).includes('"readinessProbe"');
+        return phase === 'Succeeded' || (serves && conditionOf(now, 'Ready')?.status === 'True') ? true : undefined;
+      },
+    });
+  }
+  const watched = pods.at(-1);
+  if (watched === undefined) throw new Error('copies without a pod');
+  return watched;
 }
 
 function read(client: Client, { metadata: { name = '' } }: KubeObject): Promise<StoredObject> {

@@ -12,6 +12,7 @@ import {
   terminated,
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
+import { startTimes } from '../start-times.ts';
 import { consoleProblem, demandSettings, startGuest } from './libvirt-guests.ts';
 import {
   type LibvirtDomain,
@@ -57,7 +58,7 @@ const libvirtd: Program = command(async (process) => {
   const auth = settings.get('auth_unix_rw') ?? 'polkit';
   if (!['none', 'polkit', 'sasl'].includes(auth))
     throw new CommandError(`error : remoteConfigGetAuth: ${file}: auth_unix_rw: unsupported auth ${auth}`, 6);
-  if (!(await pause(process, 800))) return 0;
+  if (!(await pause(process, startTimes.libvirtd))) return 0;
   try {
     demandSettings(process, qemu);
   } catch (error) {

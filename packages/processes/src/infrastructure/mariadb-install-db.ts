@@ -1,6 +1,7 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, pause, reasonOf } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { accountKey, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
 
 /** The live catalog of a data directory: the server and the installer share it. */
@@ -50,7 +51,7 @@ export const mariadbInstallDb: Program = command(async (process) => {
     return 0;
   }
   process.stdout(`Installing MariaDB/MySQL system tables in '${datadir}' ...\n`);
-  if (!(await pause(process, 900))) return 143;
+  if (!(await pause(process, startTimes.mariadbInstallDb))) return 143;
   const unwritable = temporaryFailure(process, line.value('tmpdir'));
   if (unwritable !== undefined) {
     for (const text of unwritable) process.stderr(`[ERROR] ${text}\n`);

@@ -1,6 +1,7 @@
 import type { Listener, Peer, Process, Program, Session } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { accountFor, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { mariadbOptions } from './mariadb-options.ts';
@@ -54,7 +55,7 @@ async function serve(process: Process): Promise<number> {
   }
   log('Note', `Starting MariaDB ${version} source revision as process ${process.pid}`);
   const unknown = [...settings.values].find(([name]) => !isKnown(name));
-  if (!(await pause(process, 1200))) return 0;
+  if (!(await pause(process, startTimes.mariadbd))) return 0;
   if (unknown !== undefined) {
     const [name, value] = unknown;
     return abortUnknown(process, log, name, value);

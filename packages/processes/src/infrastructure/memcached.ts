@@ -2,6 +2,7 @@ import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 
 /** What a memcached client may ask. */
 export type MemcachedRequest =
@@ -46,7 +47,7 @@ export const memcached: Program = command(async (process: Process) => {
   const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
   const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
   const entries = new Map<string, unknown>();
-  if (!(await pause(process, 50))) return 0;
+  if (!(await pause(process, startTimes.memcached))) return 0;
   try {
     process.network.listen(
       port,

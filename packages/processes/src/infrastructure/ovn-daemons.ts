@@ -1,6 +1,7 @@
 import { type Connection, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, nameOf, pause, reasonOf } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import {
   connectOvsdb,
@@ -24,7 +25,7 @@ const ovsVswitchd: Program = command(async (process) => {
     directory: '/run/openvswitch',
     control: (text) => (text === 'version' ? 'ovs-vswitchd (Open vSwitch) 3.5.0' : undefined),
   });
-  await pause(process, 200);
+  await pause(process, startTimes.ovnDaemon);
   await followDatabase(process, {
     remotes,
     database: 'Open_vSwitch',

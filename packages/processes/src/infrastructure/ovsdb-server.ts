@@ -2,6 +2,7 @@ import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsTable } from './ovsdb.ts';
 
@@ -75,7 +76,7 @@ export async function serveDatabases(
           ? 'Status: cluster member\nRole: leader'
           : undefined,
   });
-  await pause(process, 300);
+  await pause(process, startTimes.ovsdbServer);
   const listeners = new Map<string, Listener>();
   const listen = (remote: string): void => {
     if (listeners.has(remote)) return;

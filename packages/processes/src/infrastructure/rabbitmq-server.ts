@@ -1,6 +1,7 @@
 import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, makeDirectories, pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
 import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
 import { DefinitionsError, importDefinitions, managementApi } from './rabbitmq-management.ts';
@@ -47,15 +48,15 @@ async function runNode(process: Process): Promise<number> {
   const settings = readRabbitmqSettings(process);
   const cookie = cookieOf(process, settings.home);
   // Erlang itself starts before anybody asks for names.
-  if (!(await pause(process, 1000))) return 0;
+  if (!(await pause(process, startTimes.rabbitmq.erlang))) return 0;
   demandName(process, settings);
-  if (!(await pause(process, 1500))) return 0;
+  if (!(await pause(process, startTimes.rabbitmq.prelaunch))) return 0;
   const state = openData(process, settings);
   log(
     `[info] <0.254.0> Starting RabbitMQ 4.0.5 on Erlang 27.3\n[info] <0.254.0>  node           : ${settings.nodeName}`,
   );
   initialize(process, settings, state, log);
-  if (!(await pause(process, 3500))) return 0;
+  if (!(await pause(process, startTimes.rabbitmq.boot))) return 0;
   const broker = new Broker(state, { loopbackUsers: loopbackUsers(settings), log });
   const listeners: Listener[] = [];
   try {

@@ -6,6 +6,7 @@ import { Database } from '../oslo/database.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { bindPatiently } from './eventlet-server.ts';
 import { type GlanceStores, openStores } from './glance-store.ts';
 import { json, plain } from './http.ts';
@@ -13,13 +14,13 @@ import { newId } from './keystone-schema.ts';
 import type { WsgiHandler } from './uwsgi.ts';
 import { apiHandler, notFoundReply, versions } from './wsgi-service.ts';
 
-/** `glance-api`: the eventlet server, with the stores of `enabled_backends`. Ready after about 3 s. */
+/** `glance-api`: the eventlet server, with the stores of `enabled_backends`. */
 export const glanceApi: Program = osloProgram({
   project: 'glance',
   programs: ['glance-api'],
   run: async (context) => {
     const { process, config, log } = context;
-    await pause(process, 2500);
+    await pause(process, startTimes.glanceApi);
     const paste = config.text('paste_deploy', 'config_file', '/etc/glance/glance-api-paste.ini');
     if (!process.files.exists(paste))
       throw new SystemExit(

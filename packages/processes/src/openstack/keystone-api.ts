@@ -6,6 +6,7 @@ import { Database } from '../oslo/database.ts';
 import { type Log, setUpLog } from '../oslo/log.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { demandKeys, type KeyRepository, loadKeys } from './fernet-keys.ts';
 import { headerOf, json, locationOf, plain, selfUrl } from './http.ts';
 import { type AuthRequest, authenticate, KeystoneError } from './keystone-auth.ts';
@@ -24,7 +25,7 @@ import { findRow, newId } from './keystone-schema.ts';
 import { catalogOf, openToken, sealToken, type TokenPayload, tokenBody, tokenRoles } from './keystone-tokens.ts';
 import type { WsgiModule } from './uwsgi.ts';
 
-/** `keystone.wsgi.api:application`: ready about 3 s after the start; talks to the database on the first request. */
+/** `keystone.wsgi.api:application`: talks to the database on the first request. */
 export const keystoneApi: WsgiModule = async (process) => {
   const { env } = process;
   const directory = env['OS_KEYSTONE_CONFIG_DIR']?.trim();
@@ -34,7 +35,7 @@ export const keystoneApi: WsgiModule = async (process) => {
     : names;
   const config = loadConfig(process, { project: 'keystone', programs: ['uwsgi'], ...(files.length > 0 && { files }) });
   const log = setUpLog(process, config, 'uwsgi');
-  await pause(process, 2500);
+  await pause(process, startTimes.keystoneApi);
   config.choice('token', 'provider', ['fernet', 'jws'], 'fernet');
   const repository: KeyRepository = {
     process,

@@ -5,6 +5,7 @@ import { SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
+import { startTimes } from '../start-times.ts';
 import { demandKeys, initializeKeys, type KeyRepository, loadKeys, rotateKeys } from './fernet-keys.ts';
 import { bootstrap } from './keystone-bootstrap.ts';
 import { keystoneBranches, keystoneMigrations } from './keystone-schema.ts';
@@ -64,7 +65,7 @@ export const keystoneManage: Program = osloProgram({
       );
     }
     // Interpreter start and imports.
-    await pause(context.process, 900);
+    await pause(context.process, startTimes.keystoneManage.start);
     return run(context);
   },
 });
@@ -98,7 +99,7 @@ async function dbSync(context: ServiceContext): Promise<number> {
   await migrate(database, keystoneMigrations, branches);
   log.info('alembic.runtime.migration', 'Context impl MySQLImpl.');
   log.info('alembic.runtime.migration', 'Will assume non-transactional DDL.');
-  await pause(process, 700);
+  await pause(process, startTimes.keystoneManage.dbSync);
   return 0;
 }
 
@@ -153,7 +154,7 @@ async function bootstrapCommand(context: ServiceContext): Promise<number> {
       process.random,
     ),
   );
-  await pause(process, 1200);
+  await pause(process, startTimes.keystoneManage.bootstrap);
   for (const text of said) log.info('keystone.cmd.bootstrap', text);
   return 0;
 }

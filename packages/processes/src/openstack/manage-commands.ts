@@ -4,6 +4,7 @@ import { isMigrated, type Migrations, migrate, revisionsOf } from '../oslo/migra
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { glanceMigrations, neutronMigrations, placementMigrations } from './service-schemas.ts';
 
 const alembic = 'alembic.runtime.migration';
@@ -30,7 +31,7 @@ async function sync(
   await pause(context.process, ms);
 }
 
-/** `glance-manage`: db_sync, db expand/migrate/contract/check, db_load_metadefs. Reads glance-api.conf (2.8 s measured). */
+/** `glance-manage`: db_sync, db expand/migrate/contract/check, db_load_metadefs. Reads glance-api.conf. */
 export const glanceManage: Program = osloProgram({
   project: 'glance',
   subcommands: true,
@@ -40,19 +41,19 @@ export const glanceManage: Program = osloProgram({
     const { process, config, log, line } = context;
     const words =
       line.operands[0] === 'db' ? line.operands.slice(1) : line.operands.map((word) => word.replace(/^db_/, ''));
-    await pause(process, 1200);
+    await pause(process, startTimes.glanceManage.start);
     const database = new Database({ process, config, log });
     const [expand = '', contract = ''] = glanceMigrations.heads;
     switch (words[0]) {
       case 'sync':
       case 'upgrade':
-        await sync(context, database, glanceMigrations, 1600);
+        await sync(context, database, glanceMigrations, startTimes.glanceManage.dbSync);
         process.stdout(
           `Upgraded database to: ${contract}, current revision(s): ${contract}\nDatabase is synced successfully.\n`,
         );
         return 0;
       case 'expand':
-        await sync(context, database, glanceMigrations, 900, [expand]);
+        await sync(context, database, glanceMigrations, startTimes.glanceManage.expand, [expand]);
         return 0;
       case 'migrate':
         process.stdout('Database is up to date. No migrations needed.\n');
@@ -64,7 +65,7 @@ export const glanceManage: Program = osloProgram({
             1,
             'Database contract did not run. Database contract cannot be run before database is expanded. Run database expand first using "glance-manage db expand"',
           );
-        await sync(context, database, glanceMigrations, 700, [contract]);
+        await sync(context, database, glanceMigrations, startTimes.glanceManage.contract, [contract]);
         return 0;
       }
       case 'check': {
@@ -84,7 +85,7 @@ export const glanceManage: Program = osloProgram({
   },
 });
 
-/** `placement-manage`: db sync, db version, db online_data_migrations (1.8 s measured). */
+/** `placement-manage`: db sync, db version, db online_data_migrations. */
 export const placementManage: Program = osloProgram({
   project: 'placement',
   subcommands: true,
@@ -94,11 +95,11 @@ export const placementManage: Program = osloProgram({
     const { process, config, log, line } = context;
     const [group, task] = line.operands;
     if (group !== 'db') return usage(context, line.operands);
-    await pause(process, 900);
+    await pause(process, startTimes.placementManage.start);
     if (config.text('placement_database', 'connection') === undefined)
       throw missing('connection', 'placement_database');
     const database = new Database({ process, config, log, group: 'placement_database' });
-    if (task === 'sync') await sync(context, database, placementMigrations, 900);
+    if (task === 'sync') await sync(context, database, placementMigrations, startTimes.placementManage.dbSync);
     else if (task === 'version') process.stdout(`${(await database.transaction('SELECT', revisionsOf)).join(' ')}\n`);
     else if (task === 'online_data_migrations') process.stdout('Running batches of 50 until complete\n');
     else return usage(context, line.operands);
@@ -114,7 +115,7 @@ export const placementStatus: Program = osloProgram({
   run: async (context) => {
     const { process, config, log, line } = context;
     if (line.operands.join(' ') !== 'upgrade check') return usage(context, line.operands);
-    await pause(process, 900);
+    await pause(process, startTimes.placementManage.start);
     const database = new Database({ process, config, log, group: 'placement_database' });
     await database.transaction('SELECT', (schema) => {
       if (!isMigrated(schema, placementMigrations))
@@ -132,7 +133,7 @@ export function missing(option: string, group: string): PythonError {
   return new PythonError('oslo_config.cfg.RequiredOptError', `value required for option ${option} in group [${group}]`);
 }
 
-/** `neutron-db-manage`: upgrade heads, --expand, --contract, current, has_offline_migrations (4.5 s measured). */
+/** `neutron-db-manage`: upgrade heads, --expand, --contract, current, has_offline_migrations. */
 export const neutronDbManage: Program = osloProgram({
   project: 'neutron',
   subcommands: true,
@@ -140,7 +141,7 @@ export const neutronDbManage: Program = osloProgram({
   run: async (context) => {
     const { process, config, log, line } = context;
     const [task, revision] = line.operands;
-    await pause(process, 2500);
+    await pause(process, startTimes.neutronDbManage.start);
     const database = new Database({ process, config, log });
     const [expand = '', contract = ''] = neutronMigrations.heads;
     if (task === 'upgrade') {
@@ -148,7 +149,7 @@ export const neutronDbManage: Program = osloProgram({
         throw new SystemExit(1, 'ERROR: You must provide a revision or relative delta');
       const heads = line.has('expand') ? [expand] : line.has('contract') ? [contract] : neutronMigrations.heads;
       process.stdout('  Running upgrade for neutron ...\n');
-      await sync(context, database, neutronMigrations, 2000, heads);
+      await sync(context, database, neutronMigrations, startTimes.neutronDbManage.upgrade, heads);
       process.stdout('  OK\n');
       return 0;
     }

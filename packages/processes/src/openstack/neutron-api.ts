@@ -7,6 +7,7 @@ import { loadConfig } from '../oslo/config.ts';
 import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { json, plain } from './http.ts';
 import { canBind, hasResource, metadataPort, networkOf, type Refusal } from './neutron-networks.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
@@ -14,7 +15,7 @@ import { createLogicalPort, followPorts } from './neutron-ports.ts';
 import type { WsgiHandler, WsgiModule } from './uwsgi.ts';
 import { type ApiContext, apiContext, apiHandler, notFoundReply, versions } from './wsgi-service.ts';
 
-/** `neutron.wsgi.api:application`: ready about 10 s after the start. */
+/** `neutron.wsgi.api:application`. */
 export const neutronApi: WsgiModule = async (process, settings) => {
   const { env } = process;
   const directory = env['OS_NEUTRON_CONFIG_DIR'] ?? '/etc/neutron';
@@ -24,7 +25,7 @@ export const neutronApi: WsgiModule = async (process, settings) => {
   );
   const config = loadConfig(process, { project: 'neutron', programs: ['uwsgi'], files });
   const context = apiContext(process, config, 'neutron-api');
-  await pause(process, 6000);
+  await pause(process, startTimes.neutronApi.imports);
   // The transport is opened on first use; a URL that cannot be parsed ends the import.
   void new Messaging(context);
   try {
@@ -35,7 +36,7 @@ export const neutronApi: WsgiModule = async (process, settings) => {
       checkStartTime(context, settings.extra.get('start-time'));
     }
     const ovn = plugin.usesOvn ? await openOvn(context, 'WorkerService') : undefined;
-    await pause(process, 2500);
+    await pause(process, startTimes.neutronApi.application);
     if (ovn !== undefined) followPorts(context, plugin.database);
     return networkApi(context, plugin, ovn);
   } catch (error) {

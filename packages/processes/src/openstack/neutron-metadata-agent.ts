@@ -4,6 +4,7 @@ import { errno } from '../oslo/database.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { osloProgram } from '../oslo/service.ts';
 import { makeDirectories, pause, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { plain } from './http.ts';
 import { answerGuest } from './neutron-metadata-proxy.ts';
 import { openIdl, openIdlForever } from './ovn-client.ts';
@@ -28,7 +29,7 @@ export const metadataAgent: Program = osloProgram({
   run: async (context) => {
     const { process, config, log } = context;
     const logger = 'neutron.agent.ovn.metadata.agent';
-    await pause(process, 3000);
+    await pause(process, startTimes.neutronMetadataAgent);
     const local = config.text('ovs', 'ovsdb_connection', 'tcp:127.0.0.1:6640');
     const ovs = await openIdl(process, log, local, 'Open_vSwitch');
     const settings = await transact(ovs, 'Open_vSwitch', (tables) => ({

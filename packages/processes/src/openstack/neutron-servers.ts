@@ -4,6 +4,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram } from '../oslo/service.ts';
 import { pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { serveHttp } from './eventlet-server.ts';
 import { demandPaste, networkApi } from './neutron-api.ts';
 import { metadataAgent } from './neutron-metadata-agent.ts';
@@ -16,7 +17,7 @@ function server(run: (context: ApiContext, plugin: NeutronPlugin) => Promise<num
   return osloProgram({
     project: 'neutron',
     run: async (context) => {
-      await pause(context.process, 4000);
+      await pause(context.process, startTimes.neutronServer);
       try {
         return await run(context, await loadPlugin(context));
       } catch (error) {

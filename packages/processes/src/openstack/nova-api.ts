@@ -8,6 +8,7 @@ import { Database } from '../oslo/database.ts';
 import { Messaging } from '../oslo/messaging.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { headerOf, json, locationOf, plain } from './http.ts';
 import { aggregates } from './nova-aggregates.ts';
 import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
@@ -49,7 +50,7 @@ async function openService(process: Process, name: string): Promise<NovaApiConte
   const files = (named.length > 0 ? named : ['api-paste.ini', 'nova.conf']).map((file) => `${directory}/${file}`);
   const config = loadConfig(process, { project: 'nova', programs: ['uwsgi'], files });
   const context = apiContext(process, config, `nova-${name}`);
-  await pause(process, 4500);
+  await pause(process, startTimes.novaApi.imports);
   // The transport is opened on first use; a URL that cannot be parsed ends the import.
   const messaging = new Messaging(context);
   const objects = localObjects({ ...context, database: new Database(context) });
@@ -57,7 +58,7 @@ async function openService(process: Process, name: string): Promise<NovaApiConte
   const identity = { host: hostOf(context), binary: `nova-${name}`, topic: null };
   const found = await objects.run<Row | undefined>('service_get', identity);
   await registerService(context, objects, identity, found);
-  await pause(process, 1500);
+  await pause(process, startTimes.novaApi.application);
   config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
   return { ...context, messaging };
 }

@@ -4,6 +4,7 @@ import { PythonError } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service.ts';
 import { decode, parseDatabaseUrl, parseTransportUrl } from '../oslo/urls.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { apiDatabase, type CellMapping, cell0, cellMapping, cellRows, fillTemplate } from './nova-cells.ts';
 
 /** `cell_v2 map_cell0`: an existing mapping is left as it is. */
@@ -30,7 +31,7 @@ export async function mapCell0(context: ServiceContext): Promise<number> {
     });
     return true;
   });
-  await pause(process, 1200);
+  await pause(process, startTimes.novaManage.cell);
   if (!created) process.stdout('Cell0 is already setup\n');
   return 0;
 }
@@ -119,7 +120,7 @@ export async function createCell(context: ServiceContext): Promise<number> {
       disabled: line.has('disabled'),
     }),
   );
-  await pause(process, 1000);
+  await pause(process, startTimes.novaManage.cell);
   if (line.has('verbose')) process.stdout(`${id}\n`);
   return 0;
 }
@@ -151,7 +152,7 @@ export async function updateCell(context: ServiceContext): Promise<number> {
   await apiDatabase(context).transaction('UPDATE', (schema) =>
     Object.assign(tableOf(schema, 'cell_mappings').get(id) ?? {}, change),
   );
-  await pause(process, 1000);
+  await pause(process, startTimes.novaManage.cell);
   return 0;
 }
 

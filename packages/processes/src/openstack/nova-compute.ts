@@ -3,6 +3,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import type { BuildRequest } from './nova-build.ts';
 import { portOf, vncConsole } from './nova-consoles.ts';
 import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
@@ -19,7 +20,7 @@ import { PlacementClient } from './placement-client.ts';
 export const novaCompute = osloProgram({
   project: 'nova',
   run: async (context) => {
-    await pause(context.process, 2500);
+    await pause(context.process, startTimes.novaService);
     const compute = new Compute(context);
     return compute.run();
   },

@@ -5,6 +5,7 @@ import { migrate, revisionsOf } from '../oslo/migrations.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import {
   createCell,
   deleteCell,
@@ -29,7 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
   'api_db sync': {
     run: async (context) => {
       await applyMigrations(context, apiDatabase(context), novaApiMigrations);
-      await pause(context.process, 2300);
+      await pause(context.process, startTimes.novaManage.apiDbSync);
       return 0;
     },
   },
@@ -104,7 +105,7 @@ const unique = (names: readonly string[]): string[] => [...new Set(names)];
 const flags = unique(Object.values(commands).flatMap((command) => command.flags ?? []));
 const values = unique(Object.values(commands).flatMap((command) => command.values ?? []));
 
-/** `nova-manage`: imports alone take about 1.7 s. What it does not catch is printed, with status 255. */
+/** `nova-manage`: imports alone take most of its time. What it does not catch is printed, with status 255. */
 export const novaManage: Program = osloProgram({
   project: 'nova',
   subcommands: true,
@@ -130,7 +131,7 @@ export const novaManage: Program = osloProgram({
     if (stray !== undefined) return refuse(`unrecognized arguments: --${stray}`);
     const missing = (found.required ?? []).filter((name) => !line.has(name)).map((name) => `--${name}`);
     if (missing.length > 0) return refuse(`the following arguments are required: ${missing.join(', ')}`);
-    await pause(process, 1700);
+    await pause(process, startTimes.novaManage.start);
     try {
       return await found.run(context);
     } catch (error) {
@@ -184,7 +185,7 @@ async function dbSync(context: ServiceContext): Promise<number> {
     }
   }
   await applyMigrations(context, mainDatabase(context), novaMigrations);
-  await pause(process, 2500);
+  await pause(process, startTimes.novaManage.dbSync);
   return 0;
 }
 

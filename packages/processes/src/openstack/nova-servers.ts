@@ -5,6 +5,7 @@ import { Messaging } from '../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { serveHttp } from './eventlet-server.ts';
 import { headerOf, plain } from './http.ts';
 import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
@@ -22,7 +23,7 @@ function objectsOf(context: ServiceContext): NovaObjects {
 export const novaConductor: Program = osloProgram({
   project: 'nova',
   run: async (context) => {
-    await pause(context.process, 2500);
+    await pause(context.process, startTimes.novaService);
     const objects = objectsOf(context);
     const messaging = new Messaging(context);
     await new PlacementClient(context).test('nova.conductor.manager', 'some operations');
@@ -51,7 +52,7 @@ export const novaScheduler: Program = osloProgram({
   project: 'nova',
   run: async (context) => {
     const { process, config, log } = context;
-    await pause(process, 2500);
+    await pause(process, startTimes.novaService);
     const messaging = new Messaging(context);
     const logger = 'nova.scheduler.manager';
     const placement = new PlacementClient(context);
@@ -86,7 +87,7 @@ export const novaNovncproxy: Program = osloProgram({
   },
   run: async (context) => {
     const { process, config, log, line } = context;
-    await pause(process, 2000);
+    await pause(process, startTimes.novaNovncproxy);
     const web = line.value('web') ?? config.text('DEFAULT', 'web', '/usr/share/novnc');
     const cert = config.text('DEFAULT', 'cert', 'self.pem');
     if (config.boolean('DEFAULT', 'ssl_only', false) && !process.files.exists(cert))

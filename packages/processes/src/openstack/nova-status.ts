@@ -5,6 +5,7 @@ import { endpointFilter, KeystoneSession } from '../oslo/keystone-session.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { apiDatabase, cell0, cellRows } from './nova-cells.ts';
 
 /** What is wrong; undefined when the check passes. */
@@ -29,7 +30,7 @@ export const novaStatus: Program = osloProgram({
     const { process, line } = context;
     if (line.operands.join(' ') !== 'upgrade check')
       throw new SystemExit(2, 'nova-status: error: argument command: invalid choice');
-    await pause(process, 1700);
+    await pause(process, startTimes.novaStatus.start);
     try {
       const lines: string[] = [];
       let failed = false;

@@ -5,6 +5,7 @@ import { loadConfig } from '../oslo/config.ts';
 import { Database } from '../oslo/database.ts';
 import { demandTables } from '../oslo/migrations.ts';
 import { pause } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { json, locationOf, plain } from './http.ts';
 import { missing } from './manage-commands.ts';
 import type { WsgiModule } from './uwsgi.ts';
@@ -21,7 +22,7 @@ export const placementApi: WsgiModule = async (process) => {
   });
   const context = apiContext(process, config, 'placement-api');
   const strategy = config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
-  await pause(process, 1500);
+  await pause(process, startTimes.placementApi);
   if (config.text('placement_database', 'connection') === undefined) throw missing('connection', 'placement_database');
   const database = new Database({ process, config, log: context.log, group: 'placement_database' });
   await database.transaction('INSERT', (schema) =>

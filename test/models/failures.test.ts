@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
+import { table } from '../cloud/table.ts';
 import { readFailures } from '../failures/failure.ts';
 import { remove } from '../failures/provoke.ts';
 import { expected, type Provoked, provokeAll } from '../failures/provoke-all.ts';
 import { realStage } from '../failures/stages.ts';
-import { table } from './table.ts';
 
 const failures = readFailures();
 let found: Provoked[];
