@@ -1,0 +1,3 @@
+import { playHalf } from './play-many.ts';
+
+playHalf(2);
