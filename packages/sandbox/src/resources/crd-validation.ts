@@ -5,6 +5,7 @@ import { validateCrdSchema } from './crd-schema-validation.ts';
 import { duplicate, invalid, notSupported, required, tooMany } from './field-error.ts';
 import { resolveFieldPath } from './field-path.ts';
 import { deepEqual, isObject, objectOf, textOf } from './json.ts';
+import { knownSchema, oncePerSchema } from './known-schema.ts';
 import { immutable } from './metadata.ts';
 import { isDns1035Label, isDnsSubdomain } from './names.ts';
 import { child, index } from './path.ts';
@@ -141,7 +142,7 @@ function validateVersions(versions: readonly CrdVersion[]): FieldError[] {
   return [...errors, ...[...common].flatMap((field) => validateField(first, field, shared[field]))];
 }
 
-function validateField(version: CrdVersion, field: Shared, path: string): FieldError[] {
+function validateField(version: CrdVersion, field: Shared, path: string): readonly FieldError[] {
   const schema = version.schema?.openAPIV3Schema;
   switch (field) {
     case 'schema':
@@ -155,7 +156,18 @@ function validateField(version: CrdVersion, field: Shared, path: string): FieldE
   }
 }
 
-function validateSchema(schema: Schema, path: string, statusEnabled: boolean): FieldError[] {
+/** What is wrong with a schema, by the place where it stands and whether there is a `status`. */
+const judged = oncePerSchema(() => new Map<string, readonly FieldError[]>());
+
+function validateSchema(given: Schema, path: string, statusEnabled: boolean): readonly FieldError[] {
+  const schema = knownSchema(given);
+  const place = `${path} ${statusEnabled}`;
+  const errors = judged(schema).get(place) ?? judgeSchema(schema, path, statusEnabled);
+  judged(schema).set(place, errors);
+  return errors;
+}
+
+function judgeSchema(schema: Schema, path: string, statusEnabled: boolean): readonly FieldError[] {
   const at = child(path, 'openAPIV3Schema');
   const errors: FieldError[] = [];
   if (statusEnabled && schema.type !== undefined && schema.type !== 'object') {

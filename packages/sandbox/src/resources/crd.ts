@@ -1,7 +1,6 @@
 import type { Kind, KubeObject } from '@openstack-operator/kube';
 import { age } from './age.ts';
 import { objectMetaSchema } from './builtin-schema.ts';
-import type { CelValidator } from './cel.ts';
 import { compileCel, hasRules } from './cel.ts';
 import { applyDefaults } from './defaulting.ts';
 import { embeddedErrors } from './embedded-resource.ts';
@@ -9,6 +8,7 @@ import { invalid } from './field-error.ts';
 import { decodeMetadata } from './go-decode.ts';
 import { objectOf } from './json.ts';
 import { compileJsonPath, type JsonPath, printValues } from './json-path.ts';
+import { knownSchema, oncePerSchema } from './known-schema.ts';
 import { validateListTypes } from './list-types.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import { subdomainName } from './names.ts';
@@ -71,6 +71,8 @@ const ageColumn: PrinterColumn = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
+const rulesOf = oncePerSchema((schema) => compileCel(schema));
+
 /**
  * Makes the ResourceType of one version of a valid CustomResourceDefinition (see `validateCrd`).
  * @throws Error when the definition has no such version
@@ -87,12 +89,11 @@ export function resourceTypeFromCrd(crd: KubeObject, version: string): ResourceT
     plural: names.plural,
     namespaced: spec.scope === 'Namespaced',
   };
-  const schema = definition.schema?.openAPIV3Schema ?? {};
+  const schema = knownSchema(definition.schema?.openAPIV3Schema ?? {});
   const { status, scale } = definition.subresources ?? {};
   const columns = definition.additionalPrinterColumns ?? [ageColumn];
   const paths = columns.map(({ jsonPath }) => compileJsonPath(jsonPath));
-  let cel: CelValidator | undefined;
-  const rules = () => (cel ??= compileCel(schema));
+  const rules = () => rulesOf(schema);
   return {
     kind,
     singular: names.singular || names.kind.toLowerCase(),
