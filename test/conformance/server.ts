@@ -14,7 +14,7 @@ import {
   type Transport,
   transportFor,
 } from '@openstack-operator/kube';
-import { builtinResourceTypes, createApiServer, resourceTypeFromCrd } from '@openstack-operator/sandbox';
+import { builtinResourceTypes, callOverHttps, createApiServer, resourceTypeFromCrd } from '@openstack-operator/sandbox';
 import { parse } from 'yaml';
 
 /** The server that a run is about. `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG. */
@@ -133,6 +133,7 @@ function sandboxTransport(): Transport {
     types,
     customType: resourceTypeFromCrd,
     authorization: 'RBAC',
+    webhooks: callOverHttps(realClock),
   }).transport();
 }
 

@@ -8,6 +8,8 @@ export type { Registry, ServedType } from './api/registry.ts';
 export type { RequestInfo, User } from './api/request-info.ts';
 export { StatusError } from './api/status.ts';
 export { type ResourceId, resourceIdOf, Store, type StoreEvent, type StoreListener } from './api/store.ts';
+export { callOverHttps } from './api/webhook-call.ts';
+export type { WebhookCaller } from './api/webhooks.ts';
 export type { ExecResult } from './nodes/container.ts';
 export type { NodeTimings } from './nodes/node-context.ts';
 export * from './nodes/program.ts';

@@ -14,6 +14,7 @@ import { type Listening, type ListenOptions, listen } from './api/listen.ts';
 import type { LogRequest } from './api/log-handler.ts';
 import type { User } from './api/request-info.ts';
 import { badRequest, StatusError } from './api/status.ts';
+import type { WebhookCaller } from './api/webhooks.ts';
 import { bootstrap } from './bootstrap.ts';
 import { workloadAdmission } from './controllers/admission.ts';
 import { Cluster } from './controllers/cluster.ts';
@@ -58,6 +59,8 @@ export interface SandboxOptions {
   readonly scheduler?: boolean;
   readonly authorization?: 'AlwaysAllow' | 'RBAC';
   readonly faults?: Faults;
+  /** How webhooks are called (`callOverHttps`). Default: their configurations are stored, and they are never asked. */
+  readonly webhooks?: WebhookCaller;
   /** How long nodes take, in milliseconds; default: no time at all. Programs wait on the clock for themselves. */
   readonly startTimes?: Partial<NodeTimings>;
   /**
@@ -134,6 +137,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     logs: (request, signal) => readLog(request, signal),
     ...(options.authorization && { authorization: options.authorization }),
     ...(options.faults && { faults: options.faults }),
+    ...(options.webhooks && { webhooks: options.webhooks }),
   });
   const { store, registry, admission } = api;
   const cluster = new Cluster({ store, registry, clock, random, admission }, 'kube-apiserver');

@@ -34,6 +34,7 @@ import { internalError, methodNotAllowed, notFound, notOffered, pathNotFound, St
 import { Store } from './store.ts';
 import { handleSubresource } from './subresource-handler.ts';
 import { watch } from './watch.ts';
+import { AwaitsWebhook, type WebhookCaller, webhookAdmission } from './webhooks.ts';
 import { createObject } from './write.ts';
 
 /** What an API server is made of. */
@@ -52,6 +53,8 @@ export interface ApiServerOptions {
   readonly logs?: LogSource;
   /** Milliseconds between two bookmarks of a watch. Default: 60000. */
   readonly bookmarkMs?: number;
+  /** How webhooks are called. Default: their configurations are stored, and they are never asked. */
+  readonly webhooks?: WebhookCaller;
 }
 
 /** Who the in-memory client is, unless it says otherwise. */
@@ -122,11 +125,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     }
     if (info.subresource === 'log') return handleLog(core, options.logs, info, signal);
     if (info.subresource !== '' && info.subresource !== 'status') {
-      return handleSubresource(core, served, info, body, warn);
+      return handleSubresource(seen, served, info, body, warn);
     }
     const toCollection = info.name === '' && (info.verb === 'update' || info.verb === 'patch');
     if (toCollection || !type.verbs.includes(info.verb)) throw methodNotAllowed();
-    if (info.verb !== 'watch') return handleResource(isRead(info) ? seen : core, served, info, body, warn);
+    if (info.verb !== 'watch') return handleResource(seen, served, info, body, warn);
     const wanted = negotiate(header(info, 'accept'));
     const serving = { wanted, include: includeObject(info.query), faults, bookmarkMs };
     return { status: 200, body: opened(watch(seen, served, info, serving)) };
@@ -140,14 +143,31 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     return stream;
   }
 
+  /** What one request works on: a read may see an older store, a write may have webhooks to ask. */
+  function coreOf(info: RequestInfo, fault: RequestFault | undefined): Core {
+    if (isRead(info)) {
+      return fault?.kind === 'stale' ? { ...core, store: new LaggingStore(store, fault.versions) } : core;
+    }
+    if (options.webhooks === undefined) return core;
+    return { ...core, admission: [...core.admission, webhookAdmission(core, options.webhooks, new Map())] };
+  }
+
   async function handle(request: HttpRequest, user: User, signal?: AbortSignal): Promise<HttpResponse> {
     signal?.throwIfAborted();
     const info = requestInfo(request, user);
     const fault = faults?.request?.(info);
     const refusal = fault && (await suffer(fault, clock, signal));
     const warnings: string[] = [];
-    const seen = fault?.kind === 'stale' ? { ...core, store: new LaggingStore(store, fault.versions) } : core;
-    const reply = refusal ?? answer(info, request, warnings, seen, signal);
+    const seen = coreOf(info, fault);
+    let reply = refusal;
+    while (reply === undefined) {
+      try {
+        reply = answer(info, request, warnings, seen, signal);
+      } catch (error) {
+        if (!(error instanceof AwaitsWebhook)) throw error;
+        await error.answered;
+      }
+    }
     if (fault?.kind === 'dropResponse') {
       if (reply.body instanceof ByteStream) reply.body.close();
       throw new ConnectionError('ECONNRESET', 'the sandbox lost the answer on its way');
@@ -168,6 +188,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       };
       return respond(info, request.body ?? '', warn, seen, signal);
     } catch (error) {
+      if (error instanceof AwaitsWebhook) throw error;
       if (error instanceof PlainNotFound) {
         const headers = { 'content-type': 'text/plain; charset=utf-8' };
         return { status: 404, headers, body: '404 page not found\n' };
@@ -278,7 +299,7 @@ function httpResponse(
 }
 
 function isRead({ verb }: RequestInfo): boolean {
-  return verb === 'get' || verb === 'list';
+  return verb === 'get' || verb === 'list' || verb === 'watch';
 }
 
 function wantsYaml(info: RequestInfo): boolean {
