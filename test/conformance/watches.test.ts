@@ -26,7 +26,7 @@ interface WireEvent {
 async function events(query: string, accept = 'application/json', collection = base): Promise<WireEvent[]> {
   const response = await server.transport.request({
     method: 'GET',
-    path: `${collection}?watch=true&timeoutSeconds=1&${query}`,
+    path: `${collection}?watch=true&${query.includes('timeoutSeconds=') ? '' : 'timeoutSeconds=1&'}${query}`,
     headers: { accept },
     stream: true,
   });
@@ -82,6 +82,22 @@ test('initial events end with a marked bookmark', async () => {
       true,
     ]
   `);
+});
+
+test('a watch that ends tells how far it came, when asked to', async () => {
+  const from = await version();
+  const watching = events(`resourceVersion=${from}&timeoutSeconds=5&allowWatchBookmarks=true`);
+  // A real server has nothing to tell when nothing happened to the kind anywhere.
+  const metadata = { name: 'elsewhere', namespace: await server.namespace() };
+  const elsewhere = await server.client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  const last = (await watching).at(-1);
+  expect([last?.type, Object.keys(last?.object ?? {}).sort(), Object.keys(last?.object.metadata ?? {})]).toEqual([
+    'BOOKMARK',
+    ['apiVersion', 'kind', 'metadata'],
+    ['resourceVersion'],
+  ]);
+  const reached = Number(last?.object.metadata.resourceVersion);
+  expect(reached).toBeGreaterThanOrEqual(Number(elsewhere.metadata.resourceVersion));
 });
 
 test('what comes into a selection is added, what leaves it is deleted', async () => {

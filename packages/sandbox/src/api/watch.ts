@@ -10,6 +10,9 @@ import { isTrue, type RequestInfo } from './request-info.ts';
 import { StatusError } from './status.ts';
 import type { StoreEvent } from './store.ts';
 
+/** How long before the end of a watch a real server sends its version, in seconds. */
+const LAST_BOOKMARK_S = 2;
+
 /** How a watch is served. */
 export interface WatchServing {
   readonly wanted: Wanted;
@@ -65,6 +68,11 @@ export function watch(core: Core, served: ServedType, info: RequestInfo, serving
   if (timeout > 0) {
     const timer = core.clock.after(timeout * 1000, () => stream.close(), { ref: false });
     stream.onEnd(() => timer.cancel());
+    // So that who goes on from here need not begin far back.
+    if (bookmarks && timeout > LAST_BOOKMARK_S) {
+      const last = core.clock.after((timeout - LAST_BOOKMARK_S) * 1000, () => sender.bookmark(), { ref: false });
+      stream.onEnd(() => last.cancel());
+    }
   }
   return stream;
 }
