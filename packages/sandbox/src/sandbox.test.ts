@@ -95,12 +95,13 @@ test('a Job that succeeds is Complete, one that crashes is Failed after its back
 test('a process that is killed is started again by its kubelet', async () => {
   const { sandbox, client, store } = start();
   await client.create(Deployment, web('web'));
-  const available = () => store.get(Deployment, 'default/web')?.['status'] as { availableReplicas?: number } | undefined;
+  const available = () =>
+    store.get(Deployment, 'default/web')?.['status'] as { availableReplicas?: number } | undefined;
   await sandbox.run(() => available()?.availableReplicas === 1);
   const [pod] = store.list(Pod);
   const restarts = () =>
-    (store.list(Pod)[0]?.['status'] as { containerStatuses: { restartCount: number }[] }).containerStatuses[0]
-      ?.restartCount;
+    (store.list(Pod)[0]?.['status'] as { containerStatuses: { restartCount: number }[] } | undefined)
+      ?.containerStatuses[0]?.restartCount;
   sandbox.pods.kill({ namespace: 'default', name: pod?.metadata.name ?? '' });
   await sandbox.run(() => restarts() === 1 && available()?.availableReplicas === 1);
 });
