@@ -66,6 +66,10 @@ test-leaks: install ## 100,000 objects and reconciles, 150 clouds: nothing stays
 test-upgrade: install ## what restarts when the operator of an earlier revision (FROM=v1.0) becomes this one; make test does it too
 	UPGRADE_FROM=$(FROM) vitest run --disable-console-intercept test/upgrade
 
+.PHONY: bench
+bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, idle cost, restart (bench/README.md; a quiet machine)
+	node bench/clouds/main.ts
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
 

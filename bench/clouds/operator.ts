@@ -1,0 +1,93 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import {
+  connect,
+  createMetrics,
+  meteredTransport,
+  noLog,
+  type Runtime,
+  realClock,
+  realRandom,
+  type Transport,
+} from '@openstack-operator/kube';
+import { runOperator } from '@openstack-operator/operator';
+import { Registry } from 'prom-client';
+
+/** What an operator says of itself; counted since the last time it was asked. */
+export interface Usage {
+  /** Seconds of processor time. */
+  readonly cpu: number;
+  /** Bytes: of the moment, and the most so far. */
+  readonly rss: number;
+  readonly peak: number;
+  readonly heap: number;
+  /** Milliseconds for which nothing else had its turn. */
+  readonly longestBlock: number;
+  /** Requests that change something; leases aside. */
+  readonly writes: number;
+  readonly idle: boolean;
+}
+
+const operatorNamespace = 'openstack-operator-system';
+/** Milliseconds between two looks at the event loop. */
+const RESOLUTION = 2;
+
+/** A process of its own: the operator as in a pod, but that it tells what it takes. Says how long its start took, in ms. */
+const [kubeconfig = ''] = process.argv.slice(2);
+const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
+const metrics = createMetrics(new Registry());
+let writes = 0;
+let runtime: Runtime | undefined;
+
+const counted = (transport: Transport): Transport => ({
+  request(request, signal) {
+    if (request.method !== 'GET' && !request.path.includes('/leases')) writes++;
+    return transport.request(request, signal);
+  },
+  close: () => transport.close(),
+});
+const { client } = await connect({
+  kubeconfig,
+  env: {},
+  clock: realClock,
+  wrap: (transport, host) => meteredTransport(counted(transport), metrics, host),
+});
+const stop = new AbortController();
+process.once('disconnect', () => process.exit());
+
+let before = process.cpuUsage();
+process.on('message', (asked) => {
+  if (asked === 'stop') return stop.abort(new Error('the measurement is over'));
+  const { user, system } = process.cpuUsage(before);
+  before = process.cpuUsage();
+  const { rss, heapUsed: heap } = process.memoryUsage();
+  const usage: Usage = {
+    cpu: (user + system) / 1e6,
+    rss,
+    peak: process.resourceUsage().maxRSS * 1024,
+    heap,
+    longestBlock: Math.max(0, delays.max / 1e6 - RESOLUTION),
+    writes,
+    idle: runtime?.idle ?? false,
+  };
+  writes = 0;
+  delays.reset();
+  process.send?.(usage);
+});
+await runOperator({
+  client,
+  clock: realClock,
+  random: realRandom,
+  log: noLog,
+  signal: stop.signal,
+  namespace: operatorNamespace,
+  identity: `operator-${process.pid}`,
+  metrics,
+  started(started) {
+    runtime = started;
+    // What loading the program blocks is its start, and counted there.
+    delays.enable();
+    process.send?.(performance.now());
+  },
+});
+await client.close();
+process.disconnect?.();

@@ -1,0 +1,120 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { minimalControlPlane } from '@openstack-operator/cli';
+import { type Client, connect, Namespace, realClock, sleep } from '@openstack-operator/kube';
+import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { bundle } from './bundle.ts';
+import type { Usage } from './operator.ts';
+
+/** What so many minimal clouds take. */
+export interface Measured {
+  readonly clouds: number;
+  /** Seconds from the first resource to all of them Ready, by operator and Kubernetes together. */
+  readonly seconds: number;
+  /** The operator's, of the rollout. */
+  readonly rollout: Usage;
+  /** The operator's, while nothing happens. */
+  readonly idle: Usage;
+  readonly idleSeconds: number;
+  /** Milliseconds from the start of a new operator to warm caches and working controllers. */
+  readonly restart: number;
+  /** The new operator's, until it rests. */
+  readonly restarted: Usage;
+}
+
+/** Seconds for which an operator is watched while nothing happens. */
+const IDLE = 30;
+/** Seconds after which a rollout is given up; more for more clouds. */
+const patience = (clouds: number) => 300 + 30 * clouds;
+
+/** Rolls out so many minimal clouds at once, in processes of their own; then lets them rest; then restarts the operator. */
+export async function measure(clouds: number, folder: string, told: (text: string) => void): Promise<Measured> {
+  const kubeconfig = join(folder, `kubeconfig-${clouds}`);
+  const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
+  const server = await begin(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
+  let operator = await begin(program, [kubeconfig]);
+  const { client } = await connect({ kubeconfig, env: {}, clock: realClock });
+  try {
+    await ask(operator.process);
+    const begun = performance.now();
+    for (let index = 1; index <= clouds; index++) await create(client, `cloud-${index}`);
+    await untilReady(client, clouds, told);
+    const seconds = (performance.now() - begun) / 1000;
+    const rollout = await ask(operator.process);
+    await rest(operator.process);
+    await sleep(realClock, IDLE * 1000);
+    const idle = await ask(operator.process);
+    operator.process.send('stop');
+    await once(operator.process, 'exit');
+    operator = await begin(program, [kubeconfig]);
+    const restarted = await rest(operator.process);
+    return { clouds, seconds, rollout, idle, idleSeconds: IDLE, restart: Number(operator.said), restarted };
+  } finally {
+    await client.close();
+    for (const { process } of [operator, server]) process.kill();
+  }
+}
+
+/** Starts a program; resolves when it says its first word. */
+async function begin(file: string, args: readonly string[]): Promise<{ process: ChildProcess; said: unknown }> {
+  const process = fork(file, args, { stdio: 'inherit' });
+  const died = once(process, 'exit').then(([code]) => {
+    throw new Error(`${file} ended before it worked: exit ${code}`);
+  });
+  const [said] = (await Promise.race([once(process, 'message'), died])) as [unknown];
+  died.catch(() => {});
+  return { process, said };
+}
+
+async function ask(operator: ChildProcess): Promise<Usage> {
+  const answer = once(operator, 'message');
+  operator.send('usage');
+  return ((await answer) as [Usage])[0];
+}
+
+/** Until an operator has had nothing to do or to write for five seconds: all that it did until then. */
+async function rest(operator: ChildProcess): Promise<Usage> {
+  let all = await ask(operator);
+  for (let quiet = 0; quiet < 5; ) {
+    await sleep(realClock, 1000);
+    const more = await ask(operator);
+    quiet = more.idle && more.writes === 0 ? quiet + 1 : 0;
+    all = {
+      ...more,
+      cpu: all.cpu + more.cpu,
+      writes: all.writes + more.writes,
+      longestBlock: Math.max(all.longestBlock, more.longestBlock),
+    };
+  }
+  return all;
+}
+
+/** A minimal cloud in a namespace of its own, on one node. */
+async function create(client: Client, name: string): Promise<void> {
+  await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const spec = { nova: { virtType: 'qemu', computeReplicas: 1 } };
+  await client.create(OpenStackControlPlane, {
+    ...minimalControlPlane,
+    metadata: { name, namespace: name },
+    spec,
+  } as unknown as OpenStackControlPlane);
+}
+
+async function untilReady(client: Client, clouds: number, told: (text: string) => void): Promise<void> {
+  const end = performance.now() + patience(clouds) * 1000;
+  for (;;) {
+    const { items } = await client.list(OpenStackControlPlane);
+    const waiting = items.filter((one) => conditionOf(one, 'Ready')?.status !== 'True');
+    told(`${items.length - waiting.length} of ${clouds} Ready`);
+    if (waiting.length === 0) return;
+    if (performance.now() > end) {
+      const [one] = waiting;
+      throw new Error(
+        `${waiting.length} of ${clouds} clouds are not Ready after ${patience(clouds)} s: ` +
+          `${one?.metadata.name}: ${one && conditionOf(one, 'Ready')?.message}`,
+      );
+    }
+    await sleep(realClock, clouds < 10 ? 100 : 1000);
+  }
+}
