@@ -1,5 +1,6 @@
-import type { KubeObject } from '@openstack-operator/kube';
+import { CustomResourceDefinition, type KubeObject } from '@openstack-operator/kube';
 import { integer, list, object, rule, text } from './schemas.ts';
+import { type TestServer, uniqueName } from './server.ts';
 
 /** A CustomResourceDefinition of one version, with this schema of its `spec`. */
 export function definition(name: string, spec: object, version: object = {}): KubeObject {
@@ -22,6 +23,22 @@ export function definition(name: string, spec: object, version: object = {}): Ku
       ],
     },
   };
+}
+
+/**
+ * Makes a kind and waits until it is served; gives its path, and its name. A real server's caches of it begin now, while of
+ * the kinds that it always had it forgets nothing for minutes.
+ */
+export async function newKind(server: TestServer): Promise<{ path: (namespace?: string) => string; kind: string }> {
+  const singular = uniqueName('kind').replace('-', '');
+  const stated = definition(singular, { type: 'object' }) as CustomResourceDefinition;
+  const { spec } = await server.client.create(CustomResourceDefinition, stated);
+  const path = (namespace?: string) =>
+    `/apis/conformance.example.com/v1/${namespace === undefined ? '' : `namespaces/${namespace}/`}${spec.names.plural}`;
+  for (let tries = 0; tries < 5000; tries += 1) {
+    if ((await server.request('GET', path())).status === 200) return { path, kind: spec.names.kind };
+  }
+  throw new Error(`${path()} is not served`);
 }
 
 const root = (schema: object) => ({ schema: { openAPIV3Schema: schema } });

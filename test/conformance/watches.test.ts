@@ -1,7 +1,7 @@
-import { type ConfigMap as ConfigMapObject, CustomResourceDefinition, defineKind } from '@openstack-operator/kube';
+import { type ConfigMap as ConfigMapObject, defineKind } from '@openstack-operator/kube';
 import { beforeAll, expect, test } from 'vitest';
-import { definition } from './definitions.ts';
-import { stable, type TestServer, testServer, uniqueName } from './server.ts';
+import { newKind } from './definitions.ts';
+import { stable, type TestServer, testServer } from './server.ts';
 
 const ConfigMap = defineKind<ConfigMapObject>('v1', 'ConfigMap', 'configmaps');
 
@@ -118,15 +118,8 @@ test('what comes into a selection is added, what leaves it is deleted', async ()
 });
 
 test('a version that is forgotten ends the watch', async () => {
-  // A real server's watch cache begins when the kind does: of the kinds that it always had it forgets nothing for long.
-  const singular = uniqueName('watched').replace('-', '');
-  await server.client.create(
-    CustomResourceDefinition,
-    definition(singular, { type: 'object' }) as CustomResourceDefinition,
-  );
-  const collection = `/apis/conformance.example.com/v1/${singular}s`;
-  while ((await server.request('GET', collection)).status !== 200);
-  const list = await events('resourceVersion=1', undefined, collection);
+  const { path } = await newKind(server);
+  const list = await events('resourceVersion=1', undefined, path());
   const first = list[0] as unknown as { type: string; object: { message: string } };
   const object = { ...first.object, message: first.object.message.replaceAll(/\d+/g, '<n>') };
   expect([list.length, first.type, object]).toMatchInlineSnapshot(`
