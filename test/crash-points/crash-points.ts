@@ -16,6 +16,9 @@ export interface Coverage {
  * comes when the operator, started anew, has nothing more to do and all objects are as at such a moment of the
  * undisturbed life. All that an operator knows is in objects, so a death there is a first death again, and an earlier
  * one that had broken anything would have left other objects: now, or at the end of the phase, where they are compared.
+ * For the same reason a life ends at such a rest when nothing that comes later is left to be tried: bursts of writes,
+ * each of which a life can be killed in once, differ much in length.
+ *
  * What only a life of one death can show is what a second start mends: for that there is `killAt`.
  *
  * Points that no such life comes past (a started operator may write in another order) have a life of their own.
@@ -26,10 +29,15 @@ export async function killEverywhere(
   points: readonly Point[] = undisturbed.points,
 ): Promise<Coverage> {
   const open = new Set(points);
+  const burst = (point: Point) => undisturbed.bursts.get(point) ?? 0;
   let chains = 0;
   for (let before = -1; open.size > 0 && before !== open.size; chains++) {
     before = open.size;
-    await live(upTo(phases, [...open]), { undisturbed, strikes: (point, rested) => rested && open.delete(point) });
+    await live(upTo(phases, [...open]), {
+      undisturbed,
+      strikes: (point, rested) => rested && open.delete(point),
+      enough: (last) => [...open].every((point) => burst(point) <= burst(last)),
+    });
   }
   const single = open.size;
   for (const point of open) await killAt(point, phases, undisturbed);

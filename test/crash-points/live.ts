@@ -13,6 +13,8 @@ export interface Account {
   /** Moments of its writes, the first of those between which nothing whatever happened. */
   readonly points: readonly Point[];
   readonly writes: number;
+  /** In which burst of writes a point is: how often the operator had been at rest before. */
+  readonly bursts: ReadonlyMap<Point, number>;
   /** States in which the operator had nothing to do. */
   readonly rests: ReadonlySet<string>;
   /** Phase -> its final objects and how they came about. */
@@ -28,6 +30,8 @@ export interface Disturbance {
    */
   readonly strikes: (point: Point, rested: boolean) => boolean;
   readonly undisturbed: Account;
+  /** Asked at such a rest: whether the life may end here, as it goes on like the undisturbed one. */
+  readonly enough?: (last: Point) => boolean;
 }
 
 /** Milliseconds until a dead operator is started again: at once, as a pod, as one on another node. */
@@ -42,7 +46,10 @@ const settled = 65_000;
  */
 export async function live(phases: readonly Phase[], disturbance?: Disturbance): Promise<Account> {
   const points = new Map<string, Point>();
+  const bursts = new Map<Point, number>();
   const rests = new Set<string>();
+  let resting = 0;
+  let over = false;
   const ends = new Map<string, Record<string, unknown>>();
   const deaths: Point[] = [];
   let writes = 0;
@@ -57,6 +64,7 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
     const { version } = cloud.rehearsal.sandbox.api.store;
     const instant = `${version} ${cloud.clock.now()}`;
     if (!points.has(instant)) points.set(instant, point);
+    if (!bursts.has(point)) bursts.set(point, resting);
     if (disturbance?.strikes(point, rested) !== true) return;
     deaths.push(point);
     life.abort();
@@ -94,12 +102,15 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
     for (;;) {
       await cloud.until(() => {
         if (operator?.runtime.idle === true) {
+          resting++;
           if (disturbance === undefined) rests.add(world.state());
           else rested ||= disturbance.undisturbed.rests.has(world.state());
         }
-        return life.signal.aborted || holds();
+        const last = deaths.at(-1);
+        over ||= rested && last !== undefined && disturbance?.enough?.(last) === true;
+        return life.signal.aborted || over || holds();
       });
-      if (!life.signal.aborted) return;
+      if (over || !life.signal.aborted) return;
       await cloud.clock.advance(downtimes[deaths.length % downtimes.length] as number);
       await start();
     }
@@ -111,8 +122,10 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
       phase = name;
       await act(cloud);
       await until(() => done(cloud));
+      if (over) break;
       const end = cloud.clock.now() + settled;
       await until(() => cloud.clock.now() >= end && done(cloud));
+      if (over) break;
       ends.set(name, { ...finalObjects(cloud.rehearsal.objects()), history: world.history() });
       const expected = disturbance?.undisturbed.ends.get(name);
       const found = expected === undefined ? [] : differences(expected, ends.get(name) ?? {});
@@ -125,7 +138,7 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
     life.abort();
     cloud.rehearsal.stop();
   }
-  return { points: [...new Set(points.values())], writes, rests, ends, deaths };
+  return { points: [...new Set(points.values())], writes, bursts, rests, ends, deaths };
 }
 
 function killed(): ConnectionError {

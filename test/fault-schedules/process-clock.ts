@@ -2,7 +2,10 @@ import type { Clock } from '@openstack-operator/kube';
 
 /** The clock of one process: it can be set, and the process can be stopped and go on later (SIGSTOP, a paused VM). */
 export interface ProcessClock extends Clock {
-  /** Sets what `now` says forward or back; timers go on as they were. */
+  /**
+   * Sets what `now` says forward or back; timers go on as they were. Not while the process stands still: whoever is set
+   * back by as much as it slept cannot know without a monotonic clock, which `Clock` has not.
+   */
   step(ms: number): void;
   /** Holds every timer, and all that waits for `awake`. */
   freeze(): void;
@@ -33,7 +36,7 @@ export function processClock(clock: Clock): ProcessClock {
       };
     },
     step: (ms) => {
-      offset += ms;
+      if (!frozen) offset += ms;
     },
     freeze: () => {
       frozen = true;
