@@ -155,7 +155,8 @@ async function serve(server: ApiServer, request: Incoming, response: Outgoing, u
     if (response instanceof http.ServerResponse) response.flushHeaders();
     if (request.method === 'HEAD') return void response.end();
     for await (const chunk of answer.body) {
-      if (!writable.write(chunk)) await drained(writable);
+      // After its end a response neither drains nor closes any more.
+      if (!writable.write(chunk) && !abort.signal.aborted) await drained(writable);
     }
     response.end();
   } catch (error) {
@@ -167,8 +168,14 @@ async function serve(server: ApiServer, request: Incoming, response: Outgoing, u
 
 function drained(response: Writable): Promise<void> {
   return new Promise((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
+    // A watch waits often and lives long: the listener that was not called goes too.
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.once('drain', done);
+    response.once('close', done);
   });
 }
 
