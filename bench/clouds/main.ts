@@ -45,14 +45,16 @@ async function main(): Promise<void> {
         last = text;
       });
       all.push(measured);
+      // Of a run that is broken off, what it has found so far stays.
+      if (size !== sizes.at(-1)) console.log(`\n${figures([measured])}\n`);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`\n${before}\n\n${report(all)}`);
+  console.log(`\n${before}\n\n${figures(all)}\n\n${fits(all)}\n`);
 }
 
-function report(all: readonly Measured[]): string {
+function figures(all: readonly Measured[]): string {
   const rows = all.map(({ clouds, seconds, rollout, idle, idleSeconds, restart, restarted }) => [
     String(clouds),
     seconds.toFixed(1),
@@ -79,7 +81,7 @@ function report(all: readonly Measured[]): string {
     'restart s',
     'writes after it',
   ];
-  return `${table(head, rows)}\n\n${fits(all)}\n`;
+  return table(head, rows);
 }
 
 /** How what clouds take grows with their number. */

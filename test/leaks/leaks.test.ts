@@ -9,10 +9,10 @@ async function watched(stage: string, count: number): Promise<string> {
   return stdout;
 }
 
-test('a controller remembers nothing of objects that are gone', async () => {
-  expect(await watched('runtime', 500)).toContain('- nothing stays');
+test.concurrent('a controller remembers nothing of objects that are gone', async () => {
+  expect(await watched('runtime', 300)).toContain('- nothing stays');
 });
 
-test('the operator, its Kubernetes and its processes remember nothing of clouds that are gone', async () => {
-  expect(await watched('identity', 500)).toContain('- nothing stays');
+test.concurrent('the operator, its Kubernetes and its processes remember nothing of clouds that are gone', async () => {
+  expect(await watched('identity', 400)).toContain('- nothing stays');
 });
