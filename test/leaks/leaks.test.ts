@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** A process of its own: other tests make Maps as well. `make test-leaks` goes on a hundred times as long. */
 async function watched(stage: string, count: number): Promise<string> {
-  const args = [`${import.meta.dirname}/main.ts`, '--stage', stage, '--count', String(count), '--samples', '5'];
+  const args = [`${import.meta.dirname}/main.ts`, '--stage', stage, '--count', String(count), '--samples', '3'];
   const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
   return stdout;
 }

@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   const [count, samples] = [Number(values.count), Number(values.samples)];
   if (unknown !== undefined) return refuse(`--stage ${unknown}: there are ${Object.keys(stages).join(', ')}`);
   if (!(count >= 1)) return refuse(`--count ${values.count}: a number of reconciles is expected`);
-  if (!(samples >= 5)) return refuse(`--samples ${values.samples}: at least 5 are needed for a line`);
+  if (!(samples >= 3)) return refuse(`--samples ${values.samples}: at least 3 are needed for a line`);
   const parts: string[] = [];
   let leaks = 0;
   for (const name of names) {
