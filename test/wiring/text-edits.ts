@@ -47,10 +47,14 @@ function sqlEdits(line: string): Edit[] {
     what: `other name than ${match[0]}`,
     apply: (text) => text.replace(match[0], appended(match[0].slice(0, -1)) + match[0].slice(-1)),
   }));
-  const password: Edit[] = /IDENTIFIED BY '/.test(line)
-    ? [{ what: 'other password', apply: (text) => text.replace(/';$/, "x';") }]
+  const password: Edit[] = /IDENTIFIED BY (PASSWORD )?'/.test(line)
+    ? [{ what: 'other password', apply: (text) => text.replace(/.';$/, (end) => (end === "0';" ? "1';" : "0';")) }]
     : [];
-  return titled(line.replace(/IDENTIFIED BY '.*'/, "IDENTIFIED BY '...'"), [dropped, ...names, ...password]);
+  return titled(line.replace(/IDENTIFIED BY (PASSWORD )?'.*'/, "IDENTIFIED BY '...'"), [
+    dropped,
+    ...names,
+    ...password,
+  ]);
 }
 
 /** Lines that are left out, and hosts and ports in them; what only opens or closes a block is no instruction. */

@@ -25,7 +25,7 @@ export function databaseRecords(service: Service, context: Context): Records {
   const { host, port, adminUser, adminPassword } = context.database;
   const name = context.named('db-create');
   const { user, secret } = context.accounts.database;
-  const password = secretReference(secret, 'password', 'sql');
+  const password = secretReference(secret, 'password', 'sqlhash');
   const databases = new Set([
     ...(service.databases ?? []).map((database) => databaseName(context.accounts, database.name)),
     ...(service.moreDatabases?.(context) ?? []),
@@ -35,8 +35,8 @@ export function databaseRecords(service: Service, context: Context): Records {
     ...[...databases].map(
       (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
     ),
-    `CREATE USER IF NOT EXISTS '${user}'@'%' IDENTIFIED BY '${password}';`,
-    `ALTER USER '${user}'@'%' IDENTIFIED BY '${password}';`,
+    `CREATE USER IF NOT EXISTS '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+    `ALTER USER '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
     ...[...databases].map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${user}'@'%';`),
   ];
   const client = [

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { OptionValue, OsloFile } from './writer.ts';
 
 /** How a secret value is encoded where it is put. */
@@ -6,8 +7,8 @@ export type Filter =
   | 'url'
   /** `$` doubled, as in oslo.config files. */
   | 'oslo'
-  /** Quoted for SQL: backslash and quote escaped; the reference stands between single quotes. */
-  | 'sql'
+  /** What MariaDB keeps of a password (mysql_native_password): the client prints a statement that failed, this tells nobody. */
+  | 'sqlhash'
   /** Quoted for JSON and MySQL option files, which read the same escapes: the reference stands between double quotes. */
   | 'quoted'
   /** `%` doubled, as in Python's configparser (alembic). */
@@ -46,8 +47,8 @@ function encode(text: string, filter: Filter): string {
       return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
     case 'oslo':
       return text.replaceAll('$', '$$$$');
-    case 'sql':
-      return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+    case 'sqlhash':
+      return `*${hash('sha1', hash('sha1', text, 'buffer')).toUpperCase()}`;
     case 'quoted':
       return text
         .replaceAll('\\', '\\\\')

@@ -1,15 +1,22 @@
+import { hash } from 'node:crypto';
 import { MysqlError, type Schema } from './mysql-protocol.ts';
 
 /** An account `'user'@'host'`. */
 export interface Account {
   readonly user: string;
   readonly host: string;
-  /** Undefined: nobody can log in by password. */
-  password: string | undefined;
+  /** `passwordHash` of its password. Undefined: nobody can log in by password. */
+  hash: string | undefined;
   /** Logs in over the Unix socket without a password when the system user has this id. */
   socketUid: number | undefined;
   /** `*` or a database -> its privileges (upper case; `ALL PRIVILEGES` for all). */
   readonly grants: Map<string, Set<string>>;
+}
+
+/** What mysql_native_password keeps of a password; of an empty one nothing. */
+export function passwordHash(password: string): string {
+  if (password === '') return '';
+  return `*${hash('sha1', hash('sha1', password, 'buffer')).toUpperCase()}`;
 }
 
 /** What a data directory holds. */

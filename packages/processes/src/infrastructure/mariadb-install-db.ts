@@ -68,7 +68,7 @@ export const mariadbInstallDb: Program = command(async (process) => {
       catalog.accounts.set(accountKey('root', host), {
         user: 'root',
         host,
-        password: normal ? '' : undefined,
+        hash: normal ? '' : undefined,
         socketUid: normal ? undefined : 0,
         grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
       });
@@ -79,7 +79,7 @@ export const mariadbInstallDb: Program = command(async (process) => {
       catalog.accounts.set(accountKey(user, 'localhost'), {
         user,
         host: 'localhost',
-        password: undefined,
+        hash: undefined,
         socketUid: uid,
         grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
       });

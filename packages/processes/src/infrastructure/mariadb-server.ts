@@ -2,7 +2,7 @@ import type { Listener, Peer, Process, Program, Session } from '@openstack-opera
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { accountFor, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
+import { accountFor, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { mariadbOptions } from './mariadb-options.ts';
 import { MysqlError, type MysqlReply, type MysqlRequest } from './mysql-protocol.ts';
@@ -173,7 +173,7 @@ function runInitFile(
     account: {
       user: '',
       host: '',
-      password: undefined,
+      hash: undefined,
       socketUid: undefined,
       grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
     },
@@ -219,7 +219,7 @@ function session(
       const account = accountFor(catalog, request.user, local ? ['localhost'] : [clientHost]);
       const bySocket = peer.address === '' && account?.socketUid !== undefined;
       const password = request.password ?? '';
-      if (account === undefined || (!bySocket && account.password !== password)) {
+      if (account === undefined || (!bySocket && account.hash !== passwordHash(password))) {
         const used = password === '' ? 'NO' : 'YES';
         const message = `Access denied for user '${request.user}'@'${clientHost}' (using password: ${used})`;
         log('Warning', message);

@@ -150,6 +150,17 @@ describe('mariadbd', () => {
     expect(await as('-e', 'SELECT 1')).toContain('ERROR 1045');
   });
 
+  it('takes what it keeps of a password for the password', async () => {
+    const { client } = await server();
+    const create = (hash: string) =>
+      client.run(['mariadb', ...root, '-e', `CREATE USER k IDENTIFIED BY PASSWORD '${hash}'`]);
+    expect((await create('secretpw')).output).toContain('Password hash should be a 41-digit hexadecimal number');
+    await create('*7648E52EC79D4BB879B7B913F0B8BBF8DC4AB6CC');
+    const logIn = (password: string) => client.run(['mariadb', '-hmariadb', '-uk', `-p${password}`, '-e', 'SELECT 1']);
+    expect((await logIn('secretpw')).status).toBe(0);
+    expect((await logIn('another')).output).toContain('ERROR 1045');
+  });
+
   it('stops a script at its first error, but not a sourced file', async () => {
     const { client } = await server();
     const script = 'CREATE DATABASE a;\nDROP DATABASE nothere;\nCREATE DATABASE b;\n';

@@ -1,4 +1,4 @@
-import { type Account, accountKey, isGranted } from './mariadb-catalog.ts';
+import { type Account, accountKey, isGranted, passwordHash } from './mariadb-catalog.ts';
 import { MysqlError } from './mysql-protocol.ts';
 import type { SqlReader } from './sql-parser.ts';
 import type { SqlSession } from './sql-session.ts';
@@ -10,7 +10,7 @@ interface AccountName {
 
 interface Identification {
   /** Present when the statement says how the account logs in. */
-  readonly password?: string;
+  readonly hash?: string;
 }
 
 const quoted = ({ user, host }: AccountName): string => `'${user}'@'${host}'`;
@@ -29,17 +29,23 @@ function accountName(session: SqlSession, reader: SqlReader): AccountName {
   return name.host === 'CURRENT_USER' ? { user: session.account.user, host: session.account.host } : name;
 }
 
-/** `IDENTIFIED BY 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, or nothing. */
+/** `IDENTIFIED BY 'x'`, `IDENTIFIED BY PASSWORD 'hash'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, or nothing. */
 function identification(reader: SqlReader): Identification {
   if (!reader.accept('IDENTIFIED')) return {};
-  if (reader.accept('BY')) return { password: reader.text() };
+  if (reader.accept('BY', 'PASSWORD')) {
+    const hash = reader.text();
+    if (!/^(\*[0-9A-F]{40})?$/i.test(hash))
+      throw new MysqlError(1372, 'HY000', 'Password hash should be a 41-digit hexadecimal number');
+    return { hash: hash.toUpperCase() };
+  }
+  if (reader.accept('BY')) return { hash: passwordHash(reader.text()) };
   if (!reader.accept('VIA') && !reader.accept('WITH')) reader.fail();
   reader.name();
   if (!reader.accept('USING') && !reader.accept('AS')) return {};
   reader.expect('PASSWORD', '(');
-  const password = reader.text();
+  const hash = passwordHash(reader.text());
   reader.expect(')');
-  return { password };
+  return { hash };
 }
 
 function resourceOptions(reader: SqlReader): void {
@@ -64,17 +70,17 @@ export function createUser(session: SqlSession, reader: SqlReader, replace: bool
   reader.end();
   demandCreateUser(session);
   const failed: AccountName[] = [];
-  for (const { name, password } of wanted) {
+  for (const { name, hash } of wanted) {
     if (session.catalog.accounts.has(accountKey(name.user, name.host)) && !replace) {
       if (!tolerant) failed.push(name);
-    } else addAccount(session, name, password ?? '');
+    } else addAccount(session, name, hash ?? '');
   }
   if (failed.length > 0)
     throw new MysqlError(1396, 'HY000', `Operation CREATE USER failed for ${failed.map(quoted).join(',')}`);
 }
 
-function addAccount(session: SqlSession, { user, host }: AccountName, password: string): Account {
-  const account: Account = { user, host, password, socketUid: undefined, grants: new Map() };
+function addAccount(session: SqlSession, { user, host }: AccountName, hash: string): Account {
+  const account: Account = { user, host, hash, socketUid: undefined, grants: new Map() };
   session.catalog.accounts.set(accountKey(user, host), account);
   return account;
 }
@@ -86,19 +92,19 @@ export function alterUser(session: SqlSession, reader: SqlReader): void {
   resourceOptions(reader);
   reader.end();
   const failed: AccountName[] = [];
-  for (const { name, password } of wanted) {
+  for (const { name, hash } of wanted) {
     const account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account !== session.account) demandCreateUser(session);
     if (account === undefined) failed.push(name);
-    else if (password !== undefined) identify(account, password);
+    else if (hash !== undefined) identify(account, hash);
   }
   if (failed.length > 0 && !tolerant) {
     throw new MysqlError(1396, 'HY000', `Operation ALTER USER failed for ${failed.map(quoted).join(',')}`);
   }
 }
 
-function identify(account: Account, password: string): void {
-  account.password = password;
+function identify(account: Account, hash: string): void {
+  account.hash = hash;
   account.socketUid = undefined;
 }
 
@@ -176,12 +182,12 @@ export function grant(session: SqlSession, reader: SqlReader): void {
   resourceOptions(reader);
   reader.end();
   demandGrant(session, granted, database);
-  for (const { name, password } of wanted) {
+  for (const { name, hash } of wanted) {
     let account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account === undefined) {
-      if (password === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
-      account = addAccount(session, name, password);
-    } else if (password !== undefined) identify(account, password);
+      if (hash === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
+      account = addAccount(session, name, hash);
+    } else if (hash !== undefined) identify(account, hash);
     const held = account.grants.get(database) ?? new Set();
     for (const privilege of granted) if (privilege !== 'USAGE') held.add(privilege);
     if (option) held.add('GRANT OPTION');

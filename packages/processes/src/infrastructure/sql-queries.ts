@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Account, accountKey, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
 import { MysqlError } from './mysql-protocol.ts';
 import type { SqlReader } from './sql-parser.ts';
@@ -91,13 +90,8 @@ const option = (held: ReadonlySet<string> | undefined): string =>
 
 function identified(account: Account): string {
   if (account.socketUid !== undefined) return ' IDENTIFIED VIA unix_socket';
-  if (account.password === undefined || account.password === '') return '';
-  return ` IDENTIFIED BY PASSWORD '${passwordHash(account.password)}'`;
-}
-
-function passwordHash(password: string): string {
-  const once = createHash('sha1').update(password).digest();
-  return `*${createHash('sha1').update(once).digest('hex').toUpperCase()}`;
+  if (account.hash === undefined || account.hash === '') return '';
+  return ` IDENTIFIED BY PASSWORD '${account.hash}'`;
 }
 
 /** `SELECT ...`, behind the keyword: constants, variables and the lists of users and databases. */
