@@ -16,7 +16,7 @@ describe('an operator that is killed at any moment of the rollout of the whole m
   const undisturbed = await live(phases);
 
   test('with many deaths in a rollout, leaves the objects that an undisturbed one leaves', async () => {
-    const chosen = all ? undisturbed.points : sample(undisturbed.points, 60);
+    const chosen = all ? undisturbed.points : sample(undisturbed.points, 40);
     const { points, chains, single } = await killEverywhere(phases, undisturbed, chosen);
     console.log(
       `${points} of ${undisturbed.points.length} points of ${undisturbed.writes} writes: ` +
