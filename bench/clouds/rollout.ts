@@ -26,7 +26,7 @@ export interface Measured {
 /** Seconds for which an operator is watched while nothing happens. */
 const IDLE = 30;
 /** Seconds after which a rollout is given up; more for more clouds. */
-const patience = (clouds: number) => 300 + 30 * clouds;
+const patience = (clouds: number) => 120 + 30 * clouds;
 
 /** Rolls out so many minimal clouds at once, in processes of their own; then lets them rest; then restarts the operator. */
 export async function measure(clouds: number, folder: string, told: (text: string) => void): Promise<Measured> {
@@ -104,7 +104,7 @@ async function create(client: Client, name: string): Promise<void> {
 async function untilReady(client: Client, clouds: number, told: (text: string) => void): Promise<void> {
   const end = performance.now() + patience(clouds) * 1000;
   for (;;) {
-    const { items } = await client.list(OpenStackControlPlane);
+    const { items } = await client.list(OpenStackControlPlane, { signal: AbortSignal.timeout(60_000) });
     const waiting = items.filter((one) => conditionOf(one, 'Ready')?.status !== 'True');
     told(`${items.length - waiting.length} of ${clouds} Ready`);
     if (waiting.length === 0) return;
