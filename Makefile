@@ -70,6 +70,10 @@ test-upgrade: install ## what restarts when the operator of an earlier revision 
 bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, idle cost, restart (bench/README.md; a quiet machine)
 	node bench/clouds/main.ts
 
+.PHONY: bench-cloud
+bench-cloud: build ## a real cloud by the operator and by hand, side by side: where the time goes (bench/README.md; a quiet machine)
+	@node bench/cloud/main.ts
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
 

@@ -12,6 +12,23 @@ import { run, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean }): Promise<void> {
+  const { guest } = await prepare(place);
+  await step('control plane', () => deployControlPlane(place));
+  const credentials = await writeAccess(place, controlPlane);
+  const openstack = await signIn(credentials);
+  if (options.server) await ensureServer(openstack, guest);
+  say('');
+  for (const [type, url] of openstack.endpoints) process.stdout.write(`  ${type.padEnd(10)} ${url}\n`);
+  process.stdout.write(`
+The cloud runs. In a shell that knows it (kubectl, and openstack where it is installed):
+  node tools/cloud/main.ts shell
+Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
+What runs: make cloud-status. The end of it: make cloud-down.
+`);
+}
+
+/** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
+export async function prepare(place: Place): Promise<{ guest: string }> {
   checkMachine(place);
   await installPackages(place);
   const parts = [
@@ -27,18 +44,7 @@ export async function up(place: Place, options: { server: boolean }): Promise<vo
   const [, images, guest] = await Promise.all(parts);
   await step('Kubernetes node', () => startNode(place, images));
   await step('operator', () => deployOperator(place, images));
-  await step('control plane', () => deployControlPlane(place));
-  const credentials = await writeAccess(place, controlPlane);
-  const openstack = await signIn(credentials);
-  if (options.server) await ensureServer(openstack, guest);
-  say('');
-  for (const [type, url] of openstack.endpoints) process.stdout.write(`  ${type.padEnd(10)} ${url}\n`);
-  process.stdout.write(`
-The cloud runs. In a shell that knows it (kubectl, and openstack where it is installed):
-  node tools/cloud/main.ts shell
-Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
-What runs: make cloud-status. The end of it: make cloud-down.
-`);
+  return { guest };
 }
 
 async function buildImages(place: Place): Promise<Images> {
