@@ -214,7 +214,7 @@ async function provide(
       storageClassName: spec?.storageClassName,
     },
   };
-  await ensure(volume, PersistentVolume as Kind);
+  await ensure(volume, PersistentVolume);
 }
 
 async function reportOn(pod: StoredObject<Pod>): Promise<void> {
