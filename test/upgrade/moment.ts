@@ -13,7 +13,7 @@ export interface Moment {
   }[];
   /** uid and digest of the inputs. */
   readonly jobs: Readonly<Record<string, readonly [run: string, inputs: string]>>;
-  /** Digests of uid and content. */
+  /** Digests of uid and content; of those that are made from others, of the uid. */
   readonly secrets: Readonly<Record<string, string>>;
   /** What pods mount that is not there: they would not start again. */
   readonly missing: readonly string[];
@@ -27,7 +27,7 @@ export interface Upgrade {
   readonly restarts: readonly { readonly pod: string; readonly owner: string; readonly reason: string | undefined }[];
   /** Jobs that ran again, and why. */
   readonly jobs: readonly { readonly job: string; readonly reason: string | undefined }[];
-  /** Secrets that are gone, or of other content. */
+  /** Secrets that are gone, made anew, or generated anew. */
   readonly secrets: readonly string[];
   readonly missing: readonly string[];
 }
@@ -61,9 +61,14 @@ export function momentOf(objects: readonly StoredObject[], namespace: string): M
         node: (pod['spec'] as { nodeName?: string }).nodeName ?? '',
       })),
     jobs: named(['Job'], ({ metadata }) => [metadata.uid, metadata.annotations?.[annotations.inputs] ?? '']),
-    secrets: named(['Secret'], (object) => digest([object.metadata.uid, object['data']])),
+    secrets: named(['Secret'], (object) => digest([object.metadata.uid, isDerived(object) ? '' : object['data']])),
     missing: missing(own),
   };
+}
+
+/** Whether a Secret is made from others, and follows them. */
+function isDerived({ metadata }: StoredObject): boolean {
+  return metadata.annotations?.[annotations.inputs] !== undefined;
 }
 
 /** What is different, of what was there before. */
