@@ -63,19 +63,28 @@ describe('workloads', () => {
     ]);
   });
 
-  test('the message ends with the last words of the pod that keeps it waiting', () => {
+  test.each<[string, object, string]>([
+    [
+      'failed',
+      { lastState: { terminated: { exitCode: 1, message: 'first\nAccess denied for user\n' } } },
+      '; pod api-0: container api ended with 1: Access denied for user',
+    ],
+    [
+      'ended well, and was started again',
+      { state: { running: {} }, lastState: { terminated: { exitCode: 0 } } },
+      '; pod api-0: container api ended with 0: its log says why',
+    ],
+    ['is done', { state: { terminated: { exitCode: 0 } } }, ''],
+  ])('the message ends with the last words of a container that %s', (_title, container, words) => {
     const spec = { replicas: 1, template };
     const live = stored('Deployment', 'api', {
       spec,
       status: { ...done, replicas: 1, updatedReplicas: 1, availableReplicas: 0 },
     });
-    const terminated = { exitCode: 1, message: 'first\nAccess denied for user\n' };
     const pod = stored('Pod', 'api-0', {
-      status: { containerStatuses: [{ name: 'api', ready: false, lastState: { terminated } }] },
+      status: { containerStatuses: [{ name: 'api', ready: false, ...container }] },
     });
-    expect(verdict(live, live, { pods: () => [pod] })[2]).toBe(
-      'Deployment api: 0 of 1 pods are ready; pod api-0: container api ended with 1: Access denied for user',
-    );
+    expect(verdict(live, live, { pods: () => [pod] })[2]).toBe(`Deployment api: 0 of 1 pods are ready${words}`);
   });
 
   test.each<[string, object, string]>([

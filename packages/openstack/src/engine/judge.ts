@@ -256,11 +256,16 @@ export function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): 
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
   };
-  for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]) {
-    const terminated = container.state?.terminated ?? container.lastState?.terminated;
-    if (terminated !== undefined && terminated.exitCode !== 0 && container.ready !== true) {
-      const said = lastWordsOf(terminated.message ?? '');
-      return `container ${container.name} ended with ${terminated.exitCode}${said ? `: ${said}` : ''}`;
+  const { initContainerStatuses = [], containerStatuses = [] } = status;
+  for (const container of [...initContainerStatuses, ...containerStatuses]) {
+    const { terminated } = container.state ?? {};
+    const ended = terminated ?? container.lastState?.terminated;
+    // What was started again should not have ended at all: nova-compute that cannot start ends with 0 (seen live).
+    const failed = ended?.exitCode !== 0 || (terminated === undefined && containerStatuses.includes(container));
+    if (ended !== undefined && failed && container.ready !== true) {
+      // The kubelet keeps the end of the log of what failed only.
+      const said = ended.exitCode === 0 ? 'its log says why' : lastWordsOf(ended.message ?? '');
+      return `container ${container.name} ended with ${ended.exitCode}${said ? `: ${said}` : ''}`;
     }
     const waiting = container.state?.waiting;
     if (waiting?.reason === undefined) continue;
