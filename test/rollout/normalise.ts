@@ -52,7 +52,11 @@ function stated(object: KubeObject): unknown {
   const { metadata, kind, status, data, ...rest } = object;
   const conditions = (status as { conditions?: { type: string; status: string; message: string }[] } | undefined)
     ?.conditions;
-  const annotations = Object.keys(metadata.annotations ?? {}).sort();
+  // How a claim came to its volume depends on who is first, the provisioner or whoever binds it.
+  const binding = /^(?:pv|volume(?:\.beta)?)\.kubernetes\.io\//;
+  const annotations = Object.keys(metadata.annotations ?? {})
+    .filter((name) => !binding.test(name))
+    .sort();
   return scrub({
     ...rest,
     labels: metadata.labels,
