@@ -55,15 +55,16 @@ function titleOf({ kind, metadata: { name = '' } }: KubeObject): string {
   return `${kind} ${kind === 'ConfigMap' ? name.replace(/-[a-z0-9]{10}$/, '') : name}`;
 }
 
-/** What a cluster adds to labels of a Job's pods. */
-const added = /^(batch\.kubernetes\.io\/)?(controller-uid|job-name)$/;
+/** What a cluster adds to a Job's pods, a Service, a claim: with another volume's marks a claim waits for ever. */
+const added =
+  /^(?:(?:batch\.kubernetes\.io\/)?(?:controller-uid|job-name)|clusterIPs?|volumeName|(?:pv|volume(?:\.beta)?)\.kubernetes\.io\/.*)$/;
 
 /** An object as a file would have it, without what the cluster said of it. */
 function manifest(object: StoredObject): KubeObject {
   const { metadata, status: _status, ...rest } = object;
   const { name, namespace = '', labels = {}, annotations = {} } = metadata;
   const text = JSON.stringify({ ...rest, metadata: { name, namespace, labels, annotations } }, (key, value: unknown) =>
-    added.test(key) || ['clusterIP', 'clusterIPs', 'volumeName'].includes(key) ? undefined : value,
+    added.test(key) ? undefined : value,
   );
   const plain = JSON.parse(text) as KubeObject;
   if (plain.kind === 'Job') delete (plain['spec'] as { selector?: unknown }).selector;
