@@ -25,7 +25,8 @@ export async function applyByHand(client: Client, stages: readonly Stage[]): Pro
     const known = begun.get(name);
     if (known !== undefined) return known;
     const stage = stages.find((one) => one.name === name);
-    const promise = stage === undefined ? Promise.resolve() : apply(stage);
+    if (stage === undefined) throw new Error(`a stage waits for ${name}, which is none`);
+    const promise = apply(stage);
     begun.set(name, promise);
     return promise;
   };
@@ -37,6 +38,7 @@ export async function applyByHand(client: Client, stages: readonly Stage[]): Pro
   await Promise.all(stages.map(({ name }) => done(name)));
 }
 
+/** The operator's own judgement would also ask for its annotations, which no hand writes. */
 async function ready(client: Client, object: KubeObject): Promise<void> {
   const kind = kindOf(object);
   const { namespace = '', name = '' } = object.metadata;

@@ -23,14 +23,14 @@ import { criticalPath } from './critical-path.ts';
 import { type Stage, stagesOf } from './stages.ts';
 import { machineSeconds, operatorSeconds } from './usage.ts';
 
-const help = `usage: node bench/cloud/main.ts [--dir DIR]      (make bench-cloud)
+const help = `usage: node bench/cloud/main.ts      (make bench-cloud)
 
 How long the operator takes to a Ready cloud, beside somebody who applies the same manifests by hand in the order of
 their dependencies and never sleeps; on a node of its own, with nothing beside it. Ends with the node taken down.
 `;
 
 const { values } = parseArgs({
-  options: { dir: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+  options: { help: { type: 'boolean', short: 'h', default: false } },
 });
 
 /** One rollout, in seconds. */
@@ -47,7 +47,7 @@ else await main();
 
 async function main(): Promise<void> {
   const beside = placeOf(undefined, 0);
-  const place = placeOf(values.dir ?? join(beside.directory, '../bench-cloud'), 9);
+  const place = placeOf(join(beside.directory, '../bench-cloud'), 9);
   await prepare(place);
   const { client } = await connect({ kubeconfig: place.kubeconfig, env: process.env, clock: realClock });
   await step('removal of what an earlier run has left', () => remove(place, client));

@@ -13,7 +13,6 @@ Usage: node tools/gateway/main.ts COMMAND [options]      (make test-cloud-gatewa
 
   --domain D     the certificate is for *.D (default: openstack.local, that of a control plane without publicDomain)
   --dir DIR      the cloud's, as in tools/cloud/main.ts
-  --instance N   the cloud's, as in tools/cloud/main.ts
 
 Needs Go and pip on the machine, and the cluster of tools/cloud/main.ts up.
 `;
@@ -23,7 +22,6 @@ async function main(): Promise<number> {
     options: {
       domain: { type: 'string', default: 'openstack.local' },
       dir: { type: 'string' },
-      instance: { type: 'string', default: '0' },
       help: { type: 'boolean', short: 'h', default: false },
     },
     allowPositionals: true,
@@ -33,7 +31,7 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const place = placeOf(values.dir, Number(values.instance));
+  const place = placeOf(values.dir, 0);
   if (command === 'up') await install(place, values.domain);
   else if (command === 'down') await remove(place);
   else {

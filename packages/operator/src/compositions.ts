@@ -13,8 +13,7 @@ interface Known {
 
 /**
  * The last composition of each resource, made anew only when something changes that it follows from: nearly all passes
- * of a rollout are about what became of the objects, not about what is wanted (614 of 621, and a fifth of their time).
- * The same objects also keep their digests.
+ * of a rollout are about what became of the objects, not about what is wanted. The same objects also keep their digests.
  */
 export class Compositions {
   readonly #compose: Compose;
