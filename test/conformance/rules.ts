@@ -145,6 +145,8 @@ export interface Transition {
   readonly to: readonly unknown[];
 }
 
+const a = { name: 'a', size: 2 };
+const b = { name: 'b', size: 1 };
 const limited = (schema: object, expression: string, rest: object = {}) => ({ ...schema, ...rule(expression, rest) });
 
 /** What may become of a stored value: transition rules, and mistakes that are older than their rule. */
@@ -173,31 +175,12 @@ export const transitions: Readonly<Record<string, Transition>> = {
         'x-kubernetes-list-map-keys': ['name'],
       },
     ),
-    from: [
-      { name: 'a', size: 2 },
-      { name: 'b', size: 1 },
-    ],
-    to: [
-      [
-        { name: 'b', size: 1 },
-        { name: 'a', size: 2 },
-      ],
-      [{ name: 'a', size: 1 }],
-      [{ name: 'c', size: 0 }],
-    ],
+    from: [a, b],
+    to: [[b, a], [{ name: 'a', size: 1 }], [{ name: 'c', size: 0 }]],
   },
   sameset: {
     schema: limited(names, 'self == oldSelf'),
-    from: [
-      { name: 'a', size: 2 },
-      { name: 'b', size: 1 },
-    ],
-    to: [
-      [
-        { name: 'b', size: 1 },
-        { name: 'a', size: 2 },
-      ],
-      [{ name: 'a', size: 2 }],
-    ],
+    from: [a, b],
+    to: [[b, a], [{ name: 'a', size: 2 }]],
   },
 };

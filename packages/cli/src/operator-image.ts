@@ -1,4 +1,4 @@
-import { type HttpAnswer, type HttpCall, runRecords } from '@openstack-operator/operator';
+import { answerLimit, type HttpAnswer, type HttpCall, runRecords } from '@openstack-operator/operator';
 import { type HttpReply, type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
@@ -22,9 +22,6 @@ export const operatorImage: Image = {
     },
   },
 };
-
-/** Milliseconds that `openstack-operator records` waits for an answer (packages/operator/src/records/node-http.ts). */
-const answerLimit = 30_000;
 
 /** One HTTP request of a process over the sandbox's network. */
 export async function overNetwork(

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import type { Client } from './api.ts';
 import { Cache } from './cache.ts';
 import { createClient } from './client.ts';
 import { FakeServer } from './fake-server.ts';
@@ -69,17 +70,20 @@ test('an object that we wanted to delete and that is gone already is gone from t
   expect(cache.get(Page, 'ns/x')).toBeUndefined();
 });
 
+/** Every write that a client offers. */
+const writesOf = (client: Client): readonly (() => Promise<unknown>)[] => [
+  () => client.create(Page, page('x')),
+  () => client.replace(Page, page('x')),
+  () => client.apply(Page, page('x'), me),
+  () => client.patch(Page, x, 'merge', {}),
+  () => client.delete(Page, x),
+  () => client.deleteCollection(Page, {}),
+];
+
 test('without leadership no write is sent', async () => {
   const { server, client, setLeft } = await setUp();
   setLeft(0);
-  for (const write of [
-    () => client.create(Page, page('x')),
-    () => client.replace(Page, page('x')),
-    () => client.apply(Page, page('x'), me),
-    () => client.patch(Page, x, 'merge', {}),
-    () => client.delete(Page, x),
-    () => client.deleteCollection(Page, {}),
-  ]) {
+  for (const write of writesOf(client)) {
     await expect(write()).rejects.toThrow('too late');
   }
   expect(server.writes).toEqual([]);
@@ -110,14 +114,7 @@ test('a write that is to be tried again is not, once leadership has run out', as
       },
     },
   });
-  for (const write of [
-    () => client.create(Page, page('x')),
-    () => client.replace(Page, page('x')),
-    () => client.apply(Page, page('x'), me),
-    () => client.patch(Page, x, 'merge', {}),
-    () => client.delete(Page, x),
-    () => client.deleteCollection(Page, {}),
-  ]) {
+  for (const write of writesOf(client)) {
     [attempts, left] = [0, 15_000];
     const outcome = write().catch((error: unknown) => error);
     await clock.advance(1000);

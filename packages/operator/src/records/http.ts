@@ -15,6 +15,9 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
+/** Milliseconds after which a request without an answer is given up. */
+export const answerLimit = 30_000;
+
 /** Sends one request; rejects when there is no answer. Handed in: node:http in a Job, the sandbox's network in a rehearsal. */
 export type Http = (call: HttpCall) => Promise<HttpAnswer>;
 

@@ -1,9 +1,9 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Http } from './http.ts';
+import { answerLimit, type Http } from './http.ts';
 
 /** Sends requests from this process; gives up on a silent server after `timeout` milliseconds. */
-export function nodeHttp({ timeout = 30_000, signal }: { timeout?: number; signal?: AbortSignal } = {}): Http {
+export function nodeHttp({ timeout = answerLimit, signal }: { timeout?: number; signal?: AbortSignal } = {}): Http {
   return ({ method, url, headers, body }) =>
     new Promise((resolve, reject) => {
       const request = url.startsWith('https:') ? requestHttps : requestHttp;

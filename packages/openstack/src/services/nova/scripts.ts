@@ -27,6 +27,12 @@ if grep -q kubepods /proc/self/cgroup; then
 fi
 `;
 
+/** Finds the process that an earlier container of the node has left: its pid, and whether it still runs. */
+const former = (program: string) => `pidfile=/run/libvirt/${program}.pid
+pid=$(cat "$pidfile" 2> /dev/null) || pid=
+runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = ${program} ]; }
+`;
+
 /**
  * libvirtd. The identity of its host is the node's: live migration refuses two hosts with the same one. Outside of the
  * pod's control groups and in the node's process namespace, it survives when its container is killed (seen live), and
@@ -39,10 +45,7 @@ cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
 if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
-pidfile=/run/libvirt/libvirtd.pid
-pid=$(cat "$pidfile" 2> /dev/null) || pid=
-runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = libvirtd ]; }
-seconds=0
+${former('libvirtd')}seconds=0
 while runs "$pid"; do
   echo "libvirtd $pid has outlived its container: it is ended"
   if [ "$seconds" -lt 20 ]; then kill "$pid" || true; else kill -KILL "$pid" || true; fi
@@ -63,11 +66,8 @@ exec libvirtd --pid-file "$pidfile"
  */
 export const startVirtlogd = `# Writes the consoles of this node's guests.
 log=/run/libvirt/virtlogd.log
-pidfile=/run/libvirt/virtlogd.pid
 mkdir -p /run/libvirt /var/log/libvirt/qemu
-runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = virtlogd ]; }
-pid=$(cat "$pidfile" 2> /dev/null) || pid=
-if runs "$pid" && ! cat /proc/[0-9]*/comm 2> /dev/null | grep -q '^qemu-'; then
+${former('virtlogd')}if runs "$pid" && ! cat /proc/[0-9]*/comm 2> /dev/null | grep -q '^qemu-'; then
   kill "$pid"
   while runs "$pid"; do sleep 1; done
 fi
