@@ -20,6 +20,7 @@ import {
 } from '@openstack-operator/kube';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestServer, testServer, uniqueName } from './server.ts';
+import { siteOf } from './site.ts';
 
 interface Site extends KubeObject {
   spec: { pages: number };
@@ -27,26 +28,7 @@ interface Site extends KubeObject {
 }
 
 const group = `${uniqueName('runtime')}.example`;
-const Site = defineKind<Site>(`${group}/v1`, 'Site', 'sites');
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `sites.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { kind: 'Site', plural: 'sites' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-} as unknown as CustomResourceDefinition;
+const { kind: Site, definition } = siteOf<Site>(group);
 
 let server: TestServer;
 let namespace: string;

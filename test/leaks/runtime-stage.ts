@@ -4,7 +4,6 @@ import {
   CustomResourceDefinition,
   controller,
   createClient,
-  defineKind,
   type KubeObject,
   keyOf,
   noLog,
@@ -17,6 +16,7 @@ import {
   virtualClock,
 } from '@openstack-operator/kube';
 import { createSandbox, type Faults } from '@openstack-operator/sandbox';
+import { siteOf } from '../conformance/site.ts';
 import type { Stage } from './stage.ts';
 
 interface Site extends KubeObject {
@@ -24,26 +24,7 @@ interface Site extends KubeObject {
   readonly status?: { readonly passes?: number; readonly ready?: boolean };
 }
 
-const Site = defineKind<Site>('leaks.example.com/v1', 'Site', 'sites');
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'sites.leaks.example.com' },
-  spec: {
-    group: 'leaks.example.com',
-    scope: 'Namespaced',
-    names: { kind: 'Site', plural: 'sites' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-} as unknown as CustomResourceDefinition;
+const { kind: Site, definition } = siteOf<Site>('leaks.example.com');
 
 /** Sites that come and go together. */
 const BATCH = 100;
