@@ -21,6 +21,7 @@ build: install ## installs and builds
 lock: ## package-lock.json for all platforms, after a dependency was added or changed
 	npm install --package-lock-only --ignore-scripts --no-audit --no-fund --loglevel=error
 	node tools/complete-lockfile.ts
+	npm install --prefix bench/client/client-node --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund --loglevel=error
 
 generate: install ## makes the generated files anew (CRDs, RBAC, documentation)
 	@node tools/generate.ts
@@ -74,8 +75,19 @@ bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, id
 bench-cloud: build ## a real cloud by the operator and by hand, side by side: where the time goes (bench/README.md; a quiet machine)
 	@node bench/cloud/main.ts
 
+.PHONY: bench-client bench-operator
+bench-client: install kubernetes ## our client beside @kubernetes/client-node and client-go on a real API server (bench/README.md; a quiet machine)
+	@node bench/client/main.ts
+
+bench-operator: install kubernetes ## the same small operator with packages/kube and with controller-runtime on a real API server (bench/README.md; a quiet machine)
+	@node bench/small-operator/main.ts
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
+
+.PHONY: test-foreign
+test-foreign: install kubernetes ## operators that others wrote (cert-manager, K-ORC) end with the same objects on the sandbox as on a real API server
+	vitest run --config test/foreign/vitest.config.ts
 
 test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/wiring/report.md)
 	node test/wiring/main.ts

@@ -1,7 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
 /** Suites with a configuration and a make target of their own: they need Go, root, or a cloud. */
-const apart = ['chaos', 'clients', 'cloud', 'durability', 'gateway', 'kubernetes', 'models', 'node', 'operator'];
+const apart = [
+  'chaos',
+  'clients',
+  'cloud',
+  'durability',
+  'foreign',
+  'gateway',
+  'kubernetes',
+  'models',
+  'node',
+  'operator',
+];
 
 export default defineConfig({
   test: {

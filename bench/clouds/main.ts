@@ -7,8 +7,8 @@ import { machine } from '../machine.ts';
 import { straightLine } from '../straight-line.ts';
 import { type Measured, measure } from './rollout.ts';
 
-/** Nodes of the embedded Kubernetes have addresses of 10.244.0.0/16, and each cloud has one. */
-const MOST = 250;
+/** Nodes of the embedded Kubernetes have the addresses of 10.244.0.0 to 10.255.255.255, and each cloud has a node. */
+const MOST = 3072;
 
 const help = `usage: node bench/clouds/main.ts [options]      (make bench)
 

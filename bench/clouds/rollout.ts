@@ -106,14 +106,14 @@ async function untilReady(client: Client, clouds: number, told: (text: string) =
   for (;;) {
     const { items } = await client.list(OpenStackControlPlane, { signal: AbortSignal.timeout(60_000) });
     const waiting = items.filter((one) => conditionOf(one, 'Ready')?.status !== 'True');
-    told(`${items.length - waiting.length} of ${clouds} Ready`);
-    if (waiting.length === 0) return;
+    const [one] = waiting;
+    const awaited = one && `${one.metadata.name}: ${conditionOf(one, 'Ready')?.message ?? 'no condition Ready yet'}`;
+    // Of many clouds the sentences would follow each other faster than anybody reads.
+    told(`${items.length - waiting.length} of ${clouds} Ready${clouds < 10 && awaited ? `; ${awaited}` : ''}`);
+    if (!awaited) return;
     if (performance.now() > end) {
-      const [one] = waiting;
-      throw new Error(
-        `${waiting.length} of ${clouds} clouds are not Ready after ${patience(clouds)} s: ` +
-          `${one?.metadata.name}: ${one && conditionOf(one, 'Ready')?.message}`,
-      );
+      const late = `${waiting.length} of ${clouds} clouds are not Ready after ${patience(clouds)} s`;
+      throw new Error(`${late}: ${awaited}`);
     }
     await sleep(realClock, clouds < 10 ? 100 : 1000);
   }

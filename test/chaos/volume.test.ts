@@ -35,27 +35,38 @@ async function whileDown(work: () => Promise<unknown>): Promise<void> {
     seconds: 300,
     probe: async () => ((await pods(database)).length === 0 ? true : undefined),
   });
-  await work();
-  await scale(1);
-  await pause('-');
+  try {
+    await work();
+  } finally {
+    await scale(1);
+    await pause('-');
+  }
 }
 
 /** A file system of its own with the same data and some room, which a node's own disk cannot be made to be. */
 const shrink = `set -e
+# What is mounted on a directory appears wherever the directory is bound as well, and goes with it: the kubelet lets go of
+# the volume a moment after its pod is gone.
+until ! grep -q "/volumes/$(basename "$1") " /proc/self/mountinfo; do sleep 1; done
 mkdir -p "$2"
 mount --bind "$1" "$2"
+# What is mounted over the one is not to appear over the other.
+mount --make-private "$2"
 size=$(du -sm "$2" | cut -f 1)
 mount -t tmpfs -o "mode=0777,size=$((size + 64))m" tmpfs "$1"
 cp -a "$2/." "$1/"
 chown --reference="$2" "$1"
 chmod --reference="$2" "$1"`;
 const grow = `set -e
+mountpoint -q "$1"
 rm -f "$1/chaos"
 find "$2" -mindepth 1 -delete
 cp -a "$1/." "$2/"
 umount "$1"
 umount "$2"`;
-const fill = `dd if=/dev/zero of="$1/chaos" bs=1M 2> /dev/null || true
+const fill = `set -e
+mountpoint -q "$1"
+dd if=/dev/zero of="$1/chaos" bs=1M 2> /dev/null || true
 dd if=/dev/zero of="$1/chaos" bs=1 oflag=append conv=notrunc count=4096 2> /dev/null || true
 df --output=avail "$1" | tail -n 1`;
 

@@ -51,8 +51,9 @@ export async function facts({ server, image, user }: Witness): Promise<Record<st
     (await admin.call<{ agent_type: string; host: string }[]>('network.agents'))
       .map(({ agent_type: type, host }) => `${type} on ${host}`)
       .sort();
-  // A client whose token was revoked gets another; of several at once only one does (keystoneauth's invalidate).
-  for (const one of [admin, server.user]) await one.call('network.networks');
+  // A client whose token was revoked gets another; of several at once only one does (keystoneauth's invalidate). Keystone
+  // is asked, because other services remember for minutes that a token was good.
+  for (const one of [admin, server.user]) await one.call('identity.get', '/auth/projects');
   const state = server.state();
   const all: Readonly<Record<string, Promise<unknown>>> = {
     image: admin

@@ -130,7 +130,7 @@ test('what somebody else deleted or made anew meanwhile is a conflict, and is no
   };
   const { end } = start(async ({ object, apply }) => {
     if (object.spec.pages === 0) return;
-    await apply(page('contested')).catch((error: Error & { code?: unknown }) => {
+    await apply(page('contested', `of ${object.spec.pages}`)).catch((error: Error & { code?: unknown }) => {
       seen.push({ code: error.code, name: error.name });
       throw error;
     });

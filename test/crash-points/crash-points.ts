@@ -13,11 +13,10 @@ export interface Coverage {
 
 /**
  * Kills the operator at every one of these points of an undisturbed life. One life holds many deaths: each but the first
- * comes when the operator, started anew, has nothing more to do and all objects are as at such a moment of the
- * undisturbed life. All that an operator knows is in objects, so a death there is a first death again, and an earlier
- * one that had broken anything would have left other objects: now, or at the end of the phase, where they are compared.
- * For the same reason a life ends at such a rest when nothing that comes later is left to be tried: bursts of writes,
- * each of which a life can be killed in once, differ much in length.
+ * comes when the operator, started anew, has made two writes of the undisturbed life, or has nothing more to do and all
+ * objects are as at such a moment of that life. All that an operator knows is in objects, so that it is the first death
+ * of the operator that dies, and an earlier one that had broken anything would have left other objects: at the end of
+ * the phase, where they are compared. A life ends at such a rest when nothing that comes later is left to be tried.
  *
  * What only a life of one death can show is what a second start mends: for that there is `killAt`.
  *
@@ -35,7 +34,7 @@ export async function killEverywhere(
     before = open.size;
     await live(upTo(phases, [...open]), {
       undisturbed,
-      strikes: (point, rested) => rested && open.delete(point),
+      strikes: (point, recovered) => recovered && open.delete(point),
       enough: (last) => [...open].every((point) => burst(point) <= burst(last)),
     });
   }

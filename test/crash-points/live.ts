@@ -5,13 +5,18 @@ import { differences, finalObjects } from '../rollout/normalise.ts';
 import type { Phase } from './life.ts';
 import { watchWorld } from './world.ts';
 
-/** A moment at which an operator can die: before or after a write, and what all objects said then. */
+/**
+ * A moment at which an operator can die: before or after a write, and what its object said then. What others said does
+ * not count: a started operator makes the writes of a burst in another order.
+ */
 export type Point = string;
 
 /** How one life of a cloud went. */
 export interface Account {
   /** Moments of its writes, the first of those between which nothing whatever happened. */
   readonly points: readonly Point[];
+  /** All moments of its writes. */
+  readonly moments: ReadonlySet<Point>;
   readonly writes: number;
   /** In which burst of writes a point is: how often the operator had been at rest before. */
   readonly bursts: ReadonlyMap<Point, number>;
@@ -25,10 +30,10 @@ export interface Account {
 /** How a life is disturbed. */
 export interface Disturbance {
   /**
-   * Whether the operator dies here. `rested`: since its start it has come to rest in a state that the undisturbed one
-   * knows, so that nothing is left of an earlier death.
+   * Whether the operator dies here. `recovered`: since its start it has come to rest in a state that the undisturbed one
+   * knows, or made writes of the undisturbed one, so that it is at work again after an earlier death.
    */
-  readonly strikes: (point: Point, rested: boolean) => boolean;
+  readonly strikes: (point: Point, recovered: boolean) => boolean;
   readonly undisturbed: Account;
   /** Asked at such a rest: whether the life may end here, as it goes on like the undisturbed one. */
   readonly enough?: (last: Point) => boolean;
@@ -36,6 +41,8 @@ export interface Disturbance {
 
 /** Milliseconds until a dead operator is started again: at once, as a pod, as one on another node. */
 const downtimes = [0, 1000, 15_000];
+/** So many moments of the undisturbed life, two for each write, are a recovery. */
+const stride = 4;
 /** What waits for its time (a count of events) is written as well, in ms. */
 const settled = 65_000;
 
@@ -46,6 +53,7 @@ const settled = 65_000;
  */
 export async function live(phases: readonly Phase[], disturbance?: Disturbance): Promise<Account> {
   const points = new Map<string, Point>();
+  const moments = new Set<Point>();
   const bursts = new Map<Point, number>();
   const rests = new Set<string>();
   let resting = 0;
@@ -55,17 +63,20 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
   let writes = 0;
   let phase = 'start';
   let rested = true;
+  let known = 0;
   let life = new AbortController();
   let operator: RunningOperator | undefined;
 
-  const meet = (moment: string, { signal }: AbortController) => {
+  const meet = (moment: string, object: string, { signal }: AbortController) => {
     if (signal.aborted) throw killed();
-    const point = `${phase}: ${moment} at ${world.state()}`;
+    const point = `${phase}: ${moment} at ${world.stateOf(object)}`;
     const { version } = cloud.rehearsal.sandbox.api.store;
     const instant = `${version} ${cloud.clock.now()}`;
     if (!points.has(instant)) points.set(instant, point);
     if (!bursts.has(point)) bursts.set(point, resting);
-    if (disturbance?.strikes(point, rested) !== true) return;
+    moments.add(point);
+    if (disturbance?.undisturbed.moments.has(point) === true) known++;
+    if (disturbance?.strikes(point, rested || known > stride) !== true) return;
     deaths.push(point);
     life.abort();
     throw killed();
@@ -75,11 +86,11 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
     return {
       async request(request, signal) {
         if (request.method === 'GET') return await transport.request(request, signal);
-        const name = nameOf(request);
-        meet(`before ${name}`, own);
+        const [write, object] = named(request);
+        meet(`before ${write}`, object, own);
         const answer = await transport.request(request, signal);
         writes++;
-        meet(`after ${name}`, own);
+        meet(`after ${write}`, object, own);
         return answer;
       },
       close: () => transport.close(),
@@ -91,6 +102,7 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
   const start = async () => {
     life = new AbortController();
     rested = deaths.length === 0;
+    known = 0;
     const { signal } = life;
     operator = await cloud.startOperator({ killed: signal }).catch((error: unknown) => {
       if (!signal.aborted) throw error;
@@ -138,20 +150,30 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
     life.abort();
     cloud.rehearsal.stop();
   }
-  return { points: [...new Set(points.values())], writes, bursts, rests, ends, deaths };
+  return { points: [...new Set(points.values())], moments, writes, bursts, rests, ends, deaths };
 }
 
 function killed(): ConnectionError {
   return new ConnectionError('ECONNRESET', 'the process was killed');
 }
 
-/** A write without what chance decides: of an event, what it says. */
-function nameOf({ method, path, body }: HttpRequest): string {
+/** A write without what chance decides (of an event, what it says), and the name of its object. */
+function named({ method, path, body }: HttpRequest): readonly [write: string, object: string] {
   const [resource = ''] = path.split('?');
-  if (method !== 'POST') return `${method} ${resource.replace(/(\/events\/).*/, '$1*')}`;
+  if (method !== 'POST') {
+    const write = `${method} ${resource.replace(/(\/events\/).*/, '$1*')}`;
+    return [
+      write,
+      resource
+        .replace(/\/status$/, '')
+        .split('/')
+        .at(-1) ?? '',
+    ];
+  }
   const { kind, metadata, regarding, reason } = JSON.parse(String(body)) as KubeObject & {
     regarding?: { name: string };
     reason?: string;
   };
-  return `${method} ${kind} ${regarding === undefined ? metadata.name : `${reason} of ${regarding.name}`}`;
+  const name = metadata.name ?? '';
+  return [`${method} ${kind} ${regarding === undefined ? name : `${reason} of ${regarding.name}`}`, name];
 }

@@ -8,6 +8,8 @@ import { finalObjects } from '../rollout/normalise.ts';
 export interface World {
   /** Names what all compared objects say at this moment: two moments of two runs with one name are alike. */
   state(): string;
+  /** The same of those of this name alone: a Service and its Deployment. */
+  stateOf(name: string): string;
   /** How often each object was made, and how many different contents it has had so far. */
   history(): Record<string, number>;
 }
@@ -42,7 +44,9 @@ export function watchWorld({ rehearsal }: Cloud): World {
     contents.add(content);
     count(`${name}: contents`);
   });
-  return { state: () => state.toString(36), history: () => Object.fromEntries(history) };
+  const stateOf = (name: string) =>
+    [...stated].reduce((sum, [title, part]) => (title.endsWith(` ${name}`) ? sum ^ part : sum), 0n).toString(36);
+  return { state: () => state.toString(36), stateOf, history: () => Object.fromEntries(history) };
 }
 
 function contentOf(object: StoredObject): string {

@@ -5,15 +5,18 @@ import { mutantsOf } from '../wiring/mutants.ts';
 import { changedAt } from '../wiring/text-edits.ts';
 import type { Failure, TextChange } from './failure.ts';
 
-/** What runs in a namespace, by kind and name: of an immutable ConfigMap the newest, by its name without the digest. */
+/** What runs in a namespace, by kind and name: of an immutable ConfigMap the one in use, by its name without the digest. */
 export type Objects = ReadonlyMap<string, KubeObject>;
 
 /** The objects of a cloud as mutants know them. */
 export function objectsOf(live: readonly KubeObject[]): Objects {
-  const age = ({ metadata }: KubeObject) => metadata.creationTimestamp ?? '';
-  const oldestFirst = live.toSorted((one, other) => (age(one) < age(other) ? -1 : 1));
+  // A Job that is done may know an earlier one.
+  const running = JSON.stringify(live.flatMap(({ kind, spec }) => (kind === 'Job' ? [] : [spec])));
+  const rank = ({ metadata }: KubeObject) =>
+    `${running.includes(`"${metadata.name}"`) ? 1 : 0} ${metadata.creationTimestamp ?? ''}`;
+  const inUseLast = live.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
   return new Map(
-    oldestFirst.map((object) => {
+    inUseLast.map((object) => {
       const { kind, name } = targetOf(object);
       const generated = kind === 'Secret' && object.metadata.annotations?.[annotations.inputs] === undefined;
       return [`${kind} ${name}`, generated ? { ...object, generated } : object];

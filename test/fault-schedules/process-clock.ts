@@ -3,8 +3,7 @@ import type { Clock } from '@openstack-operator/kube';
 /** The clock of one process: it can be set, and the process can be stopped and go on later (SIGSTOP, a paused VM). */
 export interface ProcessClock extends Clock {
   /**
-   * Sets what `now` says forward or back; timers go on as they were. Not while the process stands still: whoever is set
-   * back by as much as it slept cannot know without a monotonic clock, which `Clock` has not.
+   * Sets what `now` says forward or back, also while the process stands still; timers and `monotonic` go on as they were.
    */
   step(ms: number): void;
   /** Holds every timer, and all that waits for `awake`. */
@@ -22,6 +21,7 @@ export function processClock(clock: Clock): ProcessClock {
   const answers: (() => void)[] = [];
   return {
     now: () => clock.now() + offset,
+    monotonic: () => clock.monotonic(),
     after(ms, callback, options) {
       let cancelled = false;
       const fire = () => {
@@ -36,7 +36,7 @@ export function processClock(clock: Clock): ProcessClock {
       };
     },
     step: (ms) => {
-      if (!frozen) offset += ms;
+      offset += ms;
     },
     freeze: () => {
       frozen = true;

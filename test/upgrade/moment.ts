@@ -121,7 +121,7 @@ interface Volume {
 function missing(own: readonly StoredObject[]): string[] {
   const there = new Set(own.map(nameOf));
   return own
-    .filter(({ kind, metadata }) => kind === 'Pod' && metadata.deletionTimestamp === undefined)
+    .filter((object) => object.kind === 'Pod' && object.metadata.deletionTimestamp === undefined && !isOver(object))
     .flatMap((pod) =>
       ((pod['spec'] as { volumes?: readonly Volume[] }).volumes ?? [])
         .flatMap(({ configMap, secret }) => [
@@ -131,6 +131,12 @@ function missing(own: readonly StoredObject[]): string[] {
         .filter((name) => !there.has(name))
         .map((name) => `${nameOf(pod)} mounts ${name}, which is not there`),
     );
+}
+
+/** Pods of finished Jobs stay what they are, and start no more. */
+function isOver(pod: StoredObject): boolean {
+  const { phase = '' } = (pod['status'] ?? {}) as { phase?: string };
+  return ['Succeeded', 'Failed'].includes(phase);
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

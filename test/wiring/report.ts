@@ -60,7 +60,7 @@ export function reportOf(
     ...section('Survived, as they do in reality', grouped(survived, explanations)),
     ...section(
       'Killed',
-      killed.map(({ id, words }) => `- ${id}: ${words.slice(0, 300)}`),
+      killed.map(({ id, words }) => `- ${id}: ${words.slice(0, 120)}`),
     ),
   ].join('\n');
   return { text, summary: [...failures, totals].join('\n'), failures };

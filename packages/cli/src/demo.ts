@@ -24,7 +24,7 @@ const patience = 20 * 60_000;
 
 /** `kubectl openstack demo`. */
 export async function demoCommand(options: { file?: string; speed: 'real' | 'fast'; keep?: boolean }): Promise<void> {
-  const began = realClock.now();
+  const began = realClock.monotonic();
   const resources = options.file === undefined ? [minimalControlPlane] : readResources(options.file);
   const mistakes = resources.flatMap(validateResource);
   if (mistakes.length > 0) {
@@ -49,15 +49,15 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   };
   const rehearsal = await settle(createRehearsal({ clock, random: realRandom, log: noLog }));
   const operator = await settle(rehearsal.startOperator());
-  const begun = clock.now();
-  const draw = rolloutView(begun, () => clock.now());
+  const begun = clock.monotonic();
+  const draw = rolloutView(begun, () => clock.monotonic());
   for (const kind of kinds) operator.runtime.cache.onChange(kind, () => draw(resourcesIn(operator.runtime)));
   for (const resource of resources) await settle(rehearsal.create(resource));
   await until(() => resources.every((resource) => isReady(operator, resource))).catch((error: Error) => {
     throw new CommandError(standstill(resourcesIn(operator.runtime), { begun, patience }) || error.message);
   });
   draw(resourcesIn(operator.runtime), true);
-  summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.now() - began, fast });
+  summary(rehearsal, operator, { took: clock.monotonic() - begun, real: realClock.monotonic() - began, fast });
   if (options.keep === true) await keep(rehearsal, virtual);
   await settle(operator.stop());
   rehearsal.stop();
@@ -69,9 +69,9 @@ function isReady({ runtime }: RunningOperator, { kind, metadata }: KubeObject): 
 }
 
 async function waitReal(done: () => boolean): Promise<void> {
-  const deadline = realClock.now() + patience;
+  const deadline = realClock.monotonic() + patience;
   while (!done()) {
-    if (realClock.now() > deadline) throw new Error(`not Ready within ${seconds(patience)}`);
+    if (realClock.monotonic() > deadline) throw new Error(`not Ready within ${seconds(patience)}`);
     await sleep(realClock, 50);
   }
 }
@@ -116,10 +116,10 @@ async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): 
 
 /** Moves virtual time as fast as real time goes. */
 async function keepPace(virtual: VirtualClock, signal: AbortSignal): Promise<void> {
-  let before = realClock.now();
+  let before = realClock.monotonic();
   while (!signal.aborted) {
     await sleep(realClock, 100);
-    const now = realClock.now();
+    const now = realClock.monotonic();
     await virtual.advance(now - before);
     before = now;
   }

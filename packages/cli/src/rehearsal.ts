@@ -60,6 +60,7 @@ export interface Rehearsal {
   startOperator(life?: OperatorLife): Promise<RunningOperator>;
   /** Creates an object, and its namespace where that is missing. */
   create(object: KubeObject): Promise<StoredObject>;
+  /** Ends it all, its operators too. */
   stop(): void;
 }
 
@@ -107,6 +108,8 @@ export async function createRehearsal({
     }
   };
   await ensureNamespace(operatorNamespace);
+  /** Of the operators that live. */
+  const kills = new Set<() => void>();
 
   return {
     sandbox,
@@ -118,9 +121,11 @@ export async function createRehearsal({
       const stop = new AbortController();
       const wire = mortal(between(sandbox.transport(user)));
       const kill = () => {
+        kills.delete(kill);
         wire.cut();
         stop.abort(new Error('killed'));
       };
+      kills.add(kill);
       killed?.addEventListener('abort', kill, { once: true });
       const started = Promise.withResolvers<Runtime>();
       const ended = runOperator({
@@ -151,7 +156,10 @@ export async function createRehearsal({
       await ensureNamespace(namespace);
       return await client.create(kindOf(object), { ...object, metadata: { ...object.metadata, namespace } });
     },
-    stop: () => sandbox.stop(),
+    stop() {
+      for (const kill of kills) kill();
+      sandbox.stop();
+    },
   };
 }
 

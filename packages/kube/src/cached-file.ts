@@ -27,7 +27,7 @@ export function cachedFile(path: string, clock: Clock): CachedFile {
     } catch (error) {
       if (content === undefined) throw error;
     }
-    readAt = clock.now();
+    readAt = clock.monotonic();
     return content;
   }
 
@@ -39,7 +39,7 @@ export function cachedFile(path: string, clock: Clock): CachedFile {
   };
 
   return {
-    read: async () => (content !== undefined && clock.now() - readAt < maxAge ? content : loadOnce()),
+    read: async () => (content !== undefined && clock.monotonic() - readAt < maxAge ? content : loadOnce()),
     async refresh() {
       const before = content;
       return (await loadOnce()) !== before;

@@ -1,7 +1,9 @@
 /** Time, handed in: everything that waits or looks at a clock takes one of these, so that a test may own time. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as whoever keeps the machine's clock thinks: it may be set, forward and back. */
   now(): number;
+  /** Milliseconds since some moment. Nobody sets it: the difference of two is how long something took. */
+  monotonic(): number;
   /** Calls back once after `ms` milliseconds, unless cancelled. `ref: false` lets the process exit meanwhile. */
   after(ms: number, callback: () => void, options?: { ref?: boolean }): Timer;
 }
@@ -14,6 +16,7 @@ export interface Timer {
 /** The machine's own clock. */
 export const realClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, callback, { ref = true } = {}) {
     // setTimeout turns more than 2^31-1 ms into 1 ms.
     const handle = setTimeout(callback, Math.min(Math.max(0, ms), 2 ** 31 - 1));
@@ -47,7 +50,7 @@ export function timestamp(clock: Pick<Clock, 'now'>): string {
 }
 
 /** RFC 3339 with exactly six fractional digits, as `metav1.MicroTime` demands (kubernetes-client/javascript#828). */
-export function microTimestamp(clock: Clock): string {
+export function microTimestamp(clock: Pick<Clock, 'now'>): string {
   return new Date(clock.now()).toISOString().replace('Z', '000Z');
 }
 

@@ -10,6 +10,7 @@ import type { ControllerMetrics, Metrics } from './metrics.ts';
 import { type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import { WorkQueue } from './queue.ts';
 import { type Random, uuid } from './random.ts';
+import { Statements } from './statements.ts';
 import { createVerbs, type Verbs } from './verbs.ts';
 import { follow, type Owned, type Watched } from './watches.ts';
 
@@ -109,6 +110,7 @@ export class ControllerRunner {
   readonly #options: ControllerRunnerOptions;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #needs: readonly Kind[];
+  readonly #statements: Statements;
   readonly #log: Log;
   readonly #stop = new AbortController();
 
@@ -123,6 +125,7 @@ export class ControllerRunner {
     const owns = (controller.owns ?? []).map((owned): Owned => ('plural' in owned ? { kind: owned } : owned));
     const watches = controller.watches ?? [];
     this.#needs = [kind, ...[...owns, ...watches].map((needed) => needed.kind)];
+    this.#statements = new Statements(cache, new Set(this.#needs));
     follow({ name, kind, owns, watches, cache, log: this.#log, wake: (key) => this.queue.add(key) });
   }
 
@@ -154,11 +157,11 @@ export class ControllerRunner {
     if (!object) return this.#forget(key);
     // What is not known yet would look like something that is missing; its arrival wakes every object.
     if (!this.#needs.every((needed) => cache.synced(needed))) return;
-    const begun = clock.now();
+    const begun = clock.monotonic();
     const log = this.#log.with({ key, reconcileID: uuid(random) });
     const ended = (
       ...[result, error]: [Parameters<ControllerMetrics['ended']>[0], ('error' | 'terminal' | 'panic')?]
-    ) => this.#metrics?.ended(result, (clock.now() - begun) / 1000, error);
+    ) => this.#metrics?.ended(result, (clock.monotonic() - begun) / 1000, error);
     this.#metrics?.begun();
     const { timeout = 300_000 } = this.controller;
     using scope = abortScope({
@@ -210,7 +213,7 @@ export class ControllerRunner {
     });
     const fieldManager = this.controller.fieldManager ?? this.#options.fieldManager;
     return {
-      ...createVerbs({ object, kind, client, cache, fieldManager, signal }),
+      ...createVerbs({ object, kind, client, cache, statements: this.#statements, fieldManager, signal }),
       object,
       key,
       cache,

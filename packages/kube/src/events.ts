@@ -86,8 +86,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   /** Whether one more event of the object may be written now. */
   function mayWrite(object: Regarded): boolean {
-    const earned = Math.floor((clock.now() - object.since) / RATE.every);
-    if (object.tokens + earned >= RATE.burst) Object.assign(object, { tokens: RATE.burst, since: clock.now() });
+    const earned = Math.floor((clock.monotonic() - object.since) / RATE.every);
+    if (object.tokens + earned >= RATE.burst) Object.assign(object, { tokens: RATE.burst, since: clock.monotonic() });
     else Object.assign(object, { tokens: object.tokens + earned, since: object.since + earned * RATE.every });
     if (object.tokens === 0) return false;
     object.tokens--;
@@ -104,7 +104,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       name: `${name.slice(0, 200)}.${suffix}`,
       count: 1,
       told: 1,
-      last: { at: clock.now(), text: microTimestamp(clock) },
+      last: { at: clock.monotonic(), text: microTimestamp(clock) },
       timer: { cancel() {} },
       written: Promise.resolve(),
     };
@@ -140,7 +140,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       SERIES_EVERY,
       () => {
         writeCount(series);
-        if (clock.now() - series.last.at < SERIES_ENDS) return watch(uid, key, series);
+        if (clock.monotonic() - series.last.at < SERIES_ENDS) return watch(uid, key, series);
         const object = regarded.get(uid);
         object?.series.delete(key);
         if (object?.series.size === 0) regarded.delete(uid);
@@ -151,12 +151,12 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   function record(about: StoredObject, text: EventText): void {
     const { uid } = about.metadata;
-    const object = regarded.get(uid) ?? { tokens: RATE.burst, since: clock.now(), dropped: 0, series: new Map() };
+    const object = regarded.get(uid) ?? { tokens: RATE.burst, since: clock.monotonic(), dropped: 0, series: new Map() };
     const key = JSON.stringify([text.type, text.reason, text.action, text.note]);
     const known = object.series.get(key);
     if (known) {
       known.count++;
-      known.last = { at: clock.now(), text: microTimestamp(clock) };
+      known.last = { at: clock.monotonic(), text: microTimestamp(clock) };
       // The second one makes it a series, which people should see at once; later ones only count.
       if (known.count === 2) writeCount(known);
     } else if (mayWrite(object)) {

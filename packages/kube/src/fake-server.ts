@@ -239,8 +239,11 @@ export class FakeServer {
     const verb = options.subresource ? `apply ${options.subresource}` : 'apply';
     await this.#enter(verb, kind, keyOf(object), options.signal);
     const stored = this.peek(kind, keyOf(object));
-    const { uid } = object.metadata;
+    const { uid, resourceVersion } = object.metadata;
     if (uid !== undefined && !stored) throw conflict(kind);
+    // Of what is not there a resourceVersion says nothing.
+    if (resourceVersion !== undefined && stored && resourceVersion !== stored.metadata.resourceVersion)
+      throw conflict(kind);
     if (uid !== undefined && uid !== stored?.metadata.uid) {
       const causes = [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: 'field is immutable' }];
       throw failure(422, 'Invalid', 'metadata.uid: Invalid value: field is immutable', { causes });

@@ -150,19 +150,22 @@ export async function openHttp2Session(options: Http2SessionOptions): Promise<Ht
       }
       if (running++ === 0) session.ref();
       let error: unknown;
+      let answered = false;
       const onAbort = () => cancel(stream, signal?.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
       stream.on('error', (cause) => {
         error = cause;
       });
       stream.once('response', (headers) => {
+        answered = true;
         resolve({ status: Number(headers[':status']), headers: flat(headers), body: read(stream, signal) });
       });
       stream.once('close', () => {
         signal?.removeEventListener('abort', onAbort);
         if (--running === 0 && !session.destroyed) session.unref();
         onRequestEnd();
-        reject(signal?.aborted ? signal.reason : failureOf(stream, error));
+        // Every stream ends here, and an error that nobody hears of costs a stack trace.
+        if (!answered) reject(signal?.aborted ? signal.reason : failureOf(stream, error));
       });
       if (request.body !== undefined) stream.end(request.body);
     });

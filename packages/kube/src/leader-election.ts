@@ -32,6 +32,9 @@ export interface LeaderElectionSurroundings {
   readonly metrics?: Metrics;
 }
 
+/** By both clocks. */
+type Moment = Record<'now' | 'monotonic', number>;
+
 type LeaseSpec = NonNullable<Lease['spec']>;
 
 /**
@@ -39,8 +42,8 @@ type LeaseSpec = NonNullable<Lease['spec']>;
  *
  * Times that others wrote are never compared with our clock, only whether the lease changed: clocks may differ. Our own
  * time counts from the moment a renewal was *sent*; after `renewDeadline` no write may be started and those that run
- * are aborted, `leaseDuration - renewDeadline` before anybody else may begin. The deadline is kept by a timer, which a
- * clock that is set back does not move, and by the clock, which a blocked event loop does not stop.
+ * are aborted, `leaseDuration - renewDeadline` before anybody else may begin. The deadline is kept by a timer, and before
+ * each write by the clock, which a blocked event loop does not stop.
  */
 export class LeaderElection implements Leadership {
   readonly #options: Required<LeaderElectionOptions>;
@@ -48,8 +51,7 @@ export class LeaderElection implements Leadership {
   readonly #lost = new AbortController();
   readonly #stopped = new AbortController();
   #leading = false;
-  #deadline = 0;
-  #end = 0;
+  #renewed: Moment = { now: 0, monotonic: 0 };
   #watchdog: Timer | undefined;
   /** The lease as it was seen last, and whether it has not changed for as long as its holder asked for. */
   #seen: StoredObject<Lease> | undefined;
@@ -85,10 +87,11 @@ export class LeaderElection implements Leadership {
   }
 
   left(): number {
-    const now = this.#surroundings.clock.now();
-    if (this.#leading && now >= this.#deadline) this.#lose('the lease was not renewed in time');
+    const { renewDeadline, leaseDuration } = this.#options;
+    const passed = this.#sinceRenewal();
+    if (this.#leading && passed >= renewDeadline) this.#lose('the lease was not renewed in time');
     if (!this.#leading) throw new LeadershipLostError('this process does not hold the lease; nothing may be written');
-    return this.#end - now;
+    return leaseDuration - passed;
   }
 
   /** Resolves when this process leads, which it does until `signal` is aborted. @throws the reason of `stop` */
@@ -136,7 +139,7 @@ export class LeaderElection implements Leadership {
       if (stop.aborted || !this.#leading) return;
       if (await this.#attempt()) continue;
       if (this.#leading && this.holder !== this.#options.identity) this.#lose(`"${this.holder}" holds the lease`);
-      else log.warn('the lease could not be renewed', { left: this.#deadline - clock.now() });
+      else log.warn('the lease could not be renewed', { left: this.#options.renewDeadline - this.#sinceRenewal() });
     }
   }
 
@@ -144,7 +147,7 @@ export class LeaderElection implements Leadership {
   async #attempt(stop?: AbortSignal): Promise<boolean> {
     const { client, clock, log } = this.#surroundings;
     const { namespace, name, identity } = this.#options;
-    const begun = clock.now();
+    const begun = { now: clock.now(), monotonic: clock.monotonic() };
     using scope = this.#timeLimit(stop);
     const { signal } = scope;
     try {
@@ -207,16 +210,22 @@ export class LeaderElection implements Leadership {
     };
   }
 
-  #lead(since: number): void {
+  #lead(since: Moment): void {
     const { clock, metrics } = this.#surroundings;
-    const { renewDeadline, leaseDuration, name } = this.#options;
+    const { renewDeadline, name } = this.#options;
     if (this.#lost.signal.aborted) return;
     this.#leading = true;
-    this.#deadline = since + renewDeadline;
-    this.#end = since + leaseDuration;
+    this.#renewed = since;
     this.#watchdog?.cancel();
-    this.#watchdog = clock.after(this.#deadline - clock.now(), () => this.#lose('the lease was not renewed in time'));
+    const left = renewDeadline - this.#sinceRenewal();
+    this.#watchdog = clock.after(left, () => this.#lose('the lease was not renewed in time'));
     metrics?.leader(name, true);
+  }
+
+  /** The monotonic clock is never set back, but stands still while the machine is suspended; the other one goes on. */
+  #sinceRenewal(): number {
+    const { clock } = this.#surroundings;
+    return Math.max(clock.now() - this.#renewed.now, clock.monotonic() - this.#renewed.monotonic);
   }
 
   #lose(why: string): void {

@@ -140,7 +140,7 @@ test('work that never waits lets timers have their turn', async () => {
   // A clock that moves while work is done, as the real one does.
   const virtual = virtualClock({ start: 0 });
   let spent = 0;
-  const clock = { ...virtual, now: () => virtual.now() + spent };
+  const clock = { ...virtual, monotonic: () => virtual.monotonic() + spent };
   const queue = new WorkQueue({ clock, random: seededRandom(1) });
   let done = 0;
   let atTimer = -1;

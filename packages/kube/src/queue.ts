@@ -74,7 +74,7 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#stopped || this.#ready.has(key)) return;
-    this.#ready.set(key, this.#options.clock.now());
+    this.#ready.set(key, this.#options.clock.monotonic());
     this.#options.metrics?.added();
     this.#pump();
   }
@@ -84,7 +84,7 @@ export class WorkQueue {
     if (this.#stopped) return;
     if (ms <= 0) return this.add(key);
     const { clock } = this.#options;
-    const at = clock.now() + ms;
+    const at = clock.monotonic() + ms;
     const waiting = this.#delayed.get(key);
     if (waiting) {
       if (waiting.at <= at) return;
@@ -139,11 +139,11 @@ export class WorkQueue {
 
   #hand(): void {
     const { clock } = this.#options;
-    this.#since ??= clock.now();
+    this.#since ??= clock.monotonic();
     while (!this.#stopped && this.#work && this.#active.size < this.#workers) {
       const key = this.#next();
       if (key === undefined) break;
-      if (clock.now() - this.#since > SLICE) {
+      if (clock.monotonic() - this.#since > SLICE) {
         // Passes that await nothing but each other would keep timers (the lease's too) waiting.
         this.#since = undefined;
         clock.after(0, () => this.#hand());
@@ -161,7 +161,7 @@ export class WorkQueue {
 
   async #run(key: string, work: Work): Promise<void> {
     const { clock, metrics } = this.#options;
-    const begun = clock.now();
+    const begun = clock.monotonic();
     metrics?.taken((begun - (this.#ready.get(key) ?? begun)) / 1000);
     this.#ready.delete(key);
     this.#delayed.get(key)?.timer.cancel();
@@ -171,14 +171,14 @@ export class WorkQueue {
       await work(key);
     } finally {
       this.#active.delete(key);
-      metrics?.finished((clock.now() - begun) / 1000);
+      metrics?.finished((clock.monotonic() - begun) / 1000);
       if (this.#active.size === 0) for (const resolve of this.#drained.splice(0)) resolve();
       this.#pump();
     }
   }
 
   #measure() {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const running = [...this.#active.values()].map((begun) => (now - begun) / 1000);
     return {
       depth: this.#ready.size,

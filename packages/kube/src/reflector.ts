@@ -88,7 +88,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
   async #watch(signal: AbortSignal): Promise<void> {
     const { client, kind, selection, store, clock, random } = this.#options;
     const timeoutSeconds = Math.floor(WATCH_SECONDS * (1 + random.next()));
-    const begun = clock.now();
+    const begun = clock.monotonic();
     let events = 0;
     let initial: Map<string, StoredObject<T>> | undefined = this.#listed ? undefined : new Map();
     using scope = abortScope({
@@ -125,7 +125,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
     }
     if (initial) throw new ConnectionError('ECONNRESET', 'the streamed list ended before its end was marked');
     if (events > 0) return;
-    if (clock.now() - begun < 1000) {
+    if (clock.monotonic() - begun < 1000) {
       throw new ConnectionError('ECONNRESET', 'the watch ended within a second, without an event');
     }
     // Not even a bookmark: a server that was set back to an old backup waits in silence for the version that we have.
@@ -189,9 +189,9 @@ export class Reflector<T extends KubeObject = KubeObject> {
       log.info('the server does not mark the end of a streamed list; listing page by page');
       return 0;
     }
-    if (clock.now() - this.#failed > BACKOFF.forget) this.#failures = 0;
+    if (clock.monotonic() - this.#failed > BACKOFF.forget) this.#failures = 0;
     const first = this.#failures === 0;
-    this.#failed = clock.now();
+    this.#failed = clock.monotonic();
     this.#error = error;
     if (isApiError(error, 404)) {
       // One 404 may be an API server that is still starting; only a second one empties the store.

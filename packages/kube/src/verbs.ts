@@ -4,6 +4,7 @@ import type { Cache } from './cache.ts';
 import { ApiError, isApiError, TerminalError } from './errors.ts';
 import { apiVersionOf, controllerReference, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import { ForeignObjectError, isControlledBy } from './ownership.ts';
+import type { Statements } from './statements.ts';
 
 /**
  * Whose an object is. By default it gets a controller reference to the reconciled object, and is ours when it has one.
@@ -16,7 +17,8 @@ export type Ownership =
 /** How a pass writes. All of them throw `ApiError` (409: somebody was faster; try again) and `LeadershipLostError`. */
 export interface Verbs<T extends KubeObject = KubeObject> {
   /**
-   * States an object by server-side apply: fields that were stated before and are not any more are taken back.
+   * States an object by server-side apply: fields that were stated before and are not any more are taken back. Sends
+   * nothing while the object is cached as the server answered to the same statement.
    * @throws ForeignObjectError when an object of that name is somebody else's
    */
   readonly apply: <C extends KubeObject>(object: C, ownership?: Ownership) => Promise<StoredObject<C>>;
@@ -44,14 +46,22 @@ export interface VerbsOptions<T extends KubeObject> {
   readonly kind: Kind<T>;
   readonly client: Client;
   readonly cache: Cache;
+  /** Shared by all passes of the controller. */
+  readonly statements: Statements;
   /** Field manager of `apply` and `create`; status is stated by `<fieldManager>-status`. */
   readonly fieldManager: string;
   readonly signal: AbortSignal;
 }
 
+/**
+ * No object ever has this resourceVersion: etcd's first write makes 2. An apply under it makes an object, and is a
+ * conflict where there is one (tested on the real server), so that nobody has to look before.
+ */
+const NEVER = '1';
+
 /** Makes the verbs of one pass. */
 export function createVerbs<T extends KubeObject>(options: VerbsOptions<T>): Verbs<T> {
-  const { object: owner, client, cache, fieldManager, signal } = options;
+  const { object: owner, client, cache, statements, fieldManager, signal } = options;
 
   /** The object as it is to be written: in its namespace, with its owner. */
   function stated<C extends KubeObject>(kind: Kind<C>, object: C, ownership: Ownership): C & { metadata: ObjectRef } {
@@ -96,21 +106,45 @@ export function createVerbs<T extends KubeObject>(options: VerbsOptions<T>): Ver
     }
   }
 
+  /** Makes an object by apply; or, when there is one that the cache does not know, gives that. */
+  async function makeOrFind<C extends KubeObject>(
+    kind: Kind<C>,
+    desired: C & { metadata: ObjectRef },
+  ): Promise<{ isNew: boolean; object: StoredObject<C> }> {
+    const metadata = { ...desired.metadata, resourceVersion: NEVER };
+    try {
+      const object = await client.apply(kind, { ...desired, metadata }, { fieldManager });
+      return { isNew: true, object: noted(kind, desired, object) };
+    } catch (error) {
+      const object = isApiError(error, 409) ? await live(kind, refOf(desired)) : undefined;
+      if (!object) throw error;
+      cache.accept(kind, object);
+      return { isNew: false, object };
+    }
+  }
+
+  /** Remembers what a statement has led to. */
+  function noted<C extends KubeObject>(kind: Kind<C>, desired: C, answer: StoredObject<C>): StoredObject<C> {
+    const cached = cache.get(kind, keyOf(answer));
+    if (cached) statements.made(desired, answer, cached);
+    return answer;
+  }
+
   return {
     async apply(object, ownership = {}) {
       const kind = kindOf(object);
       const desired = stated(kind, object, ownership);
       let known = cache.get(kind, keyOf(desired));
       if (!known) {
-        known = await live(kind, refOf(desired));
-        // Not forced: when somebody creates it in this moment, what differs is a conflict, and the next pass sees whose.
-        if (!known) return client.apply(kind, desired, { fieldManager });
-        cache.accept(kind, known);
+        const made = await makeOrFind(kind, desired);
+        if (made.isNew) return made.object;
+        known = made.object;
       }
       assertOurs(known, ownership);
+      if (statements.stands(desired, known)) return known;
       const metadata = { ...desired.metadata, uid: known.metadata.uid };
       try {
-        return await client.apply(kind, { ...desired, metadata }, { fieldManager, force: true });
+        return noted(kind, desired, await client.apply(kind, { ...desired, metadata }, { fieldManager, force: true }));
       } catch (error) {
         throw asConflict(error);
       }

@@ -87,6 +87,7 @@ export function virtualClock({ start = 1_767_225_600_000 }: { start?: number } =
 
   return {
     now: () => now,
+    monotonic: () => now - start,
     after,
     run(until, { limit = 86_400_000 } = {}) {
       const begun = now;

@@ -32,7 +32,7 @@ export function logTime(process: Process): string {
 
 /** `2026-01-02T03:04:05.000000Z` of seconds since the epoch. */
 export function isoTime(seconds: number): string {
-  return microTimestamp({ now: () => seconds * 1000, after: () => ({ cancel: () => undefined }) });
+  return microTimestamp({ now: () => seconds * 1000 });
 }
 
 /** `strerror` of a failed system call. */

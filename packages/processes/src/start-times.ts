@@ -21,6 +21,7 @@ export const startTimes = {
   memcached: 50,
   ovsdbServer: 200,
   ovnDaemon: 100,
+  ovsControl: 5,
 
   neutronApi: { imports: 6000, application: 2500 },
   neutronServer: 4000,

@@ -110,7 +110,9 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 const SERVICE_CIDR = '10.96.0.0/16';
-const NODE_NETWORK = '10.89.0.0/24';
+const NODE_NETWORK = '10.89.0.0/16';
+/** Each node has 254 addresses for pods, from 10.244.0.0/24 to 10.255.255.0/24. */
+const MOST_NODES = 12 * 256;
 const DEFAULT_CAPACITY = { cpu: '64', memory: '256Gi', pods: '250', 'ephemeral-storage': '1Ti' };
 
 /**
@@ -157,6 +159,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   function addNode({ name, labels, taints, capacity, files = {} }: NodeOptions): void {
     if (kubelets.has(name)) throw new Error(`the sandbox has a node ${name} already: choose another name`);
+    if (kubelets.size === MOST_NODES) throw new Error(`the sandbox has ${MOST_NODES} nodes: more have no addresses`);
     const disk: Volume = { root: nodeDisk(), used: 0 };
     for (const [path, content] of Object.entries(files)) plant(disk.root, path, fileNode(content));
     const kubelet = new Kubelet({
@@ -169,7 +172,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       clock,
       random,
       network,
-      podAddresses: new AddressPool(`10.244.${kubelets.size}.0/24`),
+      podAddresses: new AddressPool(`10.${244 + Math.floor(kubelets.size / 256)}.${kubelets.size % 256}.0/24`),
       storage,
       disk,
       images,

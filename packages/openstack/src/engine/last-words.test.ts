@@ -40,6 +40,15 @@ test.each([
     "[ERROR] mariadbd: unknown variable 'max-connectionsx=1000'",
   ],
   [
+    'that the disk is full, whatever failed for it; and MariaDB pads the hour with a blank',
+    [
+      '2026-11-22  0:31:49 0 [ERROR] mariadbd: Disk is full writing \'./tc.log\' (Errcode: 28 "No space left on device")',
+      "2026-11-22  0:31:49 0 [ERROR] Can't init tc log",
+      '2026-11-22  0:31:49 0 [ERROR] Aborting',
+    ],
+    '[ERROR] mariadbd: Disk is full writing \'./tc.log\' (Errcode: 28 "No space left on device")',
+  ],
+  [
     'the last line where nothing is called an error',
     ['one', 'chown: missing operand', "Try 'chown --help' for more information."],
     'chown: missing operand',

@@ -34,9 +34,14 @@ export function messaging(context: Context, options: { pthreadHeartbeat?: boolea
   };
 }
 
-/** `[cache]` on memcached; nothing when there is none. */
-export function cache(context: Context, backend = 'oslo_cache.memcache_pool'): Layer {
-  return context.cache === undefined ? {} : { cache: { enabled: true, backend, memcache_servers: context.cache } };
+/**
+ * `[cache]` on memcached; nothing when there is none. The pool takes a server that is not there for a miss, where
+ * dogpile's pymemcache lets every request fail (Keystone answered 500, seen live); by default it looks again after 300 s.
+ */
+export function cache(context: Context): Layer {
+  if (context.cache === undefined) return {};
+  const backend = 'oslo_cache.memcache_pool';
+  return { cache: { enabled: true, backend, memcache_servers: context.cache, memcache_dead_retry: 10 } };
 }
 
 /** How the service asks Keystone about tokens: as its own user. What it caches of them others cannot read or forge. */

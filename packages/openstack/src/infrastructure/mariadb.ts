@@ -76,6 +76,9 @@ data=/var/lib/mysql/data
 if [ ! -d "$data/mysql" ]; then
   mariadb-install-db --datadir="$data" --skip-test-db --auth-root-authentication-method=normal
 fi
+# Of a coordinator's log that a full disk kept from being written not even the header is there: it holds nothing, and the
+# server refuses to start with it for ever (seen live).
+if [ -f "$data/tc.log" ] && [ -z "$(head -c 4 "$data/tc.log" | tr -d '\\0')" ]; then rm "$data/tc.log"; fi
 umask 077
 password=$(cat /etc/openstack/root/password)
 cat > /run/mysqld/init.sql <<END

@@ -65,13 +65,13 @@ export function jsonApi(http: Http, base: string, headers: Readonly<Record<strin
  */
 export function patient(http: Http, clock: Clock, seconds: number, signal?: AbortSignal): Http {
   return async (call) => {
-    const deadline = clock.now() + seconds * 1000;
+    const deadline = clock.monotonic() + seconds * 1000;
     for (;;) {
       try {
         const answer = await http(call);
-        if (![502, 503, 504].includes(answer.status) || clock.now() >= deadline) return answer;
+        if (![502, 503, 504].includes(answer.status) || clock.monotonic() >= deadline) return answer;
       } catch (error) {
-        if (clock.now() >= deadline) throw error;
+        if (clock.monotonic() >= deadline) throw error;
       }
       await sleep(clock, 1000, signal);
     }

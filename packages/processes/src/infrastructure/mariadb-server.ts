@@ -83,8 +83,21 @@ async function serve(process: Process): Promise<number> {
     );
     return abort(`Fatal error: Can't open and lock privilege tables: Table 'mysql.db' doesn't exist`);
   }
+  const coordinatorLog = `${datadir}/tc.log`;
+  if (files.exists(coordinatorLog) && files.read(coordinatorLog).startsWith('\0')) {
+    log('ERROR', 'Bad magic header in tc log');
+    log(
+      'ERROR',
+      "Crash recovery failed. Either correct the problem (if it's, for example, out of memory error) and restart, or delete tc log and start server with --tc-heuristic-recover={commit|rollback}",
+    );
+    return abort("Can't init tc log");
+  }
+  files.write(coordinatorLog, MAGIC);
   return listen(process, settings, datadir, log, abort);
 }
+
+/** How the transaction coordinator's log begins (sql/log.cc: tc_log_magic). */
+const MAGIC = '\u00fe\u0023\u0005\u0074';
 
 async function listen(
   process: Process,

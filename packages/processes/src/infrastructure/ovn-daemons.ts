@@ -1,3 +1,4 @@
+import { type AbortScope, abortScope } from '@openstack-operator/kube';
 import { type Connection, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, nameOf, pause, reasonOf } from '../program-support.ts';
@@ -135,7 +136,7 @@ const ovnController: Program = command(async (process) => {
     control: (text) =>
       text === 'connection-status' ? status : text === 'version' ? 'ovn-controller 25.03.0' : undefined,
   });
-  let session: { remote: string; stop: AbortController } | undefined;
+  let session: { remote: string; scope: AbortScope } | undefined;
   const interfaces: Interfaces = { ids: new Set(), claim: () => Promise.resolve() };
   await followDatabase(process, {
     remotes: local,
@@ -178,18 +179,10 @@ const ovnController: Program = command(async (process) => {
       const remote = settings['ovn-remote'] as string;
       const key = `${remote} ${JSON.stringify(chassis)}`;
       if (session?.remote === key) return;
-      session?.stop.abort();
-      const stop = new AbortController();
-      session = { remote: key, stop };
-      void southbound(
-        process,
-        remote,
-        chassis,
-        interfaces,
-        AbortSignal.any([stop.signal, process.signal]),
-        log,
-        (text) => (status = text),
-      );
+      session?.scope.abort();
+      const scope = abortScope({ parents: [process.signal] });
+      session = { remote: key, scope };
+      void southbound(process, remote, chassis, interfaces, scope.signal, log, (text) => (status = text));
     },
   });
   control.close();

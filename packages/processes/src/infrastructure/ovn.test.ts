@@ -73,6 +73,10 @@ describe('ovn', () => {
     expect(await chassis()).toContain('hostname : "node1"');
     expect((await node.run(['ovs-vsctl', 'list-br'])).output).toBe('br-ex\nbr-int\n');
     expect((await node.run(['ovs-vsctl', '--timeout=3', 'add-br', 'br-x'])).status).toBe(0);
+    expect(await node.run(['ovs-vsctl', '--timeout=3x', 'show'])).toMatchObject({
+      status: 1,
+      output: 'ovs-vsctl: value 3x on -t or --timeout is invalid\n',
+    });
     expect((await node.run(['ovs-appctl', 'version'])).output).toContain('ovs-vswitchd');
     expect(vswitchd.status()).toBeUndefined();
   });

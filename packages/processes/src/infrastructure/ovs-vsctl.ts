@@ -1,6 +1,7 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
+import { startTimes } from '../start-times.ts';
 import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
 
 /** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
@@ -76,9 +77,15 @@ function control(settings: Control): Program {
     const steps = stepsOf(words);
     if (steps.length === 0) throw new CommandError(`${nameOf(process)}: missing command name (use --help for help)`);
     const remote = found.get('--db') ?? process.env[settings.variable] ?? settings.remote;
-    const limit = Number(found.get('--timeout') ?? found.get('-t') ?? 0) * 1000;
-    const began = process.clock.now();
-    const expired = (): boolean => limit > 0 && process.clock.now() - began >= limit;
+    const timeout = found.get('--timeout') ?? found.get('-t');
+    if (timeout !== undefined && !/^0*[1-9]\d*$/.test(timeout)) {
+      throw new CommandError(`${nameOf(process)}: value ${timeout} on -t or --timeout is invalid`);
+    }
+    const limit = Number(timeout ?? 0) * 1000;
+    // However short: a script that asks again and again lets time pass.
+    await pause(process, startTimes.ovsControl);
+    const began = process.clock.monotonic();
+    const expired = (): boolean => limit > 0 && process.clock.monotonic() - began >= limit;
     for (;;) {
       try {
         return await run(process, settings, remote, steps, found, expired);

@@ -180,10 +180,16 @@ async function runLoop(state: ShellState, pass: () => Promise<boolean>): Promise
 }
 
 async function runSimple(state: ShellState, command: Command & { kind: 'simple' }, checked: boolean): Promise<void> {
-  state.status = command.words.length === 0 ? 0 : state.status;
-  const argv = await expandFields(state, command.words, substitute);
+  let substituted = false;
+  const noted: typeof substitute = (...substitution) => {
+    substituted = true;
+    return substitute(...substitution);
+  };
+  const argv = await expandFields(state, command.words, noted);
   const assignments = new Map<string, string>();
-  for (const { name, value } of command.assignments) assignments.set(name, await expandText(state, value, substitute));
+  for (const { name, value } of command.assignments) assignments.set(name, await expandText(state, value, noted));
+  // Without a command, the status is that of the last substitution; until then `$?` is that of the command before.
+  if (argv.length === 0 && !substituted) state.status = 0;
   if (state.options.xtrace) trace(state, assignments, argv);
   const [name] = argv;
   // `exec > file` changes the shell's own descriptors.

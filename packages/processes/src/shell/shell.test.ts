@@ -34,6 +34,7 @@ describe('sh', () => {
     ['echo secret | sed -e "s/secret/x/" -e "s|x|[&]|"', '[x]\n'],
     ['eval "a=5"; echo $a; export B=1; env | grep ^B=', '5\nB=1\n'],
     ['x=$(exit 3); echo $?', '3\n'],
+    ['x=$(exit 3) || y=$?; echo $? $y', '0 3\n'],
     ['ulimit -Sn "$(ulimit -Hn)"; echo $?; ulimit -n 1048576 2>/dev/null; echo $?', '0\n1\n'],
     ['echo a,b,c | cut -d, -f2; echo AbC | tr A-Z a-z', 'b\nabc\n'],
     ['until [ -S /x ] || [ $((n=n+1)) -gt 2 ]; do sleep .2; done; echo $n', '3\n'],

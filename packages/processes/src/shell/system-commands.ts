@@ -1,4 +1,4 @@
-import { microTimestamp } from '@openstack-operator/kube';
+import { abortScope, microTimestamp } from '@openstack-operator/kube';
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, notModelled, pause } from '../program-support.ts';
@@ -152,11 +152,15 @@ const timeout = command(async (process) => {
     stopAtOperand: true,
   });
   const [limit = '', ...argv] = line.operands;
-  const controller = new AbortController();
-  const timer = process.clock.after(duration(process, limit), () => controller.abort());
-  const status = await process.run(argv, { signal: AbortSignal.any([controller.signal, process.signal]) });
-  timer.cancel();
-  return controller.signal.aborted ? 124 : status;
+  let late = false;
+  const reason = () => {
+    late = true;
+    return new Error(`${limit} are over`);
+  };
+  const deadline = { clock: process.clock, ms: duration(process, limit), reason };
+  using scope = abortScope({ parents: [process.signal], deadline });
+  const status = await process.run(argv, { signal: scope.signal });
+  return late ? 124 : status;
 });
 
 const uname = command((process) => {

@@ -97,6 +97,8 @@ export function applyObject(core: Core, write: WriteRequest, config: KubeObject,
   const complaint = type.decode(body);
   if (complaint) throw new StatusError(500, 'InternalError', complaint);
   if (live) return { object: update(core, write, live, body, true), created: false };
+  // What is not there has none that could differ.
+  delete body.metadata.resourceVersion;
   return { object: insert(core, write, admit(core, write, 'CREATE', body), undefined), created: true };
 }
 

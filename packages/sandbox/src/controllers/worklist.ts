@@ -38,7 +38,7 @@ export class Worklist {
   /** In `ms` milliseconds; an earlier appointment of the same key stays. */
   addAfter(key: string, ms: number): void {
     if (this.#stopped) return;
-    const at = this.#clock.now() + ms;
+    const at = this.#clock.monotonic() + ms;
     const before = this.#delayed.get(key);
     if (before && before.at <= at) return;
     before?.timer.cancel();

@@ -23,14 +23,14 @@ export async function stopContainer(options: {
   if (slot.stopping) return ended;
   slot.stopping = true;
   options.killing();
-  const deadline = node.clock.now() + graceMs;
+  const deadline = node.clock.monotonic() + graceMs;
   const { preStop } = spec.lifecycle ?? {};
   if (preStop && graceMs > 0) {
     const result = await node.handlers.run(preStop, { container, spec, podIp }, graceMs);
     if (result.outcome !== 'success') options.preStopFailed();
   }
   if (container.ended.aborted) return;
-  const left = Math.max(LEAST_GRACE_MS, deadline - node.clock.now());
+  const left = Math.max(LEAST_GRACE_MS, deadline - node.clock.monotonic());
   const timer = node.clock.after(left, () => container.kill());
   container.ended.addEventListener('abort', () => timer.cancel(), { once: true });
   container.terminate();

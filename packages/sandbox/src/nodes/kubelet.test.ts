@@ -5,6 +5,14 @@ import { configMap, secret, startTestSandbox } from './test-sandbox.ts';
 const container = (world: Awaited<ReturnType<typeof startTestSandbox>>, name: string) =>
   world.get(name)?.status?.containerStatuses?.[0];
 
+test('hundreds of nodes have addresses of their own, and so have their pods', async () => {
+  const nodes = Array.from({ length: 300 }, (_, index) => ({ name: `node-${index + 1}` }));
+  const world = await startTestSandbox({ nodes });
+  await world.pod('far', {}, { nodeName: 'node-300' });
+  await world.ready('far');
+  expect(world.get('far')?.status).toMatchObject({ podIP: '10.245.43.2', hostIP: '10.89.1.45' });
+});
+
 test('a pod reports its phases, conditions, addresses and container states', async () => {
   const world = await startTestSandbox();
   await world.pod('web');

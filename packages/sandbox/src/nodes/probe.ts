@@ -56,11 +56,11 @@ export class Prober {
   }
 
   async #look(): Promise<void> {
-    const begun = this.#clock.now();
+    const begun = this.#clock.monotonic();
     const result = await this.#ask();
     if (this.#stopped) return;
     // A tick that passes while an answer is awaited is skipped, as a Go ticker does.
-    const elapsed = this.#clock.now() - begun;
+    const elapsed = this.#clock.monotonic() - begun;
     const period = this.#periodMs();
     this.#schedule(period - (elapsed % period));
     if (result.outcome !== 'success') this.#onFailure(result);

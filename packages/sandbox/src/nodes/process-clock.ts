@@ -14,6 +14,10 @@ export class ProcessClock implements Clock {
     return this.#clock.now();
   }
 
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
   after(ms: number, callback: () => void, options?: { ref?: boolean }): Timer {
     if (this.#stopped) return { cancel: () => {} };
     const timer = this.#clock.after(

@@ -68,7 +68,10 @@ export const keystone = defineService<Keystone>({
     api: {
       workload: 'Deployment',
       image: 'keystone',
-      runs: { wsgi: 'keystone.wsgi.api:application', processes: 2, threads: 4 },
+      // One thread: of several, the second one to ask may find the policy without its rules while the first one reads
+      // them (keystone.common.rbac_enforcer makes its enforcer at the first request). Seen: an administrator refused
+      // right after a start.
+      runs: { wsgi: 'keystone.wsgi.api:application', processes: 2, threads: 1 },
       ports: { api: 5000 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',
@@ -113,7 +116,7 @@ export const keystone = defineService<Keystone>({
 
 function configuration(context: Context<Keystone>) {
   const { spec } = context;
-  return sections(logging, proxied, database(context, 'keystone'), cache(context, 'dogpile.cache.pymemcache'), {
+  return sections(logging, proxied, database(context, 'keystone'), cache(context), {
     // Hashes take 72 bytes: what is longer is refused, not cut silently.
     DEFAULT: { strict_password_check: true },
     identity: { max_password_length: 72 },

@@ -73,7 +73,7 @@ function controlConfiguration(context: Context<Nova>): Layer {
     database(context, 'nova_api', 'api_database'),
     database(context, 'nova_cell0'),
     messaging(context),
-    cache(context, 'dogpile.cache.pymemcache'),
+    cache(context),
     {
       scheduler: { workers: 2, discover_hosts_in_cells_interval: -1 },
       conductor: { workers: 2 },
@@ -106,7 +106,7 @@ function cellConfiguration(context: Context<Nova>, cell: Cell): Layer {
     common(context),
     { database: { ...database(context, 'nova')['database'], connection: context.databaseUrl(cell.database) } },
     messaging(context, { vhost: cell.vhost }),
-    cache(context, 'dogpile.cache.pymemcache'),
+    cache(context),
     {
       conductor: { workers: 2 },
       vnc: { enabled: true, novncproxy_host: '0.0.0.0', novncproxy_port: 6080 },

@@ -38,10 +38,7 @@ export function novaJobs(context: Context<Nova>): Job[] {
         ...common,
         suffix: `${prefix}db-sync`,
         step: 'MigrationReady',
-        runs: [
-          { name: 'api-db-sync', command: ['nova-manage', 'api_db', 'sync'] },
-          { name: 'db-sync', command: ['nova-manage', 'db', 'sync'] },
-        ],
+        runs: [{ name: 'db-sync', command: ['nova-manage', 'db', 'sync'] }],
       },
     ];
   });

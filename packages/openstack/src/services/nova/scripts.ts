@@ -96,11 +96,18 @@ exec nova-compute --config-file /etc/nova/nova.conf
 
 /** Maps cell0 and one cell; a second run brings the mappings up to date. */
 export const setUpCells = `# Cells are templates: every process fills in its own account.
-nova-manage cell_v2 map_cell0 --database_connection "$CELL0_DATABASE"
-# An existing mapping is left as it is by map_cell0.
-nova-manage cell_v2 update_cell --cell_uuid 00000000-0000-0000-0000-000000000000 --name cell0 \\
-  --database_connection "$CELL0_DATABASE" --transport-url none:///
-cell=$(nova-manage cell_v2 list_cells | grep "^| *$CELL_NAME *|" | cut -d '|' -f 3 | tr -d ' ')
+# nova-manage tells of errors on its standard output.
+cells=$(nova-manage cell_v2 list_cells) || { status=$?; echo "$cells" >&2; exit "$status"; }
+uuid() { echo "$cells" | grep "^| *$1 *|" | cut -d '|' -f 3 | tr -d ' '; }
+cell0=$(uuid cell0)
+if [ -n "$cell0" ]; then
+  # An existing mapping is left as it is by map_cell0.
+  nova-manage cell_v2 update_cell --cell_uuid "$cell0" --name cell0 \\
+    --database_connection "$CELL0_DATABASE" --transport-url none:///
+else
+  nova-manage cell_v2 map_cell0 --database_connection "$CELL0_DATABASE"
+fi
+cell=$(uuid "$CELL_NAME")
 if [ -n "$cell" ]; then
   nova-manage cell_v2 update_cell --cell_uuid "$cell" --name "$CELL_NAME" \\
     --database_connection "$CELL_DATABASE" --transport-url "$CELL_TRANSPORT"
