@@ -75,7 +75,10 @@ bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, id
 bench-cloud: build ## a real cloud by the operator and by hand, side by side: where the time goes (bench/README.md; a quiet machine)
 	@node bench/cloud/main.ts
 
-.PHONY: bench-client bench-operator
+.PHONY: bench-client bench-operator bench-instant
+bench-instant: install kubernetes ## a minimal cloud of instant workloads on a real API server, beside its manifests applied by hand (bench/README.md; a quiet machine)
+	@node bench/instant/main.ts
+
 bench-client: install kubernetes ## our client beside @kubernetes/client-node and client-go on a real API server (bench/README.md; a quiet machine)
 	@node bench/client/main.ts
 

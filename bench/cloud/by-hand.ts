@@ -11,15 +11,14 @@ import {
 import { kindOf } from '@openstack-operator/openstack';
 import type { Stage } from './stages.ts';
 
-/** Milliseconds between two looks at what is awaited. */
-const interval = 200;
 const patience = 900_000;
 
 /**
  * Applies every stage as soon as those before it are done, as a person would with the same client who never sleeps.
+ * Between two looks at what is awaited are `interval` milliseconds.
  * @throws Error that names the first object that does not become ready
  */
-export async function applyByHand(client: Client, stages: readonly Stage[]): Promise<void> {
+export async function applyByHand(client: Client, stages: readonly Stage[], interval: number): Promise<void> {
   const begun = new Map<string, Promise<void>>();
   const done = (name: string): Promise<void> => {
     const known = begun.get(name);
@@ -33,13 +32,13 @@ export async function applyByHand(client: Client, stages: readonly Stage[]): Pro
   const apply = async ({ after, objects }: Stage) => {
     await Promise.all(after.map(done));
     await Promise.all(objects.map((object) => client.apply(kindOf(object), object, { fieldManager: 'by-hand' })));
-    await Promise.all(objects.map((object) => ready(client, object)));
+    await Promise.all(objects.map((object) => ready(client, object, interval)));
   };
   await Promise.all(stages.map(({ name }) => done(name)));
 }
 
 /** The operator's own judgement would also ask for its annotations, which no hand writes. */
-async function ready(client: Client, object: KubeObject): Promise<void> {
+async function ready(client: Client, object: KubeObject, interval: number): Promise<void> {
   const kind = kindOf(object);
   const { namespace = '', name = '' } = object.metadata;
   const begun = realClock.now();

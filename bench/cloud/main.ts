@@ -2,17 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operatorNamespace } from '@openstack-operator/cli';
-import {
-  type Client,
-  connect,
-  controllerOf,
-  Node,
-  PersistentVolumeClaim,
-  parseTimestamp,
-  realClock,
-  type StoredObject,
-} from '@openstack-operator/kube';
-import { builtInKinds, group, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { type Client, connect, Node, parseTimestamp, realClock, type StoredObject } from '@openstack-operator/kube';
+import { group, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { down } from '../../tools/cloud/down.ts';
 import { kubectl } from '../../tools/cloud/kubectl.ts';
 import { controlPlane, type Place, placeOf } from '../../tools/cloud/place.ts';
@@ -20,6 +11,7 @@ import { say, step } from '../../tools/cloud/step.ts';
 import { prepare } from '../../tools/cloud/up.ts';
 import { applyByHand } from './by-hand.ts';
 import { criticalPath } from './critical-path.ts';
+import { statedObjects } from './live.ts';
 import { type Stage, stagesOf } from './stages.ts';
 import { machineSeconds, operatorSeconds } from './usage.ts';
 
@@ -32,6 +24,9 @@ their dependencies and never sleeps; on a node of its own, with nothing beside i
 const { values } = parseArgs({
   options: { help: { type: 'boolean', short: 'h', default: false } },
 });
+
+/** Milliseconds between two looks of who applies by hand. */
+const LOOK = 200;
 
 /** One rollout, in seconds. */
 interface Run {
@@ -59,7 +54,7 @@ async function main(): Promise<void> {
   const byHand = await step('by hand', async () => {
     await labelNodes(client, nodes);
     await kubectl(place, ['create', 'namespace', controlPlane.namespace]);
-    return await measured('by hand', client, () => applyByHand(client, first.stages));
+    return await measured('by hand', client, () => applyByHand(client, first.stages, LOOK));
   });
   await step('removal', () => remove(place, client));
   await scaleOperator(place, 1);
@@ -83,15 +78,7 @@ async function byOperator(place: Place, client: Client): Promise<{ run: Run; sta
     ]);
   });
   const found = await client.get(OpenStackControlPlane, controlPlane);
-  const selection = {
-    namespace: controlPlane.namespace,
-    labelSelector: 'app.kubernetes.io/managed-by=openstack-operator',
-  };
-  const live: StoredObject[] = [];
-  for (const kind of builtInKinds.filter(
-    ({ namespaced, group }) => namespaced && group !== 'gateway.networking.k8s.io',
-  ))
-    live.push(...(await client.list(kind, selection)).items.filter(isStated));
+  const live = await statedObjects(client, controlPlane.namespace);
   const stages = stagesOf(found, live);
   const resources = (
     await Promise.all(kinds.map(async (kind) => (await client.list(kind, { namespace: controlPlane.namespace })).items))
@@ -113,14 +100,6 @@ async function measured(name: string, client: Client, work: () => Promise<void>)
     machine: machineSeconds() - before.machine,
     operator: (await operatorSeconds(client)) - before.operator,
   };
-}
-
-/** Whether the operator states it; pods and their like are made by the cluster from what is stated. */
-function isStated(object: StoredObject): boolean {
-  const owner = controllerOf(object);
-  const ofStatefulSet =
-    owner === undefined && object.kind === PersistentVolumeClaim.kind && /-\d+$/.test(object.metadata.name);
-  return !ofStatefulSet && (owner === undefined || owner.apiVersion.startsWith(`${group}/`));
 }
 
 /** Labels nodes as they were when the cloud was Ready: a hand would write its names on them. */

@@ -1,9 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { minimalControlPlane } from '@openstack-operator/cli';
 import { type Client, connect, Namespace, realClock, sleep } from '@openstack-operator/kube';
 import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { startChild } from '../child.ts';
 import { bundle } from './bundle.ts';
 import type { Usage } from './operator.ts';
 
@@ -32,8 +33,8 @@ const patience = (clouds: number) => 120 + 30 * clouds;
 export async function measure(clouds: number, folder: string, told: (text: string) => void): Promise<Measured> {
   const kubeconfig = join(folder, `kubeconfig-${clouds}`);
   const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
-  const server = await begin(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
-  let operator = await begin(program, [kubeconfig]);
+  const server = await startChild(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
+  let operator = await startChild(program, [kubeconfig]);
   const { client } = await connect({ kubeconfig, env: {}, clock: realClock });
   try {
     await ask(operator.process);
@@ -47,24 +48,13 @@ export async function measure(clouds: number, folder: string, told: (text: strin
     const idle = await ask(operator.process);
     operator.process.send('stop');
     await once(operator.process, 'exit');
-    operator = await begin(program, [kubeconfig]);
+    operator = await startChild(program, [kubeconfig]);
     const restarted = await rest(operator.process);
     return { clouds, seconds, rollout, idle, idleSeconds: IDLE, restart: Number(operator.said), restarted };
   } finally {
     await client.close();
     for (const { process } of [operator, server]) process.kill();
   }
-}
-
-/** Starts a program; resolves when it says its first word. */
-async function begin(file: string, args: readonly string[]): Promise<{ process: ChildProcess; said: unknown }> {
-  const process = fork(file, args, { stdio: 'inherit' });
-  const died = once(process, 'exit').then(([code]) => {
-    throw new Error(`${file} ended before it worked: exit ${code}`);
-  });
-  const [said] = (await Promise.race([once(process, 'message'), died])) as [unknown];
-  died.catch(() => {});
-  return { process, said };
 }
 
 async function ask(operator: ChildProcess): Promise<Usage> {

@@ -6,12 +6,35 @@ type Named = { readonly id: string; readonly name: string; readonly isNew?: bool
 type Call = OpenStack['call'];
 type Wanted = { readonly name: string } & Record<string, unknown>;
 
+/** What a server needs of services other than Nova. */
+interface Needs {
+  readonly image: Named;
+  readonly network: Named;
+}
+
 /**
  * What a user does first: an image, a flavour, a network with subnet and router, and a server. Each is made where it is
  * not there yet, for an earlier run may have been interrupted after any of them.
  * @throws StepError when the server does not become ACTIVE
  */
-export async function ensureServer({ call, upload }: OpenStack, guest: string): Promise<void> {
+export async function ensureServer(openstack: OpenStack, guest: string): Promise<void> {
+  const { call } = openstack;
+  const { image, network } = await ensureImageAndNetwork(openstack, guest);
+  const flavor = await ensure(call, 'compute', '/flavors', { name: 'tiny', ram: 128, vcpus: 1, disk: 1 });
+  const asked = performance.now();
+  const server = await ensure(call, 'compute', '/servers', {
+    name: 'first',
+    imageRef: image.id,
+    flavorRef: flavor.id,
+    networks: [{ uuid: network.id }],
+  });
+  await active(call, server.id);
+  const took = ((performance.now() - asked) / 1000).toFixed(1);
+  say(`server first: ACTIVE${server.isNew === true ? ` ${took} s after it was asked for` : ''}`);
+}
+
+/** The part of it that Glance and Neutron do: it can be done while Nova still rolls out. @throws StepError */
+export async function ensureImageAndNetwork({ call, upload }: OpenStack, guest: string): Promise<Needs> {
   const image = (await ensure(call, 'image', '/v2/images', {
     name: 'guest',
     disk_format: 'raw',
@@ -22,7 +45,6 @@ export async function ensureServer({ call, upload }: OpenStack, guest: string): 
     await upload('image', `/v2/images/${image.id}/file`, guest);
     say('image guest: uploaded');
   }
-  const flavor = await ensure(call, 'compute', '/flavors', { name: 'tiny', ram: 128, vcpus: 1, disk: 1 });
   const network = await ensure(call, 'network', '/v2.0/networks', { name: 'first' });
   const subnet = await ensure(call, 'network', '/v2.0/subnets', {
     name: 'first',
@@ -36,16 +58,7 @@ export async function ensureServer({ call, upload }: OpenStack, guest: string): 
   if (ports.length === 0) {
     await call('network', 'PUT', `/v2.0/routers/${router.id}/add_router_interface`, { subnet_id: subnet.id });
   }
-  const asked = performance.now();
-  const server = await ensure(call, 'compute', '/servers', {
-    name: 'first',
-    imageRef: image.id,
-    flavorRef: flavor.id,
-    networks: [{ uuid: network.id }],
-  });
-  await active(call, server.id);
-  const took = ((performance.now() - asked) / 1000).toFixed(1);
-  say(`server first: ACTIVE${server.isNew === true ? ` ${took} s after it was asked for` : ''}`);
+  return { image, network };
 }
 
 /** What has this name, or else is made so. `path` ends with the plural of its kind, as all of OpenStack's do. */

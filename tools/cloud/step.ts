@@ -41,6 +41,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Lets its lines be seen too. */
   readonly shown?: boolean;
+  /** Aborted: the program is ended. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -48,11 +50,15 @@ export interface RunOptions {
  * @throws StepError with the program's last lines
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
-  const { log, env = {}, input, shown = false } = options;
+  const { log, env = {}, input, shown = false, signal } = options;
   mkdirSync(dirname(log), { recursive: true });
   const file = createWriteStream(log, { flags: 'a' });
   file.write(`$ ${command} ${args.join(' ')}\n`);
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(signal && { signal }),
+  });
   const printed: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => {
     printed.push(chunk);

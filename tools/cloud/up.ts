@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAccess } from './access.ts';
-import { ensureServer } from './first-server.ts';
+import { ensureImageAndNetwork, ensureServer } from './first-server.ts';
 import { kubectl } from './kubectl.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
 import { controlPlane, type Place, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
-import { run, say, step } from './step.ts';
+import { run, StepError, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean }): Promise<void> {
   const { guest } = await prepare(place);
-  await step('control plane', () => deployControlPlane(place));
+  const rolledOut = new AbortController();
+  const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
+  try {
+    await step('control plane', () => deployControlPlane(place));
+  } finally {
+    rolledOut.abort();
+  }
+  await prepared;
   const credentials = await writeAccess(place, controlPlane);
   const openstack = await signIn(credentials);
   if (options.server) await ensureServer(openstack, guest);
@@ -25,6 +32,25 @@ The cloud runs. In a shell that knows it (kubectl, and openstack where it is ins
 Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
 What runs: make cloud-status. The end of it: make cloud-down.
 `);
+}
+
+/**
+ * Image and network while Nova still rolls out, so that a server can be asked for in the second after Ready. What fails
+ * here is tried again after Ready, and told of there.
+ */
+async function prepareServer(place: Place, guest: string, rolledOut: AbortSignal): Promise<void> {
+  const { namespace, name } = controlPlane;
+  const services = ['glance', 'neutron'].map((service) => `${service}s.openstack.k8s.io/${name}-${service}`);
+  try {
+    await kubectl(place, ['-n', namespace, 'wait', '--for=create', '--timeout=900s', ...services], {
+      signal: rolledOut,
+    });
+    const ready = ['-n', namespace, 'wait', '--for=condition=Ready', '--timeout=900s', ...services];
+    await kubectl(place, ready, { signal: rolledOut });
+    await ensureImageAndNetwork(await signIn(await writeAccess(place, controlPlane)), guest);
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+  }
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */

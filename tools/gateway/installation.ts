@@ -24,13 +24,13 @@ export async function install(place: Place, domain: string): Promise<void> {
     await kubectl(place, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
     const text = readFileSync(join(import.meta.dirname, 'implementation.yaml'), 'utf8');
     const named = text.replaceAll('@gateway@', versions.gateway).replaceAll('@envoy@', versions.envoy);
-    await kubectl(place, ['apply', '--server-side', '-f', '-'], named);
+    await kubectl(place, ['apply', '--server-side', '-f', '-'], { input: named });
     await kubectl(place, ['-n', system, 'rollout', 'status', 'deployment/envoy-gateway', '--timeout=180s']);
   });
   await step('Gateway openstack', async () => {
     if (!(await hasCertificate(place, domain))) {
       const made = JSON.stringify(namespaceAnd(await certificate(domain, log)));
-      await kubectl(place, ['apply', '--server-side', '--force-conflicts', '-f', '-'], made);
+      await kubectl(place, ['apply', '--server-side', '--force-conflicts', '-f', '-'], { input: made });
     }
     await kubectl(place, ['apply', '--server-side', '-f', join(import.meta.dirname, 'gateway.yaml')]);
     await kubectl(place, [
