@@ -1,16 +1,22 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Starts a program of ours as a process of its own; resolves when it says its first word. */
-export async function startChild(
-  file: string,
-  args: readonly string[],
-): Promise<{ process: ChildProcess; said: unknown }> {
-  const process = fork(file, args, { stdio: 'inherit' });
-  const died = once(process, 'exit').then(([code]) => {
-    throw new Error(`${file} ended before it worked: exit ${code}`);
+/** A program of ours in a process of its own. */
+export interface Child {
+  readonly process: ChildProcess;
+  /** Its first word. */
+  readonly said: unknown;
+  /** Never fulfilled. @throws Error when it ends, whoever ended it */
+  readonly died: Promise<never>;
+}
+
+/** Starts a program of ours; resolves when it says its first word. @throws Error when it ends before that */
+export async function startChild(file: string, args: readonly string[], flags: readonly string[] = []): Promise<Child> {
+  const process = fork(file, args, { stdio: 'inherit', execArgv: [...flags] });
+  const died = once(process, 'exit').then(([code, signal]): never => {
+    throw new Error(`${file} ended by itself (${code ?? signal}); see above why`);
   });
-  const [said] = (await Promise.race([once(process, 'message'), died])) as [unknown];
   died.catch(() => {});
-  return { process, said };
+  const [said] = (await Promise.race([once(process, 'message'), died])) as [unknown];
+  return { process, said, died };
 }

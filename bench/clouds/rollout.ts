@@ -40,7 +40,7 @@ export async function measure(clouds: number, folder: string, told: (text: strin
     await ask(operator.process);
     const begun = performance.now();
     for (let index = 1; index <= clouds; index++) await create(client, `cloud-${index}`);
-    await untilReady(client, clouds, told);
+    await Promise.race([untilReady(client, clouds, told), operator.died, server.died]);
     const seconds = (performance.now() - begun) / 1000;
     const rollout = await ask(operator.process);
     await rest(operator.process);

@@ -8,8 +8,6 @@ import {
   type KubeObject,
   Namespace,
   Node,
-  realClock,
-  sleep,
 } from '@openstack-operator/kube';
 import { conditionOf, crd, kindOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { table } from '../../test/cloud/table.ts';
@@ -34,7 +32,7 @@ without a wait for anything, and as somebody would who applies what may be appli
   --repeats N   rounds of the three (default 7; a first one warms up and is not counted)
 `;
 
-/** Milliseconds between two looks at what is awaited, for the operator and for the hand. */
+/** Milliseconds between two looks of the hand at what it awaits. */
 const LOOK = 10;
 /** The minimal cloud, which leaves other nodes to the next one. */
 const oneNode = { nova: { virtType: 'qemu', computeReplicas: 1 } };
@@ -99,7 +97,7 @@ async function install(server: ApiServer): Promise<void> {
 }
 
 function namespaceOf(name: string): Namespace {
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } as Namespace;
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
 async function play({ client }: ApiServer, turn: number): Promise<Round> {
@@ -135,14 +133,16 @@ async function makeNode(client: Client, name: string): Promise<void> {
 async function byOperator(client: Client, namespace: string): Promise<void> {
   const { name = '' } = minimalControlPlane.metadata;
   const kind = OpenStackControlPlane as Kind;
-  await client.create(kind, { ...minimalControlPlane, metadata: { name, namespace }, spec: oneNode });
-  const begun = realClock.now();
-  for (;;) {
-    const ready = conditionOf(await client.get(kind, { namespace, name }), 'Ready');
-    if (ready?.status === 'True') return;
-    if (realClock.now() - begun > 60_000) throw new Error(`not Ready after 60 s: ${ready?.message}`);
-    await sleep(realClock, LOOK);
-  }
+  const { metadata } = await client.create(kind, {
+    ...minimalControlPlane,
+    metadata: { name, namespace },
+    spec: oneNode,
+  });
+  const signal = AbortSignal.timeout(60_000);
+  const { resourceVersion } = metadata;
+  for await (const event of client.watch(kind, { namespace, resourceVersion, signal }))
+    if (event.type === 'MODIFIED' && conditionOf(event.object, 'Ready')?.status === 'True') return;
+  throw new Error(`the watch of ${namespace} ended before its cloud was Ready`);
 }
 
 /** Each stage after those that it comes after. */

@@ -28,6 +28,8 @@ export interface ReconcileContext<T extends KubeObject = KubeObject> extends Ver
   readonly log: Log;
   /** Aborted when the pass must end: leadership lost, process stopping, time over. */
   readonly signal: AbortSignal;
+  /** How many writes of this pass the server has accepted. */
+  readonly writes: () => number;
   /** Records an event on the object (or on `about`). Only on transitions; it never throws. */
   readonly event: (text: EventText, about?: StoredObject) => void;
 }
@@ -126,7 +128,7 @@ export class ControllerRunner {
     const watches = controller.watches ?? [];
     this.#needs = [kind, ...[...owns, ...watches].map((needed) => needed.kind)];
     this.#statements = new Statements(cache, new Set(this.#needs));
-    follow({ name, kind, owns, watches, cache, log: this.#log, wake: (key) => this.queue.add(key) });
+    follow({ name, kind, owns, watches, cache, log: this.#log, wake: (key, delay) => this.queue.addAfter(key, delay) });
   }
 
   /** Begins to work. */
@@ -204,12 +206,14 @@ export class ControllerRunner {
   #context(object: StoredObject, key: string, log: Log, signal: AbortSignal): ReconcileContext {
     const { cache, clock, random, events, leadership } = this.#options;
     const { kind } = this.controller;
+    let writes = 0;
     const client = guardedClient({
       client: this.#options.client,
       cache,
       clock,
       signal,
       ...(leadership ? { leadership } : {}),
+      onWrite: () => writes++,
     });
     const fieldManager = this.controller.fieldManager ?? this.#options.fieldManager;
     return {
@@ -222,6 +226,7 @@ export class ControllerRunner {
       random,
       log,
       signal,
+      writes: () => writes,
       event: (text, about = object) => events.record(about, text),
     };
   }

@@ -31,6 +31,8 @@ export interface GuardedClientOptions {
   readonly leadership?: Leadership;
   /** Ends every request. */
   readonly signal: AbortSignal;
+  /** Told of each write that the server has accepted. */
+  readonly onWrite?: () => void;
 }
 
 /** What every attempt of a write is bound to. */
@@ -43,7 +45,7 @@ const WRITE_TIMEOUT = 30_000;
  * A client for reconcilers: no write is started or tried again without leadership, none outlives the lease, and what the server
  * answers to a write enters the cache, so that the next pass reads what this one wrote.
  */
-export function guardedClient({ client, cache, clock, leadership, signal }: GuardedClientOptions): Client {
+export function guardedClient({ client, cache, clock, leadership, signal, onWrite }: GuardedClientOptions): Client {
   async function write<R>(options: Abortable | undefined, send: (terms: Terms) => Promise<R>): Promise<R> {
     const left = leadership?.left() ?? Number.POSITIVE_INFINITY;
     const ms = Math.min(WRITE_TIMEOUT, left);
@@ -53,7 +55,9 @@ export function guardedClient({ client, cache, clock, leadership, signal }: Guar
     });
     scope.signal.throwIfAborted();
     // A process that stood still while it waited to try again learns from the clock alone that it is too late.
-    return await send({ signal: scope.signal, permit: () => leadership?.left() });
+    const answer = await send({ signal: scope.signal, permit: () => leadership?.left() });
+    onWrite?.();
+    return answer;
   }
 
   async function stored<T extends KubeObject>(

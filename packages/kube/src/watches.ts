@@ -12,6 +12,8 @@ export interface Owned {
   readonly transform?: Transform;
   /** Predicate: which changes count (default: all). Pure. */
   readonly when?: (change: Change) => boolean;
+  /** Milliseconds for which a change may wait for others, so that one pass answers them all (default: none). Pure. */
+  readonly delay?: (change: Change) => number;
 }
 
 /** A kind whose objects a controller depends on: a change of one wakes the objects that refer to it. */
@@ -67,15 +69,15 @@ export interface FollowOptions<T extends KubeObject> {
   readonly watches: readonly Watched<T>[];
   readonly cache: Cache;
   readonly log: Log;
-  /** A key is to be reconciled. */
-  readonly wake: (key: string) => void;
+  /** A key is to be reconciled, after so many milliseconds. */
+  readonly wake: (key: string, delay: number) => void;
 }
 
 /** Makes the cache follow all that a controller needs, and every change of it wake the keys that it concerns. */
 export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
   const { kind, cache, wake, log } = options;
   const wakeAll = () => {
-    for (const object of cache.list(kind)) wake(keyOf(object));
+    for (const object of cache.list(kind)) wake(keyOf(object), 0);
   };
   const listen = (other: Owned, keys: (object: StoredObject) => Iterable<string>) => {
     cache.onState(other.kind, wakeAll);
@@ -83,7 +85,8 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
       const { object, old } = change;
       try {
         if (other.when?.(change) === false) return;
-        for (const state of old ? [object, old] : [object]) for (const key of keys(state)) wake(key);
+        const delay = other.delay?.(change) ?? 0;
+        for (const state of old ? [object, old] : [object]) for (const key of keys(state)) wake(key, delay);
       } catch (error) {
         log.error('a change could not be mapped to the objects it concerns', { error, changed: keyOf(object) });
       }
@@ -91,7 +94,7 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
   };
 
   cache.watch(kind);
-  cache.onChange(kind, ({ object }) => wake(keyOf(object)));
+  cache.onChange(kind, ({ object }) => wake(keyOf(object), 0));
   for (const owned of options.owns) {
     cache.watch(owned.kind, owned);
     listen(owned, (object) => ownerKeys(object, kind));

@@ -122,7 +122,7 @@ function controlPlaneController(facts: OperatorFacts): Controller {
   const compositions = new Compositions(composeControlPlane);
   return controller(OpenStackControlPlane as Kind, {
     gone: (key) => compositions.forget(key),
-    owns: kinds.filter((kind) => kind !== OpenStackControlPlane),
+    owns: kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: untilTold })),
     watches: seen(facts, [
       { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
     ]),
@@ -146,6 +146,18 @@ function seen({ hidden = [] }: OperatorFacts, watches: readonly Watched[]): read
 /** Whether a control plane came, was put to rest, or goes on: then its children do so as well. */
 function turned({ object, old }: Change): boolean {
   return old === undefined || isPaused(object) !== isPaused(old);
+}
+
+/**
+ * What a child is busy with is told a moment later than that it is Ready or not: of the many sentences of a rollout
+ * the control plane repeats the last of each moment, and an API server takes longer to write them than anybody to read.
+ */
+function untilTold({ type, object, old }: Change): number {
+  const said = (one: StoredObject | undefined) => {
+    const ready = one && conditionOf(one, 'Ready');
+    return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, ready?.observedGeneration];
+  };
+  return type === 'updated' && digest(said(object)) === digest(said(old)) ? 500 : 0;
 }
 
 function ownedBy(kind: Kind): NonNullable<Watched['map']> {

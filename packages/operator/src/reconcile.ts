@@ -40,8 +40,9 @@ export interface Recipe {
 }
 
 /**
- * One pass: gather, compose, judge, write what is open and not held back, prune, report. It starts from nothing but
- * the cache: what it judged is what it composed from, so that no step is written on the word of a stale one.
+ * One pass: gather, compose, judge, write what is open and not held back; again while that has completed a step; prune,
+ * report. It starts from nothing but the cache: what it judged is what it composed from, so that no step is written on
+ * the word of a stale one. What is reported is what was judged after the writes.
  */
 export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | undefined> {
   const { object: resource } = pass;
@@ -58,14 +59,18 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
     await setFinalizers(pass, [...(resource.metadata.finalizers ?? []), nodesFinalizer]);
   }
-  const composed = recipe.compose(pass);
-  const { steps, volumes } = checkVolumes(pass, composed);
-  const composition = { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } };
-  const before = ((resource['status'] ?? {}) as { jobs?: Record<string, string> }).jobs ?? {};
-  const finishedJobs = finishedOf(pass, composition, before);
-  const judgement = judgementOf(pass, finishedJobs);
-  const progress = judgeAll(composition.steps, judgement);
-  const { failures, again } = await writeAll(pass, composition, progress, judgement);
+  let view = look(pass, recipe);
+  let failures: ReadonlyMap<string, Error> = new Map();
+  let again: Again;
+  for (let done = -1; failures.size === 0 && view.done.size > done; ) {
+    done = view.done.size;
+    const writes = pass.writes();
+    const written = await writeAll(pass, view);
+    failures = written.failures;
+    again = sooner(again, written.again);
+    if (pass.writes() > writes) view = look(pass, recipe);
+  }
+  const { composition, progress, finishedJobs, volumes } = view;
   await replaceNodeAgents(pass, composition);
   const left = await prune(pass, composition).then(() => undefined, thrown);
   const phase = recipe.phase(progress);
@@ -76,6 +81,30 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   if (failure !== undefined) throw failure;
   const wish = all.length > 0 ? sooner(again, settledAgain) : again;
   return wish === undefined ? undefined : after(wish);
+}
+
+/** What is wanted, and what has become of it so far. */
+interface View {
+  readonly composition: Composition;
+  readonly judgement: Judgement;
+  readonly progress: readonly Progress[];
+  /** Conditions that are met. */
+  readonly done: ReadonlySet<string>;
+  readonly finishedJobs: Readonly<Record<string, string>>;
+  readonly volumes: Readonly<Record<string, string>>;
+}
+
+/** Composes from what the cache shows at this moment, and judges. */
+function look(pass: Pass, recipe: Recipe): View {
+  const composed = recipe.compose(pass);
+  const { steps, volumes } = checkVolumes(pass, composed);
+  const composition = { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } };
+  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
+  const finishedJobs = finishedOf(pass, composition, jobs);
+  const judgement = judgementOf(pass, finishedJobs);
+  const progress = judgeAll(composition.steps, judgement);
+  const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
+  return { composition, judgement, progress, done, finishedJobs, volumes };
 }
 
 /** Failures that no back-off mends: somebody has to take an object away, or to bring a Secret back. */
@@ -93,11 +122,8 @@ function thrown(error: unknown): Error {
 /** Writes the objects of every step that nothing holds back. A failure of one step stops neither the others nor the report. */
 async function writeAll(
   pass: Pass,
-  composition: Composition,
-  progress: readonly Progress[],
-  judgement: Judgement,
+  { composition, judgement, done }: View,
 ): Promise<{ failures: Map<string, Error>; again: Again }> {
-  const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   const failures = new Map<string, Error>();
   let again: Again;
   for (const step of composition.steps) {
