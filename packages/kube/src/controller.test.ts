@@ -58,6 +58,39 @@ test('changes that a predicate does not count wake nobody', async () => {
   await running;
 });
 
+test('a change that may wait is answered together with those that follow; one that may not, at once', async () => {
+  const { clock, server, stop, passes, start, settle } = setUp(async () => {}, {
+    watches: [
+      on<Site>(Database, {
+        map: ({ metadata }) => [{ namespace: 'ns', name: metadata.name }],
+        delay: ({ object, old }) => (object['ready'] === old?.['ready'] ? 500 : 0),
+      }),
+    ],
+  });
+  server.put(Site, site('a'));
+  server.put(Database, plain('Database', 'a'));
+  const running = start();
+  await settle();
+  await clock.advance(1000);
+  passes.length = 0;
+  for (const progress of [1, 2, 3]) {
+    server.put(Database, { ...plain('Database', 'a'), progress });
+    await clock.advance(100);
+  }
+  expect(passes).toEqual([]);
+  await clock.advance(200);
+  expect(passes).toEqual(['ns/a']);
+  server.put(Database, { ...plain('Database', 'a'), progress: 4 });
+  server.put(Database, { ...plain('Database', 'a'), ready: true });
+  await settle();
+  expect(passes).toEqual(['ns/a', 'ns/a']);
+  // The one that waited went with it.
+  await clock.advance(1000);
+  expect(passes).toHaveLength(2);
+  stop.abort();
+  await running;
+});
+
 test('what changes its owner wakes both', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {});
   const [a, b] = [server.put(Site, site('a')), server.put(Site, site('b'))];
