@@ -3,6 +3,7 @@ export * from './api.ts';
 export * from './cache.ts';
 export { type ClientOptions, createClient } from './client.ts';
 export * from './clock.ts';
+export { compact } from './compact.ts';
 export { type Connected, type ConnectOptions, connect } from './connect.ts';
 export type { ConnectionSettings, TlsSettings } from './connection.ts';
 export {

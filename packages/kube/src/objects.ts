@@ -145,12 +145,3 @@ export function controllerReference(owner: StoredObject): OwnerReference {
 export function controllerOf(object: { metadata: ObjectMeta }): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
-
-/** Freezes a JSON value all the way down, and gives it back. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const child of Object.values(value)) deepFreeze(child);
-  }
-  return value;
-}

@@ -1,4 +1,5 @@
-import { controllerOf, deepFreeze, type KubeObject, keyOf, type StoredObject } from './objects.ts';
+import { compact } from './compact.ts';
+import { controllerOf, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import { compareResourceVersions } from './resource-version.ts';
 
 /** What happened to an object, told once the store shows it. `object` is the last known state of a deleted one. */
@@ -103,7 +104,7 @@ export class Store<T extends KubeObject = KubeObject> {
     // Assigned, not deleted: `delete` turns the object into a dictionary of half as much again.
     const metadata = { ...object.metadata, managedFields: undefined } as unknown as StoredObject<T>['metadata'];
     const stripped = { ...object, metadata };
-    return deepFreeze(this.#transform ? this.#transform(stripped) : stripped);
+    return compact(this.#transform ? this.#transform(stripped) : stripped);
   }
 
   /** The reader saw this state (ADDED, MODIFIED). */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Change,
   ConfigMap,
@@ -30,7 +31,6 @@ import {
   compose,
   composeControlPlane,
   conditionOf,
-  digest,
   fieldManager,
   kinds,
   OpenStackControlPlane,
@@ -48,6 +48,7 @@ import { gather, referenceKinds } from './gather.ts';
 import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
 import { isPaused } from './report.ts';
+import { slim } from './slim.ts';
 
 /** What all passes of one operator share. */
 export interface OperatorFacts {
@@ -100,7 +101,7 @@ function serviceController(service: Service, facts: OperatorFacts): Controller {
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
       { kind: Secret, individually: true, references: broughtSecrets },
       ...[Pod, ReplicaSet, ControllerRevision].map(
-        (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name) }),
+        (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name), transform: slim }),
       ),
       { kind: Event, selection: unmounted, map: instanceOfPod(service.name) },
       { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
@@ -157,7 +158,7 @@ function untilTold({ type, object, old }: Change): number {
     const ready = one && conditionOf(one, 'Ready');
     return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, ready?.observedGeneration];
   };
-  return type === 'updated' && digest(said(object)) === digest(said(old)) ? 500 : 0;
+  return type === 'updated' && isDeepStrictEqual(said(object), said(old)) ? 500 : 0;
 }
 
 function ownedBy(kind: Kind): NonNullable<Watched['map']> {
@@ -171,7 +172,7 @@ function matters({ object: node, old }: Change): boolean {
     one?.['spec'],
     one && conditionOf(one, 'Ready')?.status,
   ];
-  return old === undefined || digest(facts(node)) !== digest(facts(old));
+  return old === undefined || !isDeepStrictEqual(facts(node), facts(old));
 }
 
 /** The phase of a service, from its steps. */

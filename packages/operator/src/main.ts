@@ -14,6 +14,7 @@ import {
 } from '@openstack-operator/kube';
 import { Registry } from 'prom-client';
 import { clusterDomainOf } from './cluster-domain.ts';
+import { keepHeapSmall } from './heap.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runOperator } from './run-operator.ts';
@@ -41,6 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)));
   switch (command) {
     case 'run':
+      keepHeapSmall();
       return await runCommand(rest, stop.signal);
     case 'records':
       return await runRecords(rest, {

@@ -1,4 +1,4 @@
-import { deepFreeze, type Kind, type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
+import { compact, type Kind, type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
 import { expired } from './status.ts';
 
 /** `plural.group` (`plural` in the core group): names a kind's shelf in the store, whatever the version. */
@@ -154,7 +154,7 @@ export class Store {
   #atNextVersion(object: KubeObject): StoredObject {
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
-    return deepFreeze({ ...object, metadata }) as StoredObject;
+    return compact({ ...object, metadata }) as StoredObject;
   }
 
   #record(event: StoreEvent): void {

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { compact } from './compact.ts';
+
+/** A value as it comes from a server: no two strings in it are one. */
+const received = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const value = { list: ['name', { name: 'name', none: null, count: 1 }], long: 'x'.repeat(100) };
+
+test('a value says afterwards what it said before, and is frozen all the way down', () => {
+  const compacted = compact(received(value)) as typeof value;
+  expect(compacted).toEqual(value);
+  expect([compacted, compacted.list, compacted.list[1]].every((part) => Object.isFrozen(part))).toBe(true);
+});
+
+test('what is frozen already, such as a part of another object, is left as it is', () => {
+  const part = Object.freeze({ name: 'name' });
+  expect(compact({ part }).part).toBe(part);
+});
+
+test('more different strings than are remembered do no harm', () => {
+  const texts = Array.from({ length: 120_000 }, (_, index) => `string ${index}`);
+  expect(compact(received(texts))).toEqual(texts);
+});
