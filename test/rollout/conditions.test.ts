@@ -32,9 +32,11 @@ describe('a rollout', () => {
       const ready = conditions.at(-1);
       expect(ready?.type).toBe('Ready');
       expect(ready?.status).toBe(conditions.slice(0, -1).every(({ status }) => status === 'True') ? 'True' : 'False');
-      for (const { reason, observedGeneration: of } of conditions) {
+      for (const { reason, message, observedGeneration: of } of conditions) {
         expect(Object.keys(reasons)).toContain(reason);
         expect(of).toBe(observedGeneration);
+        // What a pass has written it does not report as still to be written.
+        if (reason === 'Missing') expect(message).toMatch(/^waiting for /);
       }
     }
     const ours = cloud

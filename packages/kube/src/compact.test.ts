@@ -16,7 +16,7 @@ test('what is frozen already, such as a part of another object, is left as it is
   expect(compact({ part }).part).toBe(part);
 });
 
-test('more different strings than are remembered do no harm', () => {
+test('strings that share a slot stay what they are', () => {
   const texts = Array.from({ length: 120_000 }, (_, index) => `string ${index}`);
   expect(compact(received(texts))).toEqual(texts);
 });

@@ -1,18 +1,21 @@
 /** Longer strings are seldom twice there. */
 const LONGEST = 64;
-/** So many strings are remembered: what ten clouds say, in a few MiB. */
-const MOST = 50_000;
 
-const shared = new Map<string, string>();
+/** The last string of each slot, a power of two of them: what is seldom said makes room for what is said often. */
+const slots = Array.from({ length: 8192 }, () => '');
 
 /** The copy of a string that others use already. JSON.parse makes a new one for each value. */
 function one(text: string): string {
-  if (text.length > LONGEST) return text;
-  const known = shared.get(text);
-  if (known !== undefined) return known;
-  // Begun anew, so that it does not hold what is long gone; what is stored keeps its copies.
-  if (shared.size >= MOST) shared.clear();
-  shared.set(text, text);
+  const { length } = text;
+  if (length > LONGEST) return text;
+  let slot = length;
+  for (const at of [0, length >> 2, length >> 1, length - (length >> 2), length - 1]) {
+    slot = (slot * 31 + text.charCodeAt(at)) | 0;
+  }
+  slot &= slots.length - 1;
+  const known = slots[slot];
+  if (known === text) return known;
+  slots[slot] = text;
   return text;
 }
 
