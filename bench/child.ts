@@ -10,6 +10,9 @@ export interface Child {
   readonly died: Promise<never>;
 }
 
+/** As the operator's image starts Node (images/operator/layer). */
+export const operatorFlags = ['--max-semi-space-size=4'];
+
 /** Starts a program of ours; resolves when it says its first word. @throws Error when it ends before that */
 export async function startChild(file: string, args: readonly string[], flags: readonly string[] = []): Promise<Child> {
   const process = fork(file, args, { stdio: 'inherit', execArgv: [...flags] });

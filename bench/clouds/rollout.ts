@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { minimalControlPlane } from '@openstack-operator/cli';
 import { type Client, connect, Namespace, realClock, sleep } from '@openstack-operator/kube';
 import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
-import { startChild } from '../child.ts';
+import { operatorFlags, startChild } from '../child.ts';
 import { bundle } from './bundle.ts';
 import type { Usage } from './operator.ts';
 
@@ -26,8 +26,6 @@ export interface Measured {
 
 /** Seconds for which an operator is watched while nothing happens. */
 const IDLE = 30;
-/** As the operator's image starts Node (images/operator/layer). */
-const flags = ['--max-semi-space-size=4'];
 /** Seconds after which a rollout is given up; more for more clouds. */
 const patience = (clouds: number) => 120 + 30 * clouds;
 
@@ -36,7 +34,7 @@ export async function measure(clouds: number, folder: string, told: (text: strin
   const kubeconfig = join(folder, `kubeconfig-${clouds}`);
   const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
   const server = await startChild(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
-  let operator = await startChild(program, [kubeconfig], flags);
+  let operator = await startChild(program, [kubeconfig], operatorFlags);
   const { client } = await connect({ kubeconfig, env: {}, clock: realClock });
   try {
     await ask(operator.process);
@@ -51,7 +49,7 @@ export async function measure(clouds: number, folder: string, told: (text: strin
     const idle = await ask(operator.process);
     operator.process.send('stop');
     await once(operator.process, 'exit');
-    operator = await startChild(program, [kubeconfig], flags);
+    operator = await startChild(program, [kubeconfig], operatorFlags);
     const restarted = await rest(operator.process);
     return { clouds, seconds, rollout, idle, idleSeconds: IDLE, restart: Number(operator.said), restarted };
   } finally {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { minimalControlPlane, operatorNamespace } from '@openstack-operator/cli';
@@ -8,12 +9,14 @@ import {
   type KubeObject,
   Namespace,
   Node,
+  realClock,
+  sleep,
 } from '@openstack-operator/kube';
 import { conditionOf, crd, kindOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { table } from '../../test/cloud/table.ts';
 import { step } from '../../tools/cloud/step.ts';
 import { type ApiServer, withApiServer } from '../api-server.ts';
-import { startChild } from '../child.ts';
+import { operatorFlags, startChild } from '../child.ts';
 import { applyByHand } from '../cloud/by-hand.ts';
 import { statedObjects } from '../cloud/live.ts';
 import { type Stage, stagesOf } from '../cloud/stages.ts';
@@ -34,6 +37,8 @@ without a wait for anything, and as somebody would who applies what may be appli
 
 /** Milliseconds between two looks of the hand at what it awaits. */
 const LOOK = 10;
+/** Milliseconds in which the operator reads what it has missed. */
+const REST = 2000;
 /** The minimal cloud, which leaves other nodes to the next one. */
 const oneNode = { nova: { virtType: 'qemu', computeReplicas: 1 } };
 const manager = { fieldManager: 'by-hand' };
@@ -63,11 +68,13 @@ async function main(): Promise<void> {
     await install(server);
     const operatorProgram = await bundle(join(import.meta.dirname, '../clouds/operator.ts'), server.folder);
     const node = startContestant('node', [process.execPath, join(import.meta.dirname, 'node.ts'), server.kubeconfig]);
-    const operator = await startChild(operatorProgram, [server.kubeconfig]);
+    const operator = await startChild(operatorProgram, [server.kubeconfig], operatorFlags);
     try {
       await node.said();
       for (let turn = 0; turn <= repeats; turn++) {
-        const round = await step(turn === 0 ? 'warming up' : `round ${turn} of ${repeats}`, () => play(server, turn));
+        const round = await step(turn === 0 ? 'warming up' : `round ${turn} of ${repeats}`, () =>
+          play(server, operator.process, turn),
+        );
         if (turn > 0) rounds.push(round);
       }
     } finally {
@@ -100,7 +107,7 @@ function namespaceOf(name: string): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
 }
 
-async function play({ client }: ApiServer, turn: number): Promise<Round> {
+async function play({ client }: ApiServer, process: ChildProcess, turn: number): Promise<Round> {
   const namespace = `cloud-of-the-operator-${turn}`;
   await makeNode(client, `node-${turn}`);
   await client.create(Namespace, namespaceOf(namespace));
@@ -113,7 +120,9 @@ async function play({ client }: ApiServer, turn: number): Promise<Round> {
   ];
   const moved = (to: string) => JSON.parse(JSON.stringify(stages).replaceAll(namespace, to)) as Stage[];
   for (const name of [sequence, together]) await client.create(Namespace, namespaceOf(name));
-  return {
+  // It would follow these objects as well: they bear its label.
+  process.kill('SIGSTOP');
+  const round = {
     operator,
     sequence: await seconds(async () => {
       for (const object of inOrder(moved(sequence))) await client.apply(kindOf(object), object, manager);
@@ -121,6 +130,9 @@ async function play({ client }: ApiServer, turn: number): Promise<Round> {
     stages: await seconds(() => applyByHand(client, moved(together), LOOK)),
     objects: stages.flatMap(({ objects }) => objects).length,
   };
+  process.kill('SIGCONT');
+  await sleep(realClock, REST);
+  return round;
 }
 
 async function makeNode(client: Client, name: string): Promise<void> {

@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { realClock } from '@openstack-operator/kube';
 import type { TestProject } from 'vitest/node';
+import { installPackages } from '../../tools/cloud/packages.ts';
 import { reasonToSkip } from './node.ts';
 
 declare module 'vitest' {
@@ -10,8 +13,9 @@ declare module 'vitest' {
 }
 
 /** Says why nothing is tested, or at the end how long it took. */
-export function setup(project: TestProject): () => void {
+export async function setup(project: TestProject): Promise<() => void> {
   if (reasonToSkip) process.stdout.write(`test-node is skipped: ${reasonToSkip}\n`);
+  else await installPackages({ log: (name) => join(tmpdir(), `test-node-${name}.log`) }, { busybox: 'busybox-static' });
   const begun = realClock.now();
   return () => {
     const seconds = Math.round((realClock.now() - begun) / 1000);

@@ -4,7 +4,7 @@ import type { Place } from './place.ts';
 import { run, StepError, step } from './step.ts';
 
 /** Programs that building images and trying the cloud needs, and the Debian packages that have them; the node installs its own. */
-const packages: Readonly<Record<string, string>> = {
+const ofTheCloud: Readonly<Record<string, string>> = {
   mmdebstrap: 'mmdebstrap',
   cpio: 'cpio',
   syslinux: 'syslinux',
@@ -15,9 +15,12 @@ const packages: Readonly<Record<string, string>> = {
   ethtool: 'ethtool',
 };
 
-/** Installs what is missing of the machine's distribution. @throws StepError with apt's last words, or the remedy where there is no apt */
-export async function installPackages(place: Place): Promise<void> {
-  const missing = Object.entries(packages).flatMap(([program, name]) => (isThere(program) ? [] : [name]));
+/**
+ * Installs what is missing of the machine's distribution. `wanted`: program -> Debian package that has it.
+ * @throws StepError with apt's last words, or the remedy where there is no apt
+ */
+export async function installPackages({ log }: Pick<Place, 'log'>, wanted = ofTheCloud): Promise<void> {
+  const missing = Object.entries(wanted).flatMap(([program, name]) => (isThere(program) ? [] : [name]));
   if (missing.length === 0) return;
   if (!isThere('apt-get')) {
     throw new StepError(
@@ -25,7 +28,7 @@ export async function installPackages(place: Place): Promise<void> {
     );
   }
   await step(`Debian packages ${missing.join(', ')}`, async () => {
-    const options = { log: place.log('packages'), env: { DEBIAN_FRONTEND: 'noninteractive' } };
+    const options = { log: log('packages'), env: { DEBIAN_FRONTEND: 'noninteractive' } };
     await run('apt-get', ['update', '--quiet'], options);
     await run('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', ...missing], options);
   });

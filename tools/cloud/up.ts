@@ -8,7 +8,7 @@ import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
 import { controlPlane, type Place, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
-import { run, StepError, say, step } from './step.ts';
+import { run, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean }): Promise<void> {
@@ -48,8 +48,8 @@ async function prepareServer(place: Place, guest: string, rolledOut: AbortSignal
     const ready = ['-n', namespace, 'wait', '--for=condition=Ready', '--timeout=900s', ...services];
     await kubectl(place, ready, { signal: rolledOut });
     await ensureImageAndNetwork(await signIn(await writeAccess(place, controlPlane)), guest);
-  } catch (error) {
-    if (!(error instanceof StepError)) throw error;
+  } catch {
+    // Whatever it was: ensureServer does the same again.
   }
 }
 

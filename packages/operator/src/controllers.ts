@@ -123,7 +123,7 @@ function controlPlaneController(facts: OperatorFacts): Controller {
   const compositions = new Compositions(composeControlPlane);
   return controller(OpenStackControlPlane as Kind, {
     gone: (key) => compositions.forget(key),
-    owns: kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: untilTold })),
+    owns: kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: delayOfProgress })),
     watches: seen(facts, [
       { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
     ]),
@@ -150,10 +150,10 @@ function turned({ object, old }: Change): boolean {
 }
 
 /**
- * What a child is busy with is told a moment later than that it is Ready or not: of the many sentences of a rollout
- * the control plane repeats the last of each moment, and an API server takes longer to write them than anybody to read.
+ * What a child is busy with may wait, so that one status of the control plane, which costs an API server 14 ms, repeats
+ * several changes; whether it is Ready, its generation and its deletion may not.
  */
-function untilTold({ type, object, old }: Change): number {
+function delayOfProgress({ type, object, old }: Change): number {
   const said = (one: StoredObject | undefined) => {
     const ready = one && conditionOf(one, 'Ready');
     return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, ready?.observedGeneration];

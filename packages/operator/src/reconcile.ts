@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type After,
   after,
@@ -24,7 +25,7 @@ import { replaceNodeAgents } from './node-agents.ts';
 import type { Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { redactor } from './redact.ts';
-import { type Findings, isPaused, report, statusOf } from './report.ts';
+import { announceRetry, type Findings, isPaused, report, statusOf } from './report.ts';
 import { checkVolumes } from './volumes.ts';
 import { type Again, write } from './write.ts';
 
@@ -59,23 +60,33 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
   if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
     await setFinalizers(pass, [...(resource.metadata.finalizers ?? []), nodesFinalizer]);
   }
-  let view = look(pass, recipe);
-  let failures: ReadonlyMap<string, Error> = new Map();
+  const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
+  let view = look(pass, recipe, jobs);
+  let stated: Composition;
+  let failures: ReadonlyMap<string, Error>;
   let again: Again;
-  for (let done = -1; failures.size === 0 && view.done.size > done; ) {
-    done = view.done.size;
+  const reached = new Set<string>();
+  const failed: Progress[] = [];
+  do {
+    stated = view.composition;
+    for (const condition of view.done) reached.add(condition);
+    failed.push(...view.progress.filter(({ reason }) => reason === 'JobFailed'));
     const writes = pass.writes();
     const written = await writeAll(pass, view);
     failures = written.failures;
     again = sooner(again, written.again);
-    if (pass.writes() > writes) view = look(pass, recipe);
-  }
+    if (pass.writes() === writes || !isStillMeant(pass)) break;
+    view = look(pass, recipe, view.finishedJobs);
+  } while (failures.size === 0 && [...view.done].some((condition) => !reached.has(condition)));
   const { composition, progress, finishedJobs, volumes } = view;
-  await replaceNodeAgents(pass, composition);
-  const left = await prune(pass, composition).then(() => undefined, thrown);
+  await replaceNodeAgents(pass, stated);
+  const left = await prune(pass, stated).then(() => undefined, thrown);
   const phase = recipe.phase(progress);
   const redact = redactor(pass);
-  await report(pass, statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact }));
+  const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
+  await report(pass, status);
+  for (const { condition, reason, message } of failed)
+    announceRetry(pass, status, { type: condition, reason, message: redact(message) });
   const all = left === undefined ? [...failures.values()] : [...failures.values(), left];
   const failure = all.find(({ name }) => !settled.has(name));
   if (failure !== undefined) throw failure;
@@ -94,17 +105,30 @@ interface View {
   readonly volumes: Readonly<Record<string, string>>;
 }
 
-/** Composes from what the cache shows at this moment, and judges. */
-function look(pass: Pass, recipe: Recipe): View {
+/** Composes from what the cache shows at this moment, and judges. `jobs`: the finished ones that are known so far. */
+function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
   const composed = recipe.compose(pass);
   const { steps, volumes } = checkVolumes(pass, composed);
   const composition = { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } };
-  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
   const finishedJobs = finishedOf(pass, composition, jobs);
   const judgement = judgementOf(pass, finishedJobs);
   const progress = judgeAll(composition.steps, judgement);
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   return { composition, judgement, progress, done, finishedJobs, volumes };
+}
+
+/** Whether the resource says what it said when the pass began. If not, what is next to be written is for the next pass. */
+function isStillMeant(pass: Pass): boolean {
+  const { uid, generation, annotations: notes } = pass.object.metadata;
+  const now = pass.cache.get(kindOf(pass.object), pass.key);
+  return (
+    now?.metadata.uid === uid &&
+    now?.metadata.generation === generation &&
+    now?.metadata.deletionTimestamp === undefined &&
+    isDeepStrictEqual(now?.metadata.annotations, notes) &&
+    !isGoingWithOwner(pass) &&
+    whoPaused(pass) === undefined
+  );
 }
 
 /** Failures that no back-off mends: somebody has to take an object away, or to bring a Secret back. */

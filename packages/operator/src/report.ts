@@ -125,6 +125,17 @@ function announce(pass: Pass, condition: Condition): void {
     pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
 }
 
+/** Tells of a Job that had failed and was run again in the same pass, so that its condition never said so. */
+export function announceRetry(
+  pass: Pass,
+  status: Record<string, unknown>,
+  { type, reason, message }: Pick<Condition, 'type' | 'reason' | 'message'>,
+): void {
+  const reported = (status['conditions'] as Condition[]).find((condition) => condition.type === type);
+  if ([reported?.reason, conditionOf(pass.object, type)?.reason].includes(reason)) return;
+  pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
+}
+
 /** Whether the user has put the resource to rest. */
 export function isPaused(resource: StoredObject): boolean {
   return resource.metadata.annotations?.[annotations.paused] === 'true';
