@@ -150,7 +150,8 @@ function turned({ object, old }: Change): boolean {
 }
 
 /**
- * What a child is busy with may wait, so that one status of the control plane repeats several changes; whether it is Ready, its generation and its deletion may not.
+ * What a child is busy with may wait, so that one status of the control plane repeats several changes; whether it is
+ * Ready, its generation and its deletion may not.
  */
 function delayOfProgress({ type, object, old }: Change): number {
   const said = (one: StoredObject | undefined) => {
