@@ -49,6 +49,7 @@ images: build ## OCI images of a whole cloud from Debian packages, and the opera
 test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server; our CRDs on the oldest one
 	vitest run --config test/conformance/vitest.config.ts
 	vitest run --config test/controllers/vitest.config.ts
+	vitest run --config test/scheduler/vitest.config.ts
 	vitest run --config test/operator/vitest.config.ts
 	tools/kubernetes/oldest/check
 

@@ -9,6 +9,8 @@ const { sandbox } = await createRehearsal({
   random: realRandom,
   log: noLog,
   nodes: Array.from({ length: Number(nodes) }, (_, index) => `node-${index + 1}`),
+  // Pods go where they fit: with the least a cloud needs, a node would be full of other clouds' when its agents come.
+  capacity: { cpu: '4', memory: '16Gi' },
 });
 const listening = await sandbox.listen();
 writeFileSync(kubeconfig, await listening.kubeconfig(), { mode: 0o600 });

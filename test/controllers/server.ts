@@ -33,17 +33,19 @@ export interface ControllerServer {
 const PATIENCE_MS = 40_000;
 const STEP_MS = 25;
 
-let server: ControllerServer | undefined;
+const servers = new Map<boolean, ControllerServer>();
 
 /** The server of this run: `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG. */
-export function controllerServer(): ControllerServer {
-  server ??= process.env['CONFORMANCE_SERVER'] === 'kubernetes' ? kubernetes() : sandbox();
+export function controllerServer({ scheduler = false } = {}): ControllerServer {
+  const server =
+    servers.get(scheduler) ?? (process.env['CONFORMANCE_SERVER'] === 'kubernetes' ? kubernetes() : sandbox(scheduler));
+  servers.set(scheduler, server);
   return server;
 }
 
-function sandbox(): ControllerServer {
+function sandbox(scheduler: boolean): ControllerServer {
   const clock = virtualClock();
-  const started = createSandbox({ clock, random: seededRandom(1), images: [], nodes: [], scheduler: false });
+  const started = createSandbox({ clock, random: seededRandom(1), images: [], nodes: [], scheduler });
   return serverOf('sandbox', started.client(), (ms) => clock.advance(ms));
 }
 

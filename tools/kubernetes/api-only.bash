@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2154 # up sets directory, port, controllers and bin
-# up --api-only: etcd, kube-apiserver and perhaps kube-controller-manager as plain processes.
+# shellcheck shell=bash disable=SC2154 # up sets directory, port, controllers, scheduler and bin
+# up --api-only: etcd, kube-apiserver and perhaps kube-controller-manager and kube-scheduler as plain processes.
 
 umask 077
 
@@ -26,10 +26,11 @@ all_run() {
 
 if [ -e "$kubeconfig" ] && all_run; then
   runs_at=$(sed -n 's/^ *server: https:\/\/127.0.0.1:\([0-9]*\)$/\1/p' "$kubeconfig")
-  runs_controllers=
+  runs_controllers='' runs_scheduler=''
   if grep -q ' kube-controller-manager ' "$directory/pids"; then runs_controllers=yes; fi
-  if [ "$controllers" != "$runs_controllers" ] || [ "${port:-$runs_at}" != "$runs_at" ]; then
-    fail "a cluster runs in $directory already, at port $runs_at, --controllers: ${runs_controllers:-no}" \
+  if grep -q ' kube-scheduler ' "$directory/pids"; then runs_scheduler=yes; fi
+  if [ "$controllers/$scheduler/${port:-$runs_at}" != "$runs_controllers/$runs_scheduler/$runs_at" ]; then
+    fail "a cluster runs in $directory already, at port $runs_at, --controllers: ${runs_controllers:-no}, --scheduler: ${runs_scheduler:-no}" \
       'End it with tools/kubernetes/down, or choose another directory with --dir.'
   fi
   port=$runs_at
@@ -64,6 +65,7 @@ make_certificates() (
   certificate kube-apiserver /CN=kube-apiserver server "${signed[@]}" &
   certificate admin /O=system:masters/CN=kubernetes-admin client "${signed[@]}" &
   certificate kube-controller-manager /CN=system:kube-controller-manager client "${signed[@]}" &
+  certificate kube-scheduler /CN=system:kube-scheduler client "${signed[@]}" &
   service_account_key &
   all_made
 ) 2>> "$directory/openssl.log"
@@ -166,6 +168,12 @@ if [ -n "$controllers" ]; then
     [ $(($(now) - began)) -lt 120000000 ] || explain kube-controller-manager
     sleep 0.05
   done
+fi
+
+if [ -n "$scheduler" ]; then
+  write_kubeconfig "$directory/kube-scheduler.kubeconfig" "https://127.0.0.1:$port" system:kube-scheduler "$directory/kube-scheduler"
+  start kube-scheduler --kubeconfig="$directory/kube-scheduler.kubeconfig" --secure-port=0 --leader-elect=false \
+    --kube-api-qps=1000 --kube-api-burst=1000
 fi
 
 # Last, whole at once: its presence says that the cluster was ready.

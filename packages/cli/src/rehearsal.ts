@@ -29,6 +29,8 @@ export interface RehearsalOptions {
   readonly log: Log;
   /** Names of the sandbox's nodes; default one. */
   readonly nodes?: readonly string[];
+  /** What each of them offers; default: two cores and 8 GiB, which carry the whole minimal cloud. */
+  readonly capacity?: Readonly<Record<string, string>>;
   /** What its nodes can run beside OpenStack's images and the operator's. */
   readonly images?: readonly Image[];
   /** Put between operator and API server: a test that counts, delays or falsifies. */
@@ -77,15 +79,13 @@ export interface RunningOperator {
   kill(): void;
 }
 
-/** The smallest node that carries the whole minimal cloud: two cores, 8 GiB. */
-const smallest = { cpu: '2', memory: '8Gi' };
-
 /** Brings up a sandbox whose nodes know OpenStack's images, and installs our CRDs. */
 export async function createRehearsal({
   clock,
   random,
   log,
   nodes = ['node-1'],
+  capacity = { cpu: '2', memory: '8Gi' },
   images = [],
   wire: between = (transport) => transport,
   server = {},
@@ -95,7 +95,7 @@ export async function createRehearsal({
     random,
     images: [...openstackImages(), operatorImage, ...images],
     ...server,
-    nodes: nodes.map((name) => ({ name, capacity: smallest })),
+    nodes: nodes.map((name) => ({ name, capacity })),
   });
   const client = sandbox.client();
   for (const kind of kinds)

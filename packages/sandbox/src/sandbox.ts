@@ -1,10 +1,12 @@
 import {
   type Client,
   type Clock,
+  keyOf,
   type ObjectRef,
   type Random,
   realClock,
   realRandom,
+  type StoredObject,
   type Transport,
   type VirtualClock,
 } from '@openstack-operator/kube';
@@ -21,7 +23,7 @@ import { Cluster } from './controllers/cluster.ts';
 import { startControllers } from './controllers/controllers.ts';
 import { expireEvents } from './controllers/events.ts';
 import { serviceAddresses } from './controllers/service-addresses.ts';
-import { Node, Pod } from './kinds.ts';
+import { ConfigMap, Node, Pod, Secret } from './kinds.ts';
 import { AddressPool } from './network/address-pool.ts';
 import { ClusterNetwork } from './network/cluster-network.ts';
 import type { ExecResult } from './nodes/container.ts';
@@ -115,6 +117,21 @@ const NODE_NETWORK = '10.89.0.0/16';
 const MOST_NODES = 12 * 256;
 const DEFAULT_CAPACITY = { cpu: '64', memory: '256Gi', pods: '250', 'ephemeral-storage': '1Ti' };
 
+/** Tells each node of its own pods and of what they mount: with hundreds of nodes, none may look at everything. */
+function tellKubelets(cluster: Cluster, kubelets: ReadonlyMap<string, Kubelet>): void {
+  cluster.subscribe(Pod, ({ key, object, old }) => {
+    kubelets.get((object ?? old)?.spec.nodeName ?? '')?.podChanged(key);
+  });
+  const sourceChanged = (kind: 'ConfigMap' | 'Secret', source: StoredObject | undefined) => {
+    if (!source) return;
+    for (const pod of cluster.list(Pod, source.metadata.namespace)) {
+      kubelets.get(pod.spec.nodeName ?? '')?.sourceChanged(keyOf(pod), kind, source.metadata.name);
+    }
+  };
+  cluster.subscribe(ConfigMap, ({ object }) => sourceChanged('ConfigMap', object));
+  cluster.subscribe(Secret, ({ object }) => sourceChanged('Secret', object));
+}
+
 /**
  * Starts a Kubernetes: API server, controllers, scheduler, nodes that run the programs of `images`.
  *
@@ -154,6 +171,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const network = new ClusterNetwork({ objects: cluster, clock, random });
   const controllers = startControllers(cluster, { storage, caCertificate: '', onError });
   const scheduler = options.scheduler === false ? undefined : new Scheduler(cluster, { onError });
+  tellKubelets(cluster, kubelets);
   expireEvents(cluster, stopping.signal);
   const nodeAddresses = new AddressPool(NODE_NETWORK);
 

@@ -59,16 +59,15 @@ export class Store {
   list(resource: ResourceId | Kind, namespace?: string): StoredObject[] {
     const id = idOf(resource);
     const shelf = this.#shelves.get(id);
+    const keys = this.#sortedKeys.get(id) ?? [];
     if (!shelf) return [];
-    let keys = this.#sortedKeys.get(id);
-    if (!keys) {
-      keys = [...shelf.keys()].sort();
-      this.#sortedKeys.set(id, keys);
-    }
+    // A slash ends a namespace's name in a key, and `0` comes next after it: what begins with both lies between.
+    const [begin, end] =
+      namespace === undefined ? [0, keys.length] : [placeOf(`${namespace}/`, keys), placeOf(`${namespace}0`, keys)];
     const found: StoredObject[] = [];
-    for (const key of keys) {
-      const object = shelf.get(key);
-      if (object && (namespace === undefined || object.metadata.namespace === namespace)) found.push(object);
+    for (let index = begin; index < end; index++) {
+      const object = shelf.get(keys[index] as string);
+      if (object) found.push(object);
     }
     return found;
   }
@@ -112,7 +111,7 @@ export class Store {
     const old = shelf.get(key);
     const stored = this.#atNextVersion(object);
     shelf.set(key, stored);
-    if (!old) this.#sortedKeys.delete(id);
+    if (!old) this.#keysOf(id).splice(placeOf(key, this.#keysOf(id)), 0, key);
     this.#record({
       type: old ? 'MODIFIED' : 'ADDED',
       resource: id,
@@ -130,7 +129,7 @@ export class Store {
     const old = shelf?.get(key);
     if (!shelf || !old) return undefined;
     shelf.delete(key);
-    this.#sortedKeys.delete(id);
+    this.#keysOf(id).splice(placeOf(key, this.#keysOf(id)), 1);
     const last = this.#atNextVersion(old);
     this.#record({ type: 'DELETED', resource: id, object: last, old, version: this.#version });
     return last;
@@ -149,6 +148,12 @@ export class Store {
   compact(): void {
     this.#history = [];
     this.#compacted = this.#version;
+  }
+
+  #keysOf(id: ResourceId): string[] {
+    let keys = this.#sortedKeys.get(id);
+    if (!keys) this.#sortedKeys.set(id, (keys = []));
+    return keys;
   }
 
   #atNextVersion(object: KubeObject): StoredObject {
@@ -180,4 +185,15 @@ export class Store {
 
 function idOf(resource: ResourceId | Kind): ResourceId {
   return typeof resource === 'string' ? resource : resourceIdOf(resource);
+}
+
+/** Where a key is in a sorted list, or would be. */
+function placeOf(key: string, keys: readonly string[]): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

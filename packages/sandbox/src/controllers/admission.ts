@@ -40,20 +40,27 @@ function demandServiceAccount(cluster: Cluster, { served, name, namespace }: Adm
   throw forbidden(served.groupResource, name, because);
 }
 
-/** plugin/pkg/admission/priority; a pod without class gets its priority with its other defaults. */
+/** plugin/pkg/admission/priority: what a pod says of its priority itself has to be what its class says. */
 function setPriority(cluster: Cluster, { served, name }: AdmissionRequest, pod: Pod): void {
-  const { priorityClassName } = pod.spec;
+  const { spec } = pod;
   const classes = cluster.list(PriorityClass);
   const found = classes.find(({ metadata, globalDefault }) =>
-    priorityClassName ? metadata.name === priorityClassName : globalDefault,
+    spec.priorityClassName ? metadata.name === spec.priorityClassName : globalDefault,
   );
-  if (!found) {
-    if (!priorityClassName) return;
-    throw forbidden(served.groupResource, name, `no PriorityClass with name ${priorityClassName} was found`);
+  if (spec.priorityClassName && !found) {
+    throw forbidden(served.groupResource, name, `no PriorityClass with name ${spec.priorityClassName} was found`);
   }
-  pod.spec.priorityClassName = found.metadata.name;
-  pod.spec.priority = found.value ?? 0;
-  pod.spec.preemptionPolicy ??= found.preemptionPolicy ?? 'PreemptLowerPriority';
+  const { value: priority = 0, preemptionPolicy = 'PreemptLowerPriority' } = found ?? {};
+  const refuse = (what: string, said: string | number | undefined, computed: string | number) => {
+    const because = `the ${what} (${said}) must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`;
+    return forbidden(served.groupResource, name, because);
+  };
+  if ((spec.priority ?? priority) !== priority) throw refuse('integer value of priority', spec.priority, priority);
+  if ((spec.preemptionPolicy ?? preemptionPolicy) !== preemptionPolicy) {
+    throw refuse('string value of PreemptionPolicy', spec.preemptionPolicy, preemptionPolicy);
+  }
+  if (found) spec.priorityClassName = found.metadata.name;
+  Object.assign(spec, { priority, preemptionPolicy });
 }
 
 /** plugin/pkg/admission/storage/storageclass/setdefault: of several default classes the newest. */

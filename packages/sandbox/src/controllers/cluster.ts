@@ -152,12 +152,12 @@ export class Cluster implements ObjectSource {
       status: 'True',
       lastProbeTime: null as unknown as string,
       lastTransitionTime: this.now(),
-      ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
     };
+    const { nominatedNodeName: _, ...status } = pod.status ?? {};
     this.#core.store.put(Pod, {
       ...pod,
       spec: { ...pod.spec, nodeName },
-      status: { ...pod.status, conditions: [...others, scheduled] },
+      status: { ...status, conditions: [...others, scheduled] },
     });
   }
 

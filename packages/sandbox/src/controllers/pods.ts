@@ -7,8 +7,13 @@ import { refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 
 /** Not through and not on its way out. */
-export function isActive({ status, metadata }: Stored<Pod>): boolean {
-  return status?.phase !== 'Succeeded' && status?.phase !== 'Failed' && !metadata.deletionTimestamp;
+export function isActive(pod: Stored<Pod>): boolean {
+  return !isEnded(pod) && !pod.metadata.deletionTimestamp;
+}
+
+/** Succeeded or Failed: it takes nothing of its node any more. */
+export function isEnded({ status }: Stored<Pod>): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 /** Whether the pod's Ready condition is True. */

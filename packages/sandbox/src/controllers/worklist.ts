@@ -2,6 +2,8 @@ import type { Clock, Timer } from '@openstack-operator/kube';
 
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 60_000;
+/** After so many milliseconds of a clock that goes by itself, others have their turn: a virtual one stands still meanwhile. */
+const TURN_MS = 10;
 
 /**
  * Keys that want looking at, each once however often it is added. The handler runs soon after, outside of whatever added
@@ -12,7 +14,7 @@ export class Worklist {
   readonly #clock: Clock;
   readonly #handle: (key: string) => void;
   readonly #onError: (key: string, error: unknown) => void;
-  readonly #waiting = new Set<string>();
+  #waiting = new Set<string>();
   readonly #delayed = new Map<string, { timer: Timer; at: number }>();
   readonly #failures = new Map<string, number>();
   #drain: Timer | undefined;
@@ -78,8 +80,14 @@ export class Worklist {
     this.#drain = undefined;
     const keys = [...this.#waiting];
     this.#waiting.clear();
-    for (const key of keys) {
+    const end = this.#clock.monotonic() + TURN_MS;
+    for (const [index, key] of keys.entries()) {
       if (this.#stopped) return;
+      if (this.#clock.monotonic() > end) {
+        this.#waiting = new Set([...keys.slice(index), ...this.#waiting]);
+        this.#drain ??= this.#clock.after(0, () => this.#run());
+        return;
+      }
       try {
         this.#handle(key);
         this.#failures.delete(key);

@@ -2,7 +2,7 @@ import { type Clock, keyOf, microTimestamp, type Random, type Timer } from '@ope
 import type { Cluster } from '../controllers/cluster.ts';
 import { EventRecorder } from '../controllers/events.ts';
 import { Worklist } from '../controllers/worklist.ts';
-import { ConfigMap, Lease, Node, Pod, Secret, type Stored } from '../kinds.ts';
+import { Lease, Node, Pod, type Stored } from '../kinds.ts';
 import type { AddressPool } from '../network/address-pool.ts';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import { Host } from '../network/host.ts';
@@ -49,7 +49,6 @@ export class Kubelet {
   /** By pod uid: emptyDirs survive a restart of the node. */
   readonly #volumes = new Map<string, PodVolumes>();
   readonly #refreshes = new Map<string, Timer>();
-  #subscriptions: (() => void)[] = [];
   #worklist: Worklist | undefined;
   #lease: Timer | undefined;
 
@@ -88,13 +87,6 @@ export class Kubelet {
       handle: (key) => this.#sync(key),
       onError: (key, error) => onError(`kubelet ${this.name}: pod ${key}`, error),
     });
-    this.#subscriptions = [
-      cluster.subscribe(Pod, ({ key, object, old }) => {
-        if ((object ?? old)?.spec.nodeName === this.name) this.#worklist?.add(key);
-      }),
-      cluster.subscribe(ConfigMap, ({ object }) => object && this.#refresh('ConfigMap', object)),
-      cluster.subscribe(Secret, ({ object }) => object && this.#refresh('Secret', object)),
-    ];
     this.#forgetVolumes();
     this.#register();
     this.#renew();
@@ -104,8 +96,6 @@ export class Kubelet {
   /** Switches the node off: its processes end at once, and nobody is told. */
   stop(): void {
     const { network } = this.#options;
-    for (const unsubscribe of this.#subscriptions) unsubscribe();
-    this.#subscriptions = [];
     this.#worklist?.stop();
     this.#worklist = undefined;
     this.#lease?.cancel();
@@ -115,6 +105,23 @@ export class Kubelet {
     this.#workers.clear();
     this.#context.host.up = false;
     network.remove(this.#context.host);
+  }
+
+  /** A pod that is bound to this node, or was, is another one now. */
+  podChanged(key: string): void {
+    this.#worklist?.add(key);
+  }
+
+  /** A ConfigMap or Secret in the namespace of a pod is another one now: volumes follow after a while, not at once. */
+  sourceChanged(key: string, kind: 'ConfigMap' | 'Secret', name: string): void {
+    const pod = this.#workers.get(key)?.pod;
+    if (pod === undefined || this.#refreshes.has(key)) return;
+    if (!this.#volumes.get(pod.metadata.uid)?.uses(pod, kind, name)) return;
+    const timer = this.#options.clock.after(VOLUME_REFRESH_MS, () => {
+      this.#refreshes.delete(key);
+      this.#workers.get(key)?.refreshVolumes();
+    });
+    this.#refreshes.set(key, timer);
   }
 
   /** A container of a pod on this node, as it is now. */
@@ -163,20 +170,6 @@ export class Kubelet {
     });
     this.#workers.set(key, worker);
     worker.sync();
-  }
-
-  /** Volumes follow their ConfigMaps and Secrets after a while, not at once. */
-  #refresh(kind: 'ConfigMap' | 'Secret', { metadata }: Stored): void {
-    for (const [key, worker] of this.#workers) {
-      const { pod } = worker;
-      if (pod.metadata.namespace !== metadata.namespace || this.#refreshes.has(key)) continue;
-      if (!this.#volumes.get(pod.metadata.uid)?.uses(pod, kind, metadata.name)) continue;
-      const timer = this.#options.clock.after(VOLUME_REFRESH_MS, () => {
-        this.#refreshes.delete(key);
-        this.#workers.get(key)?.refreshVolumes();
-      });
-      this.#refreshes.set(key, timer);
-    }
   }
 
   /** Pods that were deleted while the node was off left their volumes behind. */

@@ -41,8 +41,10 @@ const affinity: Filter = (pod, { node }) =>
   nodeSelected(pod, node) ? [] : ["node(s) didn't match Pod's node affinity/selector"];
 
 const ports: Filter = (pod, { pods }) => {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return [];
   const taken = pods.flatMap(hostPorts);
-  return hostPorts(pod).some((port) => taken.includes(port))
+  return wanted.some((port) => taken.includes(port))
     ? ["node(s) didn't have free ports for the requested pod ports"]
     : [];
 };
@@ -50,11 +52,11 @@ const ports: Filter = (pod, { pods }) => {
 const resources: Filter = (pod, { node, pods }) => {
   const allocatable = node.status?.allocatable ?? {};
   const reasons = pods.length + 1 > quantityNumber(allocatable['pods'] ?? 110) ? ['Too many pods'] : [];
-  for (const [name, wanted] of Object.entries(podRequests(pod))) {
+  const used = requestsOfAll(pods);
+  for (const [name, wanted] of Object.entries(requestsOf(pod))) {
     if (wanted === 0) continue;
-    const used = pods.reduce((sum, other) => sum + (podRequests(other)[name] ?? 0), 0);
     const offered = quantityNumber(allocatable[name] ?? 0);
-    if (used + wanted > offered) reasons.push(`Insufficient ${name}`);
+    if ((used[name] ?? 0) + wanted > offered) reasons.push(`Insufficient ${name}`);
   }
   return reasons;
 };
@@ -98,7 +100,7 @@ const podAffinity: Filter = (pod, { node }, { nodes }) => {
   const { podAffinity: wanted, podAntiAffinity: unwanted } = pod.spec.affinity ?? {};
   const near = (owner: Stored<Pod>, term: IPodAffinityTerm, candidate: Stored<Pod>, home: Stored<Node>) =>
     sharesDomain(term.topologyKey, node, home) && termSelects(owner, term, candidate);
-  const all = nodes.flatMap(({ node: home, pods }) => pods.map((candidate) => ({ home, candidate })));
+  const all = wanted || unwanted ? everyPod(nodes) : [];
   for (const term of wanted?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
     const found = all.some(({ home, candidate }) => near(pod, term, candidate, home));
     // The first pod of a group that wants to be together may start anywhere.
@@ -110,13 +112,29 @@ const podAffinity: Filter = (pod, { node }, { nodes }) => {
       return ["node(s) didn't match pod anti-affinity rules"];
     }
   }
-  const objects = all.some(({ home, candidate }) =>
-    (candidate.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).some((term) =>
-      near(candidate, term, pod, home),
-    ),
+  const objects = podsThatKeepApart(nodes).some(({ home, candidate }) =>
+    antiAffinityOf(candidate).some((term) => near(candidate, term, pod, home)),
   );
   return objects ? ["node(s) didn't satisfy existing pods anti-affinity rules"] : [];
 };
+
+interface Resident {
+  readonly home: Stored<Node>;
+  readonly candidate: Stored<Pod>;
+}
+
+/** Once for each list of nodes. */
+const everyPod = remembered((nodes: readonly NodeLoad[]): Resident[] =>
+  nodes.flatMap(({ node: home, pods }) => pods.map((candidate) => ({ home, candidate }))),
+);
+const keepApart = remembered((pods: readonly Stored<Pod>[]) => pods.filter((pod) => antiAffinityOf(pod).length > 0));
+const podsThatKeepApart = remembered((nodes: readonly NodeLoad[]): Resident[] =>
+  nodes.flatMap(({ node: home, pods }) => keepApart(pods).map((candidate) => ({ home, candidate }))),
+);
+
+function antiAffinityOf({ spec }: Stored<Pod>): readonly IPodAffinityTerm[] {
+  return spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+}
 
 const FILTERS: readonly Filter[] = [
   unschedulable,
@@ -238,8 +256,15 @@ function hostPorts(pod: Stored<Pod>): string[] {
   );
 }
 
+const requestsOfAll = remembered((pods: readonly Stored<Pod>[]) => {
+  const sums: Record<string, number> = {};
+  for (const pod of pods)
+    for (const [name, value] of Object.entries(requestsOf(pod))) sums[name] = (sums[name] ?? 0) + value;
+  return sums;
+});
+
 /** What a pod asks of a node: all its containers together, or its greediest init container. */
-function podRequests(pod: Stored<Pod>): Record<string, number> {
+const requestsOf = remembered((pod: Stored<Pod>): Readonly<Record<string, number>> => {
   const sums: Record<string, number> = {};
   for (const { resources: { requests = {} } = {} } of pod.spec.containers) {
     for (const [name, amount] of Object.entries(requests)) sums[name] = (sums[name] ?? 0) + quantityNumber(amount);
@@ -251,4 +276,14 @@ function podRequests(pod: Stored<Pod>): Record<string, number> {
     }
   }
   return sums;
+});
+
+/** What has been worked out of something that never changes is worked out once. */
+function remembered<In extends object, Out>(work: (of: In) => Out): (of: In) => Out {
+  const known = new WeakMap<In, { readonly out: Out }>();
+  return (of) => {
+    let found = known.get(of);
+    if (!found) known.set(of, (found = { out: work(of) }));
+    return found.out;
+  };
 }

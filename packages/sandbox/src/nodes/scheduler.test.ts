@@ -11,10 +11,10 @@ test('a pod that fits nowhere says why, and is bound when it fits', async () => 
   await world.pod('q', {}, { nodeSelector: { role: 'compute' } });
   await world.clock.advance(10);
   expect(reasonOf(world, 'p')).toBe(
-    '0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.',
+    '0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
   );
   expect(reasonOf(world, 'q')).toBe(
-    "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+    "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
   );
   expect(world.events('q')).toEqual([expect.stringMatching(/^Warning FailedScheduling: 0\/2 nodes are available/)]);
   await world.sandbox.client().patch(Node, { name: 'b' }, 'merge', { metadata: { labels: { role: 'compute' } } });
@@ -31,7 +31,7 @@ test('taints keep pods off, and host ports are given once a node', async () => {
   await world.clock.advance(10);
   expect(world.get('first')?.spec.nodeName).toBe('a');
   expect(reasonOf(world, 'second')).toBe(
-    "0/2 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) had untolerated taint(s). preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+    "0/2 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
   );
   await world.pod('tolerant', port, { tolerations: [{ key: 'dedicated', operator: 'Exists' }] });
   await world.ready('tolerant');

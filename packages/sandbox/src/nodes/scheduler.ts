@@ -1,18 +1,30 @@
 import { keyOf } from '@openstack-operator/kube';
 import type { Cluster } from '../controllers/cluster.ts';
+import { type StatusCondition, withCondition } from '../controllers/conditions.ts';
 import { EventRecorder } from '../controllers/events.ts';
+import { isEnded } from '../controllers/pods.ts';
 import { Worklist } from '../controllers/worklist.ts';
-import { Node, PersistentVolumeClaim, Pod, StorageClass, type Stored } from '../kinds.ts';
-import { burden, misfits, type NodeLoad } from './node-fit.ts';
+import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, type Stored } from '../kinds.ts';
+import { deepEqual } from '../resources/json.ts';
+import { burden, misfits } from './node-fit.ts';
+import { NodeLoads } from './node-loads.ts';
+import { nodesUnavailable, type Preemption, preempt } from './preemption.ts';
 
-/** Where a pod would go, or why it stays. */
-type Verdict = { readonly node: string } | { readonly waitsForVolumes: true } | { readonly reason: string };
+/** Where a pod would go, or why it stays, and who goes in its favour. */
+type Verdict =
+  | { readonly node: string }
+  | { readonly waitsForVolumes: true }
+  | { readonly reason: string; readonly preemption?: Preemption };
 
-/** Binds pods to nodes. What fits nowhere is looked at again when nodes, pods or claims change. */
+/**
+ * Binds pods to nodes. What fits nowhere is looked at again when nodes, pods or claims change, and may drive pods of lower
+ * priority out.
+ */
 export class Scheduler {
   readonly #cluster: Cluster;
   readonly #recorder: EventRecorder;
   readonly #worklist: Worklist;
+  readonly #loads: NodeLoads;
   readonly #stuck = new Set<string>();
   readonly #subscriptions: (() => void)[];
 
@@ -24,17 +36,26 @@ export class Scheduler {
       handle: (key) => this.#schedule(key),
       onError: (key, error) => options.onError(`scheduler: pod ${key}`, error),
     });
+    this.#loads = new NodeLoads(cluster);
     this.#subscriptions = [
       cluster.subscribe(Pod, ({ key, object, old }) => {
-        if (object && !object.spec.nodeName) return this.#worklist.add(key);
+        this.#loads.put(key, object);
+        if (object && !object.spec.nodeName) {
+          // What the scheduler itself has written of a pod is no reason to look at it again.
+          if (!old || !isSameDemand(object, old)) this.#worklist.add(key);
+          return;
+        }
         this.#stuck.delete(key);
-        const freed = !object || (isTerminal(object) && old !== undefined && !isTerminal(old));
+        const freed = !object || (isEnded(object) && old !== undefined && !isEnded(old));
         if (freed) this.#retry();
       }),
       cluster.subscribe(Node, () => this.#retry()),
       cluster.subscribe(PersistentVolumeClaim, () => this.#retry()),
     ];
-    for (const pod of cluster.list(Pod)) if (!pod.spec.nodeName) this.#worklist.add(keyOf(pod));
+    for (const pod of cluster.list(Pod)) {
+      this.#loads.put(keyOf(pod), pod);
+      if (!pod.spec.nodeName) this.#worklist.add(keyOf(pod));
+    }
   }
 
   stop(): void {
@@ -68,15 +89,34 @@ export class Scheduler {
     }
     this.#stuck.add(key);
     if ('waitsForVolumes' in verdict) return;
-    this.#hold(pod, 'Unschedulable', verdict.reason);
+    this.#hold(pod, 'Unschedulable', verdict.reason, verdict.preemption?.node);
+    for (const victim of verdict.preemption?.victims ?? []) this.#evict(victim, pod, verdict.preemption?.node ?? '');
   }
 
-  #hold(pod: Stored<Pod>, reason: string, message: string): void {
+  /** Ends a pod gracefully in favour of another one. */
+  #evict(victim: Stored<Pod>, { metadata: { uid }, spec }: Stored<Pod>, node: string): void {
+    if (victim.metadata.deletionTimestamp) return;
+    const condition: StatusCondition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastProbeTime: null as unknown as string,
+      reason: 'PreemptionByScheduler',
+      message: `${spec.schedulerName}: preempting to accommodate a higher priority pod`,
+      ...(victim.metadata.generation !== undefined && { observedGeneration: victim.metadata.generation }),
+    };
+    const conditions = withCondition(victim.status?.conditions as StatusCondition[], condition, this.#cluster.now());
+    this.#cluster.updateStatus(Pod, keyOf(victim), { ...victim.status, conditions });
+    this.#cluster.delete(Pod, victim);
+    this.#recorder.record(victim, 'Preempted', `Preempted by pod ${uid} on node ${node}`);
+  }
+
+  #hold(pod: Stored<Pod>, reason: string, message: string, nominatedNodeName?: string): void {
     this.#stuck.add(keyOf(pod));
-    const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (before?.reason === reason && before.message === message) return;
+    const { nominatedNodeName: nominated, ...status } = pod.status ?? {};
+    const before = status.conditions?.find(({ type }) => type === 'PodScheduled');
+    if (before?.reason === reason && before.message === message && nominated === nominatedNodeName) return;
     if (reason === 'Unschedulable') this.#recorder.record(pod, 'FailedScheduling', message, { type: 'Warning' });
-    const others = pod.status?.conditions?.filter(({ type }) => type !== 'PodScheduled') ?? [];
+    const others = status.conditions?.filter(({ type }) => type !== 'PodScheduled') ?? [];
     const condition = {
       type: 'PodScheduled',
       status: 'False',
@@ -86,34 +126,30 @@ export class Scheduler {
       lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? '') : this.#cluster.now(),
       ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
     };
-    this.#cluster.updateStatus(Pod, keyOf(pod), { ...pod.status, conditions: [...others, condition] });
+    const nomination = nominatedNodeName === undefined ? {} : { nominatedNodeName };
+    this.#cluster.updateStatus(Pod, keyOf(pod), { ...status, ...nomination, conditions: [...others, condition] });
   }
 
   #judge(pod: Stored<Pod>): Verdict {
-    const nodes = this.#loads();
-    const available = `0/${nodes.length} nodes are available`;
+    const nodes = this.#loads.seenBy(pod);
     const claims = this.#claims(pod);
     if (typeof claims === 'string') {
-      return { reason: `${available}: ${claims}. ${NOT_HELPFUL(nodes.length)}` };
+      // The last words are those of a plugin that misses what it has not come to note: a real scheduler says just this.
+      return { reason: `0/${nodes.length} nodes are available: ${claims}. not found` };
     }
     if (nodes.length === 0) return { reason: 'no nodes available to schedule pods' };
     const world = { nodes, objects: this.#cluster };
-    const counts = new Map<string, number>();
-    const fitting: NodeLoad[] = [];
-    for (const load of nodes) {
-      const reasons = misfits(pod, load, world);
-      if (reasons.length === 0) fitting.push(load);
-      for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    }
+    const reasons = new Map(nodes.map((load) => [load, misfits(pod, load, world)]));
+    const fitting = nodes.filter((load) => reasons.get(load)?.length === 0);
     const [best] = fitting
       .map((load) => ({ name: load.node.metadata.name, burden: burden(pod, load) }))
       .sort((a, b) => a.burden - b.burden || (a.name < b.name ? -1 : 1));
     if (best === undefined) {
-      const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
-      const helpful = [...counts.keys()].every(
-        (reason) => reason.startsWith('Insufficient') || reason === 'Too many pods',
-      );
-      return { reason: `${available}: ${reasons.join(', ')}. ${(helpful ? NO_VICTIMS : NOT_HELPFUL)(nodes.length)}` };
+      const preemption = preempt(pod, world, this.#cluster.list(PodDisruptionBudget));
+      const unavailable = nodesUnavailable(nodes.length, [...reasons.values()].flat());
+      const why =
+        preemption.reason === undefined ? '' : ` no new claims to deallocate, preemption: ${preemption.reason}`;
+      return { reason: `${unavailable}${why}`, preemption };
     }
     if (claims.length === 0) return { node: best.name };
     // Volumes of WaitForFirstConsumer classes are made where the pod will run; it is bound once they are there.
@@ -123,17 +159,6 @@ export class Scheduler {
       });
     }
     return { waitsForVolumes: true };
-  }
-
-  #loads(): NodeLoad[] {
-    const byNode = new Map<string, Stored<Pod>[]>();
-    for (const pod of this.#cluster.list(Pod)) {
-      if (!pod.spec.nodeName || isTerminal(pod)) continue;
-      const pods = byNode.get(pod.spec.nodeName);
-      if (pods) pods.push(pod);
-      else byNode.set(pod.spec.nodeName, [pod]);
-    }
-    return this.#cluster.list(Node).map((node) => ({ node, pods: byNode.get(node.metadata.name) ?? [] }));
   }
 
   /** Claims that are still to be bound, or why the pod cannot be scheduled because of one. */
@@ -160,11 +185,7 @@ export class Scheduler {
   }
 }
 
-const NOT_HELPFUL = (nodes: number) =>
-  `preemption: 0/${nodes} nodes are available: ${nodes} Preemption is not helpful for scheduling.`;
-const NO_VICTIMS = (nodes: number) =>
-  `preemption: 0/${nodes} nodes are available: ${nodes} No preemption victims found for incoming pod.`;
-
-function isTerminal({ status }: Stored<Pod>): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+/** Whether nothing has changed of what decides where a pod may go. */
+function isSameDemand(a: Stored<Pod>, b: Stored<Pod>): boolean {
+  return a.metadata.generation === b.metadata.generation && deepEqual(a.metadata.labels, b.metadata.labels);
 }
