@@ -43,6 +43,8 @@ export interface Stage extends Hooks {
 
 /** Milliseconds after which a leader that has not renewed may begin no write (client-go's renewDeadline). */
 const renewDeadline = 10_000;
+/** Writes within one moment of virtual time: a whole rollout takes some hundred. More are a quarrel that no time ends. */
+const mostAtOnce = 3000;
 /** Milliseconds until an operator that ended by itself is started again, as its pod is. */
 const restart = 2000;
 
@@ -53,6 +55,7 @@ export async function createStage(seed: number, random: Random): Promise<Stage> 
   let count = 0;
   let starting: Life | undefined;
   let closed = false;
+  let moment = { at: 0, writes: 0 };
 
   const lifeOf = ({ user }: RequestInfo) => [...lives].find(({ identity }) => identity === user.name);
   const faults: Faults = {
@@ -76,6 +79,7 @@ export async function createStage(seed: number, random: Random): Promise<Stage> 
         const lease = /\/leases(\/|\?|$)/.test(request.path);
         const write = request.method !== 'GET' && !lease;
         if (write) check(life, request);
+        if (write) endQuarrel(request);
         // What left the process in time may arrive late: that alone nobody can prevent.
         if (write && isLeader()) for (const hook of hooks.writes) await hook(life);
         const sent = clock.now();
@@ -95,6 +99,14 @@ export async function createStage(seed: number, random: Random): Promise<Stage> 
     const since = clock.now() - (life.renewed ?? Number.NEGATIVE_INFINITY);
     if (since >= renewDeadline)
       violations.push(`${life.identity} began ${method} ${path} ${since / 1000} s after it had renewed its lease`);
+  }
+
+  /** Time stands still while operators write: two that answer each other at once would do so for ever. */
+  function endQuarrel({ method, path }: HttpRequest): void {
+    if (moment.at !== clock.now()) moment = { at: clock.now(), writes: 0 };
+    if (++moment.writes !== mostAtOnce) return;
+    violations.push(`${mostAtOnce} writes at one moment, the last of them ${method} ${path}`);
+    for (const { dead } of lives) dead.abort();
   }
 
   function start(elected = true): Life {

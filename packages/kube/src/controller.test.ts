@@ -91,6 +91,28 @@ test('a change that may wait is answered together with those that follow; one th
   await running;
 });
 
+test('a report wakes nobody at once, so that two who report differently do not answer each other as fast as they can', async () => {
+  const { server, stop, passes, clock, start, settle } = setUp(async () => {});
+  const reported = (pages: number, generation = 1) => {
+    const { metadata, ...rest } = site('a');
+    return { ...rest, metadata: { ...metadata, generation }, status: { pages } };
+  };
+  server.put(Site, reported(1));
+  const running = start();
+  await settle();
+  passes.length = 0;
+  server.put(Site, reported(2));
+  await clock.advance(100);
+  expect(passes).toEqual([]);
+  await clock.advance(1000);
+  expect(passes).toEqual(['ns/a']);
+  server.put(Site, reported(2, 2));
+  await clock.advance(100);
+  expect(passes).toEqual(['ns/a', 'ns/a']);
+  stop.abort();
+  await running;
+});
+
 test('what changes its owner wakes both', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {});
   const [a, b] = [server.put(Site, site('a')), server.put(Site, site('b'))];

@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectRef } from './api.ts';
 import type { Cache, CacheReader } from './cache.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';
 import type { Change, Transform } from './store.ts';
+
+/** Milliseconds after which an object whose status alone is another one is looked at again. */
+const REPORT_MS = 1000;
 
 /** A kind whose objects are made by a controller: a change of one wakes the object that controls it. */
 export interface Owned {
@@ -94,7 +98,7 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
   };
 
   cache.watch(kind);
-  cache.onChange(kind, ({ object }) => wake(keyOf(object), 0));
+  cache.onChange(kind, (change) => wake(keyOf(change.object), isReport(change) ? REPORT_MS : 0));
   for (const owned of options.owns) {
     cache.watch(owned.kind, owned);
     listen(owned, (object) => ownerKeys(object, kind));
@@ -113,6 +117,20 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): void {
     }
     if (!watched.individually) cache.watch(watched.kind, watched);
   }
+}
+
+/**
+ * Whether nothing but an object's status is another one. It wakes nobody at once: two that report differently (a cache
+ * lags behind, a lease is not kept) would answer each other as fast as the network goes.
+ */
+function isReport({ type, object, old }: Change): boolean {
+  const { generation } = object.metadata;
+  return type === 'updated' && generation !== undefined && isDeepStrictEqual(demand(object), demand(old));
+}
+
+function demand(object: StoredObject | undefined): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...metadata } = object?.metadata ?? {};
+  return metadata;
 }
 
 function ownerKeys(object: StoredObject, kind: Kind): string[] {

@@ -19,6 +19,11 @@ export class NodeLoads {
     this.#cluster = cluster;
   }
 
+  /** Pods that it knows of: those that are bound or promised a node, and have not ended. */
+  get size(): number {
+    return this.#homes.size + this.#promised.size;
+  }
+
   /** Takes note of a pod as it is now; undefined: it is gone. */
   put(key: string, pod: Stored<Pod> | undefined): void {
     const before = this.#homes.get(key);

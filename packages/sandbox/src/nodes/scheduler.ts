@@ -65,7 +65,7 @@ export class Scheduler {
   }
 
   get size(): number {
-    return this.#stuck.size + this.#worklist.size;
+    return this.#stuck.size + this.#worklist.size + this.#loads.size;
   }
 
   #retry(): void {
