@@ -46,7 +46,7 @@ kubernetes: ## builds a real Kubernetes, cached outside the tree
 images: build ## OCI images of a whole cloud from Debian packages, and the operator's own, cached outside the tree (root)
 	@images/build
 
-test-kubernetes: install kubernetes ## the conformance suite on the sandbox and on the real API server; our CRDs on the oldest one
+test-kubernetes: install kubernetes ## the sandbox beside the real API server, controllers and scheduler; our CRDs on the oldest API server
 	vitest run --config test/conformance/vitest.config.ts
 	vitest run --config test/controllers/vitest.config.ts
 	vitest run --config test/scheduler/vitest.config.ts

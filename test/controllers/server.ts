@@ -35,7 +35,10 @@ const STEP_MS = 25;
 
 const servers = new Map<boolean, ControllerServer>();
 
-/** The server of this run: `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG. */
+/**
+ * The server of this run: `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG, which has a
+ * scheduler or not; the sandbox has one where it is asked for.
+ */
 export function controllerServer({ scheduler = false } = {}): ControllerServer {
   const server =
     servers.get(scheduler) ?? (process.env['CONFORMANCE_SERVER'] === 'kubernetes' ? kubernetes() : sandbox(scheduler));

@@ -60,8 +60,8 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> {
   readonly fieldManager?: string;
   /**
    * One pass: brings what is into line with what is stated, as far as that goes now. It starts from nothing but the
-   * cache, is run again after every change of what it owns or watches, and after a back-off when it throws, unless it
-   * throws a `TerminalError`.
+   * cache, is run again after every change of its object, of what it owns or watches (a second after one of nothing
+   * but its object's status), and after a back-off when it throws, unless it throws a `TerminalError`.
    */
   readonly reconcile: (context: ReconcileContext<T>) => Promise<After | undefined | void>;
   /** The object is gone: for what is kept outside of the cluster (gauges). */

@@ -24,6 +24,25 @@ test('the past is there until it is forgotten', () => {
   expect(() => store.since('configmaps', then)).toThrow('too old resource version');
 });
 
+test('lists are sorted by key, and of one namespace alone where names begin alike', () => {
+  const store = new Store();
+  const keys = ['a0/one', 'a/two', 'a-b/one', 'a/one', 'a.b/one', 'ab/one'];
+  const put = (key: string) => {
+    const [namespace = '', name = ''] = key.split('/');
+    store.put('configmaps', { ...configMap(name), metadata: { name, namespace } });
+  };
+  for (const key of keys) put(key);
+  const listed = (namespace?: string) =>
+    store.list('configmaps', namespace).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  expect(listed()).toEqual([...keys].sort());
+  expect(listed('a')).toEqual(['a/one', 'a/two']);
+  expect(listed('a-b')).toEqual(['a-b/one']);
+  store.remove('configmaps', 'a/one');
+  put('a/two');
+  expect(listed('a')).toEqual(['a/two']);
+  expect(listed('b')).toEqual([]);
+});
+
 test('a bounded history forgets its oldest part', () => {
   const store = new Store({ historyLimit: 5 });
   const first = store.version;

@@ -39,6 +39,11 @@ export class NodeLoads {
     else this.#promised.delete(key);
   }
 
+  /** A node is gone. */
+  forget(node: string): void {
+    this.#loads.delete(node);
+  }
+
   /** The nodes as a pod finds them: what those that matter as much have been promised is taken. */
   seenBy(pod: Stored<Pod>): NodeLoad[] {
     const { namespace, name: own } = pod.metadata;

@@ -49,7 +49,10 @@ export class Scheduler {
         const freed = !object || (isEnded(object) && old !== undefined && !isEnded(old));
         if (freed) this.#retry();
       }),
-      cluster.subscribe(Node, () => this.#retry()),
+      cluster.subscribe(Node, ({ key, object }) => {
+        if (!object) this.#loads.forget(key);
+        this.#retry();
+      }),
       cluster.subscribe(PersistentVolumeClaim, () => this.#retry()),
     ];
     for (const pod of cluster.list(Pod)) {
