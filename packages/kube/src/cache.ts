@@ -19,7 +19,7 @@ export interface CacheReader {
   ): StoredObject<T>[];
   /** The objects that index `name` files under `value`. Always there: `namespace`, `controller` (the owner's uid). */
   byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[];
-  /** Whether all objects of the kind are known: it was listed, or the server does not serve it. */
+  /** Whether all objects of the kind are known, those followed apart aside: it was listed, or the server does not serve it. */
   synced(kind: Kind): boolean;
   /** Whether the server serves the kind, as far as is known: false only after it answered 404. */
   served(kind: Kind): boolean;
@@ -33,6 +33,19 @@ export interface WatchKindOptions<T extends KubeObject = KubeObject> {
   readonly selection?: ReflectorSelection;
   /** Counts for the first one that follows the selection. */
   readonly transform?: Transform<T>;
+  /**
+   * Follows the selection apart: this is told when it is listed first, begins to be served, or ends; its kind is synced
+   * and served without it. So one object that may not be read holds back nobody but who asked for it.
+   */
+  readonly onState?: () => void;
+}
+
+/** A selection that is followed. */
+export interface Watching {
+  /** Whether all its objects are known. */
+  readonly synced: boolean;
+  /** Follows it no more: the last user of a selection stops its watch. */
+  end(): Promise<void>;
 }
 
 /** How a `Cache` is made. */
@@ -45,9 +58,23 @@ export interface CacheOptions {
   readonly namespaces?: readonly string[];
 }
 
+interface Selected {
+  readonly informer: Informer;
+  /** The only key that it can know, where it selects one object by its name. */
+  readonly only: string | undefined;
+  users: number;
+  /** Users for whom the kind is not synced without it. */
+  needed: number;
+  /** Of users that follow it apart. */
+  readonly listeners: Set<() => void>;
+}
+
 interface Followed {
   readonly kind: Kind;
-  readonly informers: Map<string, { informer: Informer; users: number }>;
+  readonly selected: Map<string, Selected>;
+  /** Those that know more than one object, and the others by their only key: there may be thousands of these. */
+  readonly broad: Set<Selected>;
+  readonly named: Map<string, Selected>;
   readonly indexes: Map<string, IndexFunction>;
   readonly listeners: Set<(change: Change) => void>;
   readonly stateListeners: Set<() => void>;
@@ -77,25 +104,37 @@ export class Cache implements CacheReader {
     return undefined;
   }
 
-  /**
-   * Follows a kind, from now on when the cache runs. The same selection twice is followed once. Returns what ends it:
-   * the last user of a selection stops its watch.
-   */
-  watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): () => Promise<void> {
+  /** Follows a kind, from now on when the cache runs. The same selection twice is followed once. */
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): Watching {
+    const { onState } = options;
     const followed = this.#follow(kind);
-    const ends = this.#selections(kind, options.selection ?? {}).map((selection) => {
+    const all = this.#selections(kind, options.selection ?? {}).map((selection) => {
       const id = JSON.stringify([selection.namespace, selection.labelSelector, selection.fieldSelector]);
-      const entry =
-        followed.informers.get(id) ?? this.#inform(followed, id, selection, options as unknown as WatchKindOptions);
-      entry.users++;
-      return async () => {
-        if (--entry.users > 0) return;
-        followed.informers.delete(id);
-        await entry.informer.stop();
+      const selected =
+        followed.selected.get(id) ?? this.#inform(followed, id, selection, options as unknown as WatchKindOptions);
+      selected.users++;
+      // A function of its own: two users may hand in the same one.
+      const listener = onState && (() => onState());
+      if (listener) selected.listeners.add(listener);
+      else selected.needed++;
+      const end = async () => {
+        if (listener) selected.listeners.delete(listener);
+        else selected.needed--;
+        if (--selected.users > 0) return;
+        followed.selected.delete(id);
+        followed.broad.delete(selected);
+        if (selected.only !== undefined) followed.named.delete(selected.only);
+        await selected.informer.stop();
       };
+      return { informer: selected.informer, end };
     });
-    return async () => {
-      await Promise.all(ends.splice(0).map((end) => end()));
+    return {
+      get synced() {
+        return all.every(({ informer }) => isSynced(informer));
+      },
+      end: async () => {
+        await Promise.all(all.splice(0).map(({ end }) => end()));
+      },
     };
   }
 
@@ -103,7 +142,7 @@ export class Cache implements CacheReader {
   addIndex<T extends KubeObject>(kind: Kind<T>, name: string, of: IndexFunction<T>): void {
     const followed = this.#follow(kind);
     followed.indexes.set(name, of as unknown as IndexFunction);
-    for (const { informer } of followed.informers.values()) {
+    for (const { informer } of followed.selected.values()) {
       informer.store.addIndex(name, of as unknown as IndexFunction);
     }
   }
@@ -139,17 +178,15 @@ export class Cache implements CacheReader {
 
   /** The kinds that are not synced yet, with what went wrong last. */
   unsynced(): { kind: Kind; error: unknown }[] {
-    return [...this.#kinds.values()].flatMap(({ kind, informers }) =>
-      [...informers.values()]
-        .filter(({ informer }) => informer.state === 'starting')
-        .map(({ informer }) => ({ kind, error: informer.error })),
+    return this.kinds.flatMap((kind) =>
+      [...this.#needed(kind)].filter((informer) => !isSynced(informer)).map(({ error }) => ({ kind, error })),
     );
   }
 
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef | string): StoredObject<T> | undefined {
     const key = typeof ref === 'string' ? ref : keyOf({ metadata: ref });
     let newest: StoredObject<T> | undefined;
-    for (const { store } of this.#informers(kind)) {
+    for (const { store } of this.#knowing(kind, key)) {
       const found = store.get(key);
       if (found && (!newest || isNewer(found, newest))) newest = found;
     }
@@ -173,11 +210,11 @@ export class Cache implements CacheReader {
   }
 
   synced(kind: Kind): boolean {
-    return this.#informers(kind).every((informer) => informer.state !== 'starting');
+    return this.#needed(kind).every(isSynced);
   }
 
   served(kind: Kind): boolean {
-    return this.#informers(kind).every((informer) => informer.state !== 'not-served');
+    return this.#needed(kind).every((informer) => informer.state !== 'not-served');
   }
 
   has(kind: Kind): boolean {
@@ -201,14 +238,15 @@ export class Cache implements CacheReader {
   /** The answer to a write of ours. Gives what is cached now: the same or something newer; undefined if nothing is. */
   accept<T extends KubeObject>(kind: Kind<T>, object: StoredObject<T>): StoredObject<T> | undefined {
     if (!this.has(kind)) return undefined;
-    for (const informer of this.#informers(kind)) informer.accept(object);
-    return this.get(kind, keyOf(object));
+    const key = keyOf(object);
+    for (const informer of this.#knowing(kind, key)) informer.accept(object);
+    return this.get(kind, key);
   }
 
   /** We deleted an object, and it is gone. */
   bury(kind: Kind, object: { metadata: StoredObject['metadata'] }): void {
     if (!this.has(kind)) return;
-    for (const { store } of this.#informers(kind)) store.bury(object);
+    for (const { store } of this.#knowing(kind, keyOf(object))) store.bury(object);
   }
 
   #follow(kind: Kind): Followed {
@@ -217,7 +255,9 @@ export class Cache implements CacheReader {
     if (!followed) {
       followed = {
         kind,
-        informers: new Map(),
+        selected: new Map(),
+        broad: new Set(),
+        named: new Map(),
         indexes: new Map(),
         listeners: new Set(),
         stateListeners: new Set(),
@@ -227,7 +267,7 @@ export class Cache implements CacheReader {
     return followed;
   }
 
-  #inform(followed: Followed, id: string, selection: ReflectorSelection, options: WatchKindOptions) {
+  #inform(followed: Followed, id: string, selection: ReflectorSelection, options: WatchKindOptions): Selected {
     const { client, clock, random, log } = this.#options;
     const { kind, indexes, listeners, stateListeners } = followed;
     const informer = new Informer({
@@ -240,6 +280,8 @@ export class Cache implements CacheReader {
       indexes: Object.fromEntries(indexes),
       ...(options.transform ? { transform: options.transform } : {}),
       onState: () => {
+        for (const listener of selected.listeners) listener();
+        if (selected.needed === 0) return;
         for (const listener of stateListeners) listener();
         for (const wake of this.#waiting) wake();
       },
@@ -247,10 +289,12 @@ export class Cache implements CacheReader {
     informer.store.onChange((change) => {
       for (const listener of listeners) listener(change);
     });
-    const entry = { informer, users: 0 };
-    followed.informers.set(id, entry);
+    const selected: Selected = { informer, only: onlyKey(kind, selection), users: 0, needed: 0, listeners: new Set() };
+    followed.selected.set(id, selected);
+    if (selected.only === undefined) followed.broad.add(selected);
+    else followed.named.set(selected.only, selected);
     if (this.#started) informer.start();
-    return entry;
+    return selected;
   }
 
   /** One selection a namespace, where the cache is bound to namespaces. */
@@ -261,18 +305,44 @@ export class Cache implements CacheReader {
   }
 
   #informers<T extends KubeObject>(kind: Kind<T>): Informer<T>[] {
+    return [...this.#followed(kind).selected.values()].map(({ informer }) => informer as unknown as Informer<T>);
+  }
+
+  /** Those without which the kind is not synced. */
+  *#needed(kind: Kind): Generator<Informer> {
+    for (const { informer, needed } of this.#followed(kind).selected.values()) if (needed > 0) yield informer;
+  }
+
+  /** Those that can know a key. */
+  #knowing<T extends KubeObject>(kind: Kind<T>, key: string): Informer<T>[] {
+    const { broad, named } = this.#followed(kind);
+    const one = named.get(key);
+    return [...broad, ...(one ? [one] : [])].map(({ informer }) => informer as unknown as Informer<T>);
+  }
+
+  #followed(kind: Kind): Followed {
     const followed = this.#kinds.get(idOf(kind));
-    if (!followed) {
-      throw new Error(
-        `${kind.kind}.${apiVersionOf(kind)} is read from the cache but not followed: add it to what the controller owns or watches`,
-      );
-    }
-    return [...followed.informers.values()].map(({ informer }) => informer as unknown as Informer<T>);
+    if (followed) return followed;
+    throw new Error(
+      `${kind.kind}.${apiVersionOf(kind)} is read from the cache but not followed: add it to what the controller owns or watches`,
+    );
   }
 
   *#all(): Iterable<Informer> {
-    for (const { informers } of this.#kinds.values()) for (const { informer } of informers.values()) yield informer;
+    for (const { selected } of this.#kinds.values()) for (const { informer } of selected.values()) yield informer;
   }
+}
+
+/** The key of the only object that a selection can be of, if it names one. */
+function onlyKey(kind: Kind, { namespace, labelSelector, fieldSelector }: ReflectorSelection): string | undefined {
+  const [, name] = /^metadata\.name=([^,]+)$/.exec(fieldSelector ?? '') ?? [];
+  if (name === undefined || labelSelector !== undefined) return undefined;
+  if (!kind.namespaced) return name;
+  return namespace === undefined ? undefined : keyOf({ metadata: { namespace, name } });
+}
+
+function isSynced({ state }: Informer): boolean {
+  return state !== 'starting';
 }
 
 function idOf(kind: Kind): string {

@@ -169,6 +169,55 @@ test('what may only be seen by name is followed by name, for as long as somebody
   await running;
 });
 
+test('who refers to what may not be read waits alone, until it may', async () => {
+  const references = ({ spec }: Site) => (spec.secret === undefined ? [] : [{ name: spec.secret }]);
+  const { clock, server, stop, passes, start, settle } = setUp(async () => {}, {
+    watches: [on<Site>(Hidden, { references, individually: true })],
+  });
+  const watch = server.client.watch.bind(server.client);
+  let locked = true;
+  server.client.watch = (kind, options) => {
+    if (locked && options.fieldSelector === 'metadata.name=locked') throw failure(403, 'Forbidden', 'not for you');
+    return watch(kind, options);
+  };
+  for (const [name, secret] of Object.entries({ a: 'locked', b: 'open', c: undefined })) {
+    server.put(Site, site(name, secret === undefined ? {} : { secret }));
+  }
+  const running = start();
+  await settle();
+  expect(passes.sort()).toEqual(['ns/b', 'ns/c']);
+  server.put(Site, site('d'));
+  await settle();
+  passes.length = 0;
+  locked = false;
+  await clock.advance(60_000);
+  expect(passes).toEqual(['ns/a']);
+  stop.abort();
+  await running;
+});
+
+test('of a first list no object wakes others by itself: its end wakes all', async () => {
+  let mapped = 0;
+  const { server, stop, passes, start, settle } = setUp(async () => {}, {
+    watches: [
+      on<Site>(Database, (_, cache) => {
+        mapped++;
+        return cache.list(Site).map(({ metadata: { name, namespace = '' } }) => ({ name, namespace }));
+      }),
+    ],
+  });
+  for (const name of ['a', 'b', 'c']) server.put(Database, plain('Database', name));
+  server.put(Site, site('a'));
+  const running = start();
+  await settle();
+  expect([mapped, passes]).toEqual([0, ['ns/a']]);
+  server.put(Database, plain('Database', 'd'));
+  await settle();
+  expect([mapped, passes]).toEqual([1, ['ns/a', 'ns/a']]);
+  stop.abort();
+  await running;
+});
+
 test('an API that is installed later is picked up, and wakes everybody who waits for it', async () => {
   const seen: boolean[] = [];
   const { clock, server, stop, start, settle } = setUp(async ({ cache, apply }) => {

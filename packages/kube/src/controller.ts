@@ -111,7 +111,7 @@ export class ControllerRunner {
   readonly queue: WorkQueue;
   readonly #options: ControllerRunnerOptions;
   readonly #metrics: ControllerMetrics | undefined;
-  readonly #needs: readonly Kind[];
+  readonly #known: (key: string) => boolean;
   readonly #statements: Statements;
   readonly #log: Log;
   readonly #stop = new AbortController();
@@ -126,9 +126,16 @@ export class ControllerRunner {
     this.queue = new WorkQueue({ clock, random, ...(metrics ? { metrics: metrics.queue(name) } : {}) });
     const owns = (controller.owns ?? []).map((owned): Owned => ('plural' in owned ? { kind: owned } : owned));
     const watches = controller.watches ?? [];
-    this.#needs = [kind, ...[...owns, ...watches].map((needed) => needed.kind)];
-    this.#statements = new Statements(cache, new Set(this.#needs));
-    follow({ name, kind, owns, watches, cache, log: this.#log, wake: (key, delay) => this.queue.addAfter(key, delay) });
+    this.#statements = new Statements(cache, new Set([kind, ...[...owns, ...watches].map((needed) => needed.kind)]));
+    this.#known = follow({
+      name,
+      kind,
+      owns,
+      watches,
+      cache,
+      log: this.#log,
+      wake: (key, delay) => this.queue.addAfter(key, delay),
+    });
   }
 
   /** Begins to work. */
@@ -157,8 +164,8 @@ export class ControllerRunner {
     const { kind, reconcile } = this.controller;
     const object = cache.get(kind, key);
     if (!object) return this.#forget(key);
-    // What is not known yet would look like something that is missing; its arrival wakes every object.
-    if (!this.#needs.every((needed) => cache.synced(needed))) return;
+    // What is not known yet would look like something that is missing; its arrival wakes the object.
+    if (!this.#known(key)) return;
     const begun = clock.monotonic();
     const log = this.#log.with({ key, reconcileID: uuid(random) });
     const ended = (

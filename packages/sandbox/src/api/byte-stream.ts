@@ -1,6 +1,14 @@
+/** A piece of a body, or what makes it when its turn has come: so a long list is not there as text as a whole. */
+type Piece = string | (() => string);
+
+/** Characters after which a chunk is handed out, so that thousands of small pieces are not as many writes. */
+const CHUNK = 1 << 16;
+
 /** A body that is written while it is read: a watch, a followed log. */
 export class ByteStream implements AsyncIterable<Uint8Array> {
-  readonly #queue: Uint8Array[] = [];
+  #written: Piece[] = [];
+  /** What is read next, the first piece last: taking it from there costs nothing, however many there are. */
+  #reading: Piece[] = [];
   readonly #encoder = new TextEncoder();
   #wake: (() => void) | undefined;
   #closed = false;
@@ -11,9 +19,9 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     return this.#closed;
   }
 
-  write(text: string): void {
+  write(piece: Piece): void {
     if (this.#closed) return;
-    this.#queue.push(this.#encoder.encode(text));
+    this.#written.push(piece);
     this.#wake?.();
   }
 
@@ -35,9 +43,9 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.#queue.shift();
-        if (chunk) {
-          yield chunk;
+        const text = this.#take();
+        if (text !== '') {
+          yield this.#encoder.encode(text);
         } else if (this.#closed) {
           if (this.#error) throw this.#error;
           return;
@@ -51,5 +59,20 @@ export class ByteStream implements AsyncIterable<Uint8Array> {
     } finally {
       this.close();
     }
+  }
+
+  /** The pieces of the next chunk; nothing when all is read. */
+  #take(): string {
+    let text = '';
+    while (text.length < CHUNK) {
+      if (this.#reading.length === 0) {
+        this.#reading = this.#written.reverse();
+        this.#written = [];
+      }
+      const piece = this.#reading.pop();
+      if (piece === undefined) break;
+      text += typeof piece === 'string' ? piece : piece();
+    }
+    return text;
   }
 }

@@ -110,7 +110,8 @@ function eventSender(core: Core, served: ServedType, info: RequestInfo, serving:
   let timer: Timer | undefined;
   stream.onEnd(() => timer?.cancel());
 
-  const line = (event: EventType, object: unknown) => stream.write(`${JSON.stringify({ type: event, object })}\n`);
+  const line = (event: EventType, object: unknown) =>
+    stream.write(() => `${JSON.stringify({ type: event, object })}\n`);
   const write = (event: EventType, object: KubeObject) => {
     line(event, representObject(object, served, serving.wanted, serving.include, core.clock, { noHeaders: !first }));
     first = false;
