@@ -1,5 +1,6 @@
 import type { Client, ObjectRef } from './api.ts';
 import type { Clock } from './clock.ts';
+import { FollowedKind, type Inform } from './followed-kind.ts';
 import { Informer } from './informer.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
@@ -58,32 +59,10 @@ export interface CacheOptions {
   readonly namespaces?: readonly string[];
 }
 
-interface Selected {
-  readonly informer: Informer;
-  /** The only key that it can know, where it selects one object by its name. */
-  readonly only: string | undefined;
-  users: number;
-  /** Users for whom the kind is not synced without it. */
-  needed: number;
-  /** Of users that follow it apart. */
-  readonly listeners: Set<() => void>;
-}
-
-interface Followed {
-  readonly kind: Kind;
-  readonly selected: Map<string, Selected>;
-  /** Those that know more than one object, and the others by their only key: there may be thousands of these. */
-  readonly broad: Set<Selected>;
-  readonly named: Map<string, Selected>;
-  readonly indexes: Map<string, IndexFunction>;
-  readonly listeners: Set<(change: Change) => void>;
-  readonly stateListeners: Set<() => void>;
-}
-
 /** What the cluster looks like: an informer for each followed kind, namespace and selection. */
 export class Cache implements CacheReader {
   readonly #options: CacheOptions;
-  readonly #kinds = new Map<string, Followed>();
+  readonly #kinds = new Map<string, FollowedKind>();
   readonly #waiting = new Set<() => void>();
   #started = false;
 
@@ -106,28 +85,12 @@ export class Cache implements CacheReader {
 
   /** Follows a kind, from now on when the cache runs. The same selection twice is followed once. */
   watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): Watching {
-    const { onState } = options;
     const followed = this.#follow(kind);
-    const all = this.#selections(kind, options.selection ?? {}).map((selection) => {
-      const id = JSON.stringify([selection.namespace, selection.labelSelector, selection.fieldSelector]);
-      const selected =
-        followed.selected.get(id) ?? this.#inform(followed, id, selection, options as unknown as WatchKindOptions);
-      selected.users++;
-      // A function of its own: two users may hand in the same one.
-      const listener = onState && (() => onState());
-      if (listener) selected.listeners.add(listener);
-      else selected.needed++;
-      const end = async () => {
-        if (listener) selected.listeners.delete(listener);
-        else selected.needed--;
-        if (--selected.users > 0) return;
-        followed.selected.delete(id);
-        followed.broad.delete(selected);
-        if (selected.only !== undefined) followed.named.delete(selected.only);
-        await selected.informer.stop();
-      };
-      return { informer: selected.informer, end };
-    });
+    const inform: Inform = (selection, onState) =>
+      this.#inform(followed, selection, onState, options as unknown as WatchKindOptions);
+    const all = this.#selections(kind, options.selection ?? {}).map((selection) =>
+      followed.use(selection, options.onState, inform),
+    );
     return {
       get synced() {
         return all.every(({ informer }) => isSynced(informer));
@@ -140,23 +103,19 @@ export class Cache implements CacheReader {
 
   /** Adds an index to a kind, over what is known of it already too. */
   addIndex<T extends KubeObject>(kind: Kind<T>, name: string, of: IndexFunction<T>): void {
-    const followed = this.#follow(kind);
-    followed.indexes.set(name, of as unknown as IndexFunction);
-    for (const { informer } of followed.selected.values()) {
-      informer.store.addIndex(name, of as unknown as IndexFunction);
-    }
+    this.#follow(kind).addIndex(name, of as unknown as IndexFunction);
   }
 
   /** Begins to read. */
   start(): void {
     this.#started = true;
-    for (const informer of this.#all()) informer.start();
+    for (const informer of this.#all) informer.start();
   }
 
   /** Ends all watches. What is known stays readable. */
   async stop(): Promise<void> {
     this.#started = false;
-    await Promise.all([...this.#all()].map((informer) => informer.stop()));
+    await Promise.all(this.#all.map((informer) => informer.stop()));
   }
 
   /** Resolves once everything that is followed is synced. @throws the signal's reason when aborted before */
@@ -179,7 +138,9 @@ export class Cache implements CacheReader {
   /** The kinds that are not synced yet, with what went wrong last. */
   unsynced(): { kind: Kind; error: unknown }[] {
     return this.kinds.flatMap((kind) =>
-      [...this.#needed(kind)].filter((informer) => !isSynced(informer)).map(({ error }) => ({ kind, error })),
+      [...this.#followed(kind).needed()]
+        .filter((informer) => !isSynced(informer))
+        .map(({ error }) => ({ kind, error })),
     );
   }
 
@@ -210,11 +171,13 @@ export class Cache implements CacheReader {
   }
 
   synced(kind: Kind): boolean {
-    return this.#needed(kind).every(isSynced);
+    return this.#followed(kind).needed().every(isSynced);
   }
 
   served(kind: Kind): boolean {
-    return this.#needed(kind).every((informer) => informer.state !== 'not-served');
+    return this.#followed(kind)
+      .needed()
+      .every((informer) => informer.state !== 'not-served');
   }
 
   has(kind: Kind): boolean {
@@ -249,27 +212,26 @@ export class Cache implements CacheReader {
     for (const { store } of this.#knowing(kind, keyOf(object))) store.bury(object);
   }
 
-  #follow(kind: Kind): Followed {
+  #follow(kind: Kind): FollowedKind {
     const id = idOf(kind);
     let followed = this.#kinds.get(id);
     if (!followed) {
-      followed = {
-        kind,
-        selected: new Map(),
-        broad: new Set(),
-        named: new Map(),
-        indexes: new Map(),
-        listeners: new Set(),
-        stateListeners: new Set(),
-      };
+      followed = new FollowedKind(kind);
+      followed.stateListeners.add(() => {
+        for (const wake of this.#waiting) wake();
+      });
       this.#kinds.set(id, followed);
     }
     return followed;
   }
 
-  #inform(followed: Followed, id: string, selection: ReflectorSelection, options: WatchKindOptions): Selected {
+  #inform(
+    { kind, indexes }: FollowedKind,
+    selection: ReflectorSelection,
+    onState: () => void,
+    { transform }: WatchKindOptions,
+  ): Informer {
     const { client, clock, random, log } = this.#options;
-    const { kind, indexes, listeners, stateListeners } = followed;
     const informer = new Informer({
       client,
       kind,
@@ -278,23 +240,11 @@ export class Cache implements CacheReader {
       random,
       log: log.with({ watch: `${kind.plural}.${apiVersionOf(kind)}`, ...selection }),
       indexes: Object.fromEntries(indexes),
-      ...(options.transform ? { transform: options.transform } : {}),
-      onState: () => {
-        for (const listener of selected.listeners) listener();
-        if (selected.needed === 0) return;
-        for (const listener of stateListeners) listener();
-        for (const wake of this.#waiting) wake();
-      },
+      ...(transform ? { transform } : {}),
+      onState,
     });
-    informer.store.onChange((change) => {
-      for (const listener of listeners) listener(change);
-    });
-    const selected: Selected = { informer, only: onlyKey(kind, selection), users: 0, needed: 0, listeners: new Set() };
-    followed.selected.set(id, selected);
-    if (selected.only === undefined) followed.broad.add(selected);
-    else followed.named.set(selected.only, selected);
     if (this.#started) informer.start();
-    return selected;
+    return informer;
   }
 
   /** One selection a namespace, where the cache is bound to namespaces. */
@@ -305,22 +255,14 @@ export class Cache implements CacheReader {
   }
 
   #informers<T extends KubeObject>(kind: Kind<T>): Informer<T>[] {
-    return [...this.#followed(kind).selected.values()].map(({ informer }) => informer as unknown as Informer<T>);
+    return this.#followed(kind).informers as unknown as Informer<T>[];
   }
 
-  /** Those without which the kind is not synced. */
-  *#needed(kind: Kind): Generator<Informer> {
-    for (const { informer, needed } of this.#followed(kind).selected.values()) if (needed > 0) yield informer;
-  }
-
-  /** Those that can know a key. */
   #knowing<T extends KubeObject>(kind: Kind<T>, key: string): Informer<T>[] {
-    const { broad, named } = this.#followed(kind);
-    const one = named.get(key);
-    return [...broad, ...(one ? [one] : [])].map(({ informer }) => informer as unknown as Informer<T>);
+    return this.#followed(kind).knowing(key) as unknown as Informer<T>[];
   }
 
-  #followed(kind: Kind): Followed {
+  #followed(kind: Kind): FollowedKind {
     const followed = this.#kinds.get(idOf(kind));
     if (followed) return followed;
     throw new Error(
@@ -328,17 +270,9 @@ export class Cache implements CacheReader {
     );
   }
 
-  *#all(): Iterable<Informer> {
-    for (const { selected } of this.#kinds.values()) for (const { informer } of selected.values()) yield informer;
+  get #all(): Informer[] {
+    return [...this.#kinds.values()].flatMap(({ informers }) => informers);
   }
-}
-
-/** The key of the only object that a selection can be of, if it names one. */
-function onlyKey(kind: Kind, { namespace, labelSelector, fieldSelector }: ReflectorSelection): string | undefined {
-  const [, name] = /^metadata\.name=([^,]+)$/.exec(fieldSelector ?? '') ?? [];
-  if (name === undefined || labelSelector !== undefined) return undefined;
-  if (!kind.namespaced) return name;
-  return namespace === undefined ? undefined : keyOf({ metadata: { namespace, name } });
 }
 
 function isSynced({ state }: Informer): boolean {
