@@ -59,6 +59,11 @@ export class NodeLoads {
     });
   }
 
+  /** The pods that have been promised a node. */
+  promisedTo(node: string): Stored<Pod>[] {
+    return [...this.#promised.values()].filter(({ status }) => status?.nominatedNodeName === node);
+  }
+
   #loadOf(node: Stored<Node>): NodeLoad {
     const { name } = node.metadata;
     const known = this.#loads.get(name);

@@ -1,5 +1,6 @@
 import { parseTimestamp } from '@openstack-operator/kube';
 import type { Pod, PodDisruptionBudget, Stored } from '../kinds.ts';
+import { deepEqual } from '../resources/json.ts';
 import { selectorMatches } from '../resources/metadata.ts';
 import { type FitWorld, misfits, type NodeLoad } from './node-fit.ts';
 
@@ -99,6 +100,8 @@ function keptByBudgets(
     const guards = budgets.filter(
       (budget) =>
         budget.metadata.namespace === namespace &&
+        // For the scheduler an empty selector is one of nobody, though for the budget's controller it is one of all.
+        !deepEqual(budget.spec.selector, {}) &&
         selectorMatches(budget.spec.selector, labels) &&
         budget.status?.disruptedPods?.[name] === undefined,
     );

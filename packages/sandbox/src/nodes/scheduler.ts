@@ -8,7 +8,7 @@ import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, ty
 import { deepEqual } from '../resources/json.ts';
 import { burden, misfits } from './node-fit.ts';
 import { NodeLoads } from './node-loads.ts';
-import { nodesUnavailable, type Preemption, preempt } from './preemption.ts';
+import { nodesUnavailable, type Preemption, preempt, priorityOf } from './preemption.ts';
 
 /** Where a pod would go, or why it stays, and who goes in its favour. */
 type Verdict =
@@ -71,8 +71,13 @@ export class Scheduler {
     return this.#stuck.size + this.#worklist.size + this.#loads.size;
   }
 
+  /** All that waits is looked at again, what matters most first. */
   #retry(): void {
-    for (const key of this.#stuck) this.#worklist.add(key);
+    const priority = (key: string) => {
+      const pod = this.#cluster.get(Pod, key);
+      return pod ? priorityOf(pod) : 0;
+    };
+    for (const key of [...this.#stuck].sort((a, b) => priority(b) - priority(a))) this.#worklist.add(key);
   }
 
   #schedule(key: string): void {
@@ -93,12 +98,23 @@ export class Scheduler {
     this.#stuck.add(key);
     if ('waitsForVolumes' in verdict) return;
     this.#hold(pod, 'Unschedulable', verdict.reason, verdict.preemption?.node);
-    for (const victim of verdict.preemption?.victims ?? []) this.#evict(victim, pod, verdict.preemption?.node ?? '');
+    const { node, victims = [] } = verdict.preemption ?? {};
+    // Where all of them are going already, a real scheduler leaves promises as they are.
+    const staying = victims.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (node === undefined || staying.length === 0) return;
+    for (const victim of staying) this.#evict(victim, pod, node);
+    for (const other of this.#loads.promisedTo(node)) if (priorityOf(other) < priorityOf(pod)) this.#unpromise(other);
+  }
+
+  /** A pod that was promised a node which another one gets looks for one anew. */
+  #unpromise(pod: Stored<Pod>): void {
+    const { nominatedNodeName: _, ...status } = pod.status ?? {};
+    this.#cluster.updateStatus(Pod, keyOf(pod), status);
+    this.#worklist.add(keyOf(pod));
   }
 
   /** Ends a pod gracefully in favour of another one. */
   #evict(victim: Stored<Pod>, { metadata: { uid }, spec }: Stored<Pod>, node: string): void {
-    if (victim.metadata.deletionTimestamp) return;
     const condition: StatusCondition = {
       type: 'DisruptionTarget',
       status: 'True',
