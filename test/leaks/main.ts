@@ -4,10 +4,11 @@ import { realClock } from '@openstack-operator/kube';
 import { machine } from '../../bench/machine.ts';
 import { table } from '../cloud/table.ts';
 import { identityOnly } from '../rollout/cloud.ts';
+import { bounds, enough, type Sample } from './growth.ts';
 import { operatorStage } from './operator-stage.ts';
 import { runtimeStage } from './runtime-stage.ts';
 import type { Stage } from './stage.ts';
-import { type Account, bounds, enough, type Sample, watchMemory } from './watch-memory.ts';
+import { type Account, watchMemory } from './watch-memory.ts';
 
 const help = `usage: node test/leaks/main.ts [options]
 
@@ -15,8 +16,8 @@ Does anything stay of what is gone? Two stages, each on an embedded Kubernetes, 
   runtime    a small controller on packages/kube, whose requests fail now and then: so many objects, and reconciles
   cloud      minimal clouds on one operator, deleted with their namespaces when they are Ready: so many reconciles
 At the end all Maps and Sets of the process together have no more entries than at the beginning (fewer than one for each
-hundred objects, or each cloud), and memory is flat: a line through what was seen is not steeper than its bound, which is
-judged from ${enough} reconciles on.
+hundred objects, or each cloud), and memory is flat: a line through what was seen is not steeper than its bound, or not
+in each third of the time. Lines are judged from ${enough} reconciles on.
 
   --stage NAME    one of them (default: both, one after the other), or identity: clouds of Keystone alone
   --count N       default 100000

@@ -1,22 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type StraightLine, straightLine } from '../../bench/straight-line.ts';
+import type { StraightLine } from '../../bench/straight-line.ts';
 import { Collections } from './collections.ts';
+import { growth, linesOf, type Sample } from './growth.ts';
 import type { Stage } from './stage.ts';
-
-/** What a reconcile may leave behind, in bytes: an entry of a Map alone is more, with its key and what it leads to. */
-export const bounds = { heap: 20, rss: 100 };
-/** Reconciles from which on slopes are judged: what the compiler makes of code in use grows before that. */
-export const enough = 50_000;
-
-/** What was seen after so many reconciles, when nothing was left to do and the garbage was collected. */
-export interface Sample {
-  readonly passes: number;
-  readonly objects: number;
-  /** Bytes. */
-  readonly heap: number;
-  readonly rss: number;
-}
 
 /** What became of the memory of a stage. */
 export interface Account {
@@ -77,20 +64,7 @@ export async function watchMemory(stage: Stage, { told, ...until }: Watching): P
   const leaks = grown.reduce((sum, { by }) => sum + by, 0) < cycles - first.cycles ? [] : grown.map(({ what }) => what);
   // A fifth of it is left for allocators to find their size.
   const settled = samples.slice(Math.floor(samples.length / 5));
-  const line = (of: 'heap' | 'rss') => straightLine(settled.map((one) => [one.passes, one[of]]));
-  const last = samples.at(-1)?.passes ?? 0;
-  const lines = { heap: line('heap'), rss: line('rss') };
-  return { samples, ...lines, entries: [before.entries, after.entries], leaks: [...leaks, ...slopes(last, lines)] };
-}
-
-/** Slopes that are above their bound by more than chance: with 95 % confidence. */
-function slopes(passes: number, lines: Readonly<Record<'heap' | 'rss', StraightLine>>): string[] {
-  if (passes < enough) return [];
-  return (['heap', 'rss'] as const).flatMap((name) => {
-    const { slope, error } = lines[name];
-    if (slope - 2 * error <= bounds[name]) return [];
-    return [
-      `${name} grows by ${slope.toFixed(1)} ± ${(2 * error).toFixed(1)} bytes a reconcile; ${bounds[name]} are allowed`,
-    ];
-  });
+  const lines = linesOf(settled);
+  const all = [...leaks, ...growth(settled)];
+  return { samples, ...lines, entries: [before.entries, after.entries], leaks: all };
 }
