@@ -60,8 +60,8 @@ test('selections that overlap show an object once, in its newest state', async (
   put('ns', 'named');
   put('ns', 'neither');
   cache.watch(Thing, { selection: { labelSelector: 'app=x' } });
-  const named = cache.watch(Thing, { selection: { namespace: 'ns', fieldSelector: 'metadata.name=named' } });
-  const both = cache.watch(Thing, { selection: { namespace: 'ns', fieldSelector: 'metadata.name=both' } });
+  const endNamed = cache.watch(Thing, { selection: { namespace: 'ns', fieldSelector: 'metadata.name=named' } });
+  const endBoth = cache.watch(Thing, { selection: { namespace: 'ns', fieldSelector: 'metadata.name=both' } });
   cache.start();
   await cache.untilSynced();
   const names = () =>
@@ -73,7 +73,7 @@ test('selections that overlap show an object once, in its newest state', async (
   const changed = put('ns', 'both', { app: 'y' });
   await clock.advance(0);
   expect(cache.get(Thing, 'ns/both')?.metadata.resourceVersion).toBe(changed.metadata.resourceVersion);
-  await Promise.all([both.end(), named.end()]);
+  await Promise.all([endBoth(), endNamed()]);
   expect(names()).toEqual(['labelled']);
   expect(server.requests).toHaveLength(3);
   await cache.stop();
@@ -86,11 +86,11 @@ test('the same selection twice is one watch, which ends with its last user', asy
   const two = cache.watch(Thing);
   cache.start();
   await cache.untilSynced();
-  await one.end();
+  await one();
   put('ns', 'b');
   await clock.advance(0);
   expect(cache.list(Thing)).toHaveLength(2);
-  await two.end();
+  await two();
   expect([server.requests.length, clock.pending]).toEqual([1, 0]);
 });
 

@@ -20,9 +20,12 @@ export interface CacheReader {
   ): StoredObject<T>[];
   /** The objects that index `name` files under `value`. Always there: `namespace`, `controller` (the owner's uid). */
   byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[];
-  /** Whether all objects of the kind are known, those followed apart aside: it was listed, or the server does not serve it. */
-  synced(kind: Kind): boolean;
-  /** Whether the server serves the kind, as far as is known: false only after it answered 404. */
+  /**
+   * Whether all objects of the kind are known: it was listed, or the server does not serve it. What is followed by name
+   * counts for its namespace alone, when that is given: one object that may not be read holds back nobody elsewhere.
+   */
+  synced(kind: Kind, namespace?: string): boolean;
+  /** Whether the server serves the kind, as far as is known: false only after it answered 404. Followed by name alone: true. */
   served(kind: Kind): boolean;
   /** Whether this cache follows the kind. */
   has(kind: Kind): boolean;
@@ -34,19 +37,6 @@ export interface WatchKindOptions<T extends KubeObject = KubeObject> {
   readonly selection?: ReflectorSelection;
   /** Counts for the first one that follows the selection. */
   readonly transform?: Transform<T>;
-  /**
-   * Follows the selection apart: this is told when it is listed first, begins to be served, or ends; its kind is synced
-   * and served without it. So one object that may not be read holds back nobody but who asked for it.
-   */
-  readonly onState?: () => void;
-}
-
-/** A selection that is followed. */
-export interface Watching {
-  /** Whether all its objects are known. */
-  readonly synced: boolean;
-  /** Follows it no more: the last user of a selection stops its watch. */
-  end(): Promise<void>;
 }
 
 /** How a `Cache` is made. */
@@ -83,21 +73,17 @@ export class Cache implements CacheReader {
     return undefined;
   }
 
-  /** Follows a kind, from now on when the cache runs. The same selection twice is followed once. */
-  watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): Watching {
+  /**
+   * Follows a kind, from now on when the cache runs. The same selection twice is followed once. Returns what ends it:
+   * the last user of a selection stops its watch.
+   */
+  watch<T extends KubeObject>(kind: Kind<T>, options: WatchKindOptions<T> = {}): () => Promise<void> {
     const followed = this.#follow(kind);
     const inform: Inform = (selection, onState) =>
       this.#inform(followed, selection, onState, options as unknown as WatchKindOptions);
-    const all = this.#selections(kind, options.selection ?? {}).map((selection) =>
-      followed.use(selection, options.onState, inform),
-    );
-    return {
-      get synced() {
-        return all.every(({ informer }) => isSynced(informer));
-      },
-      end: async () => {
-        await Promise.all(all.splice(0).map(({ end }) => end()));
-      },
+    const ends = this.#selections(kind, options.selection ?? {}).map((selection) => followed.use(selection, inform));
+    return async () => {
+      await Promise.all(ends.splice(0).map((end) => end()));
     };
   }
 
@@ -137,11 +123,7 @@ export class Cache implements CacheReader {
 
   /** The kinds that are not synced yet, with what went wrong last. */
   unsynced(): { kind: Kind; error: unknown }[] {
-    return this.kinds.flatMap((kind) =>
-      [...this.#followed(kind).needed()]
-        .filter((informer) => !isSynced(informer))
-        .map(({ error }) => ({ kind, error })),
-    );
+    return this.kinds.flatMap((kind) => this.#followed(kind).starting.map(({ error }) => ({ kind, error })));
   }
 
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef | string): StoredObject<T> | undefined {
@@ -158,10 +140,10 @@ export class Cache implements CacheReader {
     kind: Kind<T>,
     { namespace, labelSelector }: { namespace?: string; labelSelector?: string | LabelSelector } = {},
   ): StoredObject<T>[] {
-    const objects =
-      namespace === undefined
-        ? merge(this.#informers(kind).map(({ store }) => store.list()))
-        : this.byIndex(kind, 'namespace', namespace);
+    const informers = this.#informers(kind, namespace);
+    const objects = merge(
+      informers.map(({ store }) => (namespace === undefined ? store.list() : store.byIndex('namespace', namespace))),
+    );
     if (labelSelector === undefined) return objects;
     return objects.filter((object) => matchesLabels(labelSelector, object.metadata.labels));
   }
@@ -170,14 +152,12 @@ export class Cache implements CacheReader {
     return merge(this.#informers(kind).map(({ store }) => store.byIndex(name, value)));
   }
 
-  synced(kind: Kind): boolean {
-    return this.#followed(kind).needed().every(isSynced);
+  synced(kind: Kind, namespace?: string): boolean {
+    return this.#followed(kind).synced(namespace);
   }
 
   served(kind: Kind): boolean {
-    return this.#followed(kind)
-      .needed()
-      .every((informer) => informer.state !== 'not-served');
+    return this.#followed(kind).served;
   }
 
   has(kind: Kind): boolean {
@@ -191,8 +171,11 @@ export class Cache implements CacheReader {
     return () => listeners.delete(listener as unknown as (change: Change) => void);
   }
 
-  /** Calls back when the kind is listed first, begins to be served, or ends. Returns what ends it. */
-  onState(kind: Kind, listener: () => void): () => void {
+  /**
+   * Calls back when the kind is listed first, begins to be served, or ends; with the object, where it is one that is
+   * followed by name. Returns what ends it.
+   */
+  onState(kind: Kind, listener: (only: ObjectRef | undefined) => void): () => void {
     const { stateListeners } = this.#follow(kind);
     stateListeners.add(listener);
     return () => stateListeners.delete(listener);
@@ -254,8 +237,8 @@ export class Cache implements CacheReader {
     return namespaces.map((namespace) => ({ ...selection, namespace }));
   }
 
-  #informers<T extends KubeObject>(kind: Kind<T>): Informer<T>[] {
-    return this.#followed(kind).informers as unknown as Informer<T>[];
+  #informers<T extends KubeObject>(kind: Kind<T>, namespace?: string): Informer<T>[] {
+    return this.#followed(kind).informers(namespace) as unknown as Informer<T>[];
   }
 
   #knowing<T extends KubeObject>(kind: Kind<T>, key: string): Informer<T>[] {
@@ -271,12 +254,8 @@ export class Cache implements CacheReader {
   }
 
   get #all(): Informer[] {
-    return [...this.#kinds.values()].flatMap(({ informers }) => informers);
+    return [...this.#kinds.values()].flatMap((followed) => followed.informers());
   }
-}
-
-function isSynced({ state }: Informer): boolean {
-  return state !== 'starting';
 }
 
 function idOf(kind: Kind): string {

@@ -169,7 +169,7 @@ test('what may only be seen by name is followed by name, for as long as somebody
   await running;
 });
 
-test('who refers to what may not be read waits alone, until it may', async () => {
+test('what may not be read by its name holds back its namespace, and no other, until it may', async () => {
   const references = ({ spec }: Site) => (spec.secret === undefined ? [] : [{ name: spec.secret }]);
   const { clock, server, stop, passes, start, settle } = setUp(async () => {}, {
     watches: [on<Site>(Hidden, { references, individually: true })],
@@ -180,18 +180,20 @@ test('who refers to what may not be read waits alone, until it may', async () =>
     if (locked && options.fieldSelector === 'metadata.name=locked') throw failure(403, 'Forbidden', 'not for you');
     return watch(kind, options);
   };
-  for (const [name, secret] of Object.entries({ a: 'locked', b: 'open', c: undefined })) {
-    server.put(Site, site(name, secret === undefined ? {} : { secret }));
-  }
+  const put = (namespace: string, name: string, secret?: string) =>
+    server.put(Site, { ...site(name, secret === undefined ? {} : { secret }), metadata: { namespace, name } });
+  put('ns', 'a', 'locked');
+  put('ns', 'b');
+  put('elsewhere', 'c', 'open');
   const running = start();
   await settle();
-  expect(passes.sort()).toEqual(['ns/b', 'ns/c']);
-  server.put(Site, site('d'));
+  expect(passes).toEqual(['elsewhere/c']);
+  put('elsewhere', 'd');
   await settle();
-  passes.length = 0;
+  expect(passes.splice(0)).toEqual(['elsewhere/c', 'elsewhere/d']);
   locked = false;
   await clock.advance(60_000);
-  expect(passes).toEqual(['ns/a']);
+  expect(passes.sort()).toEqual(['ns/a', 'ns/b']);
   stop.abort();
   await running;
 });

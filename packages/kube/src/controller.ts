@@ -111,7 +111,7 @@ export class ControllerRunner {
   readonly queue: WorkQueue;
   readonly #options: ControllerRunnerOptions;
   readonly #metrics: ControllerMetrics | undefined;
-  readonly #known: (key: string) => boolean;
+  readonly #known: (object: StoredObject) => boolean;
   readonly #statements: Statements;
   readonly #log: Log;
   readonly #stop = new AbortController();
@@ -165,7 +165,7 @@ export class ControllerRunner {
     const object = cache.get(kind, key);
     if (!object) return this.#forget(key);
     // What is not known yet would look like something that is missing; its arrival wakes the object.
-    if (!this.#known(key)) return;
+    if (!this.#known(object)) return;
     const begun = clock.monotonic();
     const log = this.#log.with({ key, reconcileID: uuid(random) });
     const ended = (

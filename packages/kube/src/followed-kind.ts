@@ -1,51 +1,66 @@
+import type { ObjectRef } from './api.ts';
 import type { Informer } from './informer.ts';
 import { type Kind, keyOf } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';
+import { parseFieldSelector } from './selectors.ts';
 import type { Change, IndexFunction } from './store.ts';
 
 /** A selection of a kind, for as long as somebody uses it. */
 interface Selected {
   readonly informer: Informer;
-  /** The only key that it can know, where it selects one object by its name. */
-  readonly only: string | undefined;
+  /** The only object that it can know, where it selects one by name in a namespace. */
+  readonly only: Required<ObjectRef> | undefined;
   users: number;
-  /** Users for whom the kind is not synced without it. */
-  needed: number;
-  /** Of users that follow it apart. */
-  readonly listeners: Set<() => void>;
 }
 
 /** Makes the informer of a selection, which is to call `onState` when it is listed first, begins to be served, or ends. */
 export type Inform = (selection: ReflectorSelection, onState: () => void) => Informer;
 
-/** What a cache has of one kind: an informer for each selection that somebody uses, and who is told of changes. */
+/**
+ * What a cache has of one kind: an informer for each selection that somebody uses, and who is told of changes. A selection
+ * of one object by its name, of which there may be thousands, concerns its namespace alone.
+ */
 export class FollowedKind {
   readonly kind: Kind;
   readonly indexes = new Map<string, IndexFunction>();
   readonly listeners = new Set<(change: Change) => void>();
-  readonly stateListeners = new Set<() => void>();
+  readonly stateListeners = new Set<(only: ObjectRef | undefined) => void>();
   readonly #selected = new Map<string, Selected>();
-  /** Those that may know several objects, and the others by their only key: there may be thousands of these. */
-  readonly #broad = new Set<Selected>();
-  readonly #named = new Map<string, Selected>();
+  readonly #broad = new Set<Informer>();
+  /** Namespace -> key -> informer. */
+  readonly #named = new Map<string, Map<string, Informer>>();
+  /** What is not listed yet: namespace -> informers; those that are not of one object at undefined. */
+  readonly #starting = new Map<string | undefined, Set<Informer>>();
 
   constructor(kind: Kind) {
     this.kind = kind;
   }
 
-  get informers(): Informer[] {
-    return [...this.#selected.values()].map(({ informer }) => informer);
-  }
-
-  /** The informers without which the kind is not synced. */
-  *needed(): Generator<Informer> {
-    for (const { informer, needed } of this.#selected.values()) if (needed > 0) yield informer;
+  /** The informers that can know objects of a namespace; without one, all. */
+  informers(namespace?: string): Informer[] {
+    const named = namespace === undefined ? [...this.#named.values()] : [this.#named.get(namespace) ?? new Map()];
+    return [...this.#broad, ...named.flatMap((informers: Map<string, Informer>) => [...informers.values()])];
   }
 
   /** The informers that can know a key. */
   knowing(key: string): Informer[] {
-    const one = this.#named.get(key);
-    return [...this.#broad, ...(one ? [one] : [])].map(({ informer }) => informer);
+    const one = this.#named.get(key.slice(0, Math.max(0, key.indexOf('/'))))?.get(key);
+    return one ? [...this.#broad, one] : [...this.#broad];
+  }
+
+  /** Informers of more than one object that are not synced. */
+  get starting(): Informer[] {
+    return [...(this.#starting.get(undefined) ?? [])];
+  }
+
+  /** Whether nothing is to be listed any more, but for what is followed by name; in a namespace, that as well. */
+  synced(namespace?: string): boolean {
+    return !this.#starting.has(undefined) && !this.#starting.has(namespace);
+  }
+
+  /** Whether the server serves it, as far as is known. */
+  get served(): boolean {
+    return this.#broad.values().every(({ state }) => state !== 'not-served');
   }
 
   addIndex(name: string, of: IndexFunction): void {
@@ -53,48 +68,63 @@ export class FollowedKind {
     for (const { informer } of this.#selected.values()) informer.store.addIndex(name, of);
   }
 
-  /** Uses a selection; with `onState` apart from the kind. The last user to end it stops its informer. */
-  use(selection: ReflectorSelection, onState: (() => void) | undefined, inform: Inform) {
+  /** Uses a selection. Gives what ends that: the last user stops its informer. */
+  use(selection: ReflectorSelection, inform: Inform): () => Promise<void> {
     const id = JSON.stringify([selection.namespace, selection.labelSelector, selection.fieldSelector]);
     const selected = this.#selected.get(id) ?? this.#select(id, selection, inform);
-    // A function of its own: two users may hand in the same one.
-    const listener = onState && (() => onState());
     selected.users++;
-    if (listener) selected.listeners.add(listener);
-    else selected.needed++;
-    const end = async (): Promise<void> => {
-      if (listener) selected.listeners.delete(listener);
-      else selected.needed--;
+    return async () => {
       if (--selected.users > 0) return;
+      const { informer, only } = selected;
       this.#selected.delete(id);
-      this.#broad.delete(selected);
-      if (selected.only !== undefined) this.#named.delete(selected.only);
-      await selected.informer.stop();
+      this.#broad.delete(informer);
+      if (only) drop(this.#named, only.namespace, keyOf({ metadata: only }));
+      if (drop(this.#starting, only?.namespace, informer)) this.#tell(only);
+      await informer.stop();
     };
-    return { informer: selected.informer, end };
   }
 
   #select(id: string, selection: ReflectorSelection, inform: Inform): Selected {
+    const only = this.kind.namespaced ? onlyObject(selection) : undefined;
     const informer = inform(selection, () => {
-      for (const listener of selected.listeners) listener();
-      if (selected.needed > 0) for (const listener of this.stateListeners) listener();
+      if (informer.state !== 'starting') drop(this.#starting, only?.namespace, informer);
+      this.#tell(only);
     });
     informer.store.onChange((change) => {
       for (const listener of this.listeners) listener(change);
     });
-    const only = onlyKey(this.kind, selection);
-    const selected: Selected = { informer, only, users: 0, needed: 0, listeners: new Set() };
+    const selected: Selected = { informer, only, users: 0 };
     this.#selected.set(id, selected);
-    if (only === undefined) this.#broad.add(selected);
-    else this.#named.set(only, selected);
+    const starting = this.#starting.get(only?.namespace) ?? new Set();
+    this.#starting.set(only?.namespace, starting.add(informer));
+    if (only) {
+      const named = this.#named.get(only.namespace) ?? new Map<string, Informer>();
+      this.#named.set(only.namespace, named.set(keyOf({ metadata: only }), informer));
+    } else this.#broad.add(informer);
     return selected;
+  }
+
+  #tell(only: ObjectRef | undefined): void {
+    for (const listener of this.stateListeners) listener(only);
   }
 }
 
-/** The key of the only object that a selection can be of, if it names one. */
-function onlyKey(kind: Kind, { namespace, labelSelector, fieldSelector }: ReflectorSelection): string | undefined {
-  const [, name] = /^metadata\.name=([^,]+)$/.exec(fieldSelector ?? '') ?? [];
-  if (name === undefined || labelSelector !== undefined) return undefined;
-  if (!kind.namespaced) return name;
-  return namespace === undefined ? undefined : keyOf({ metadata: { namespace, name } });
+/** Takes an entry out of a group, and an empty group away. Whether the entry was there. */
+function drop<G, K>(
+  groups: Map<G, { delete(key: K): boolean; readonly size: number }>,
+  group: G,
+  key: NoInfer<K>,
+): boolean {
+  const entries = groups.get(group);
+  const had = entries?.delete(key) ?? false;
+  if (entries?.size === 0) groups.delete(group);
+  return had;
+}
+
+/** The only object that a selection can be of, if it names one in a namespace. */
+function onlyObject({ namespace, labelSelector, fieldSelector }: ReflectorSelection): Required<ObjectRef> | undefined {
+  if (namespace === undefined || labelSelector !== undefined || fieldSelector === undefined) return undefined;
+  const [condition, ...more] = parseFieldSelector(fieldSelector);
+  if (condition?.path !== 'metadata.name' || condition.negated || more.length > 0) return undefined;
+  return { namespace, name: condition.value };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectRef } from './api.ts';
-import type { Cache, CacheReader, Watching } from './cache.ts';
+import type { Cache, CacheReader } from './cache.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';
@@ -79,17 +79,19 @@ export interface FollowOptions<T extends KubeObject> {
 
 /**
  * Makes the cache follow all that a controller needs, and every change of it wake the keys that it concerns. Gives what
- * tells whether all is known that a key may read; when that becomes true, it is woken.
+ * tells whether all is known that an object's pass may read; when that becomes true, it is woken.
  */
-export function follow<T extends KubeObject>(options: FollowOptions<T>): (key: string) => boolean {
+export function follow<T extends KubeObject>(options: FollowOptions<T>): (object: StoredObject<T>) => boolean {
   const { kind, cache, wake, log } = options;
   const needs = new Set([kind, ...[...options.owns, ...options.watches].map((needed) => needed.kind)]);
-  const each: ((key: string) => boolean)[] = [];
-  const wakeAll = () => {
-    for (const object of cache.list(kind)) wake(keyOf(object), 0);
-  };
+  const elsewhere: ((object: StoredObject<T>) => boolean)[] = [];
+  for (const needed of needs) {
+    cache.onState(needed, (only) => {
+      const { namespace } = only ?? {};
+      for (const object of cache.list(kind, namespace === undefined ? {} : { namespace })) wake(keyOf(object), 0);
+    });
+  }
   const listen = (other: Owned, keys: (object: StoredObject) => Iterable<string>) => {
-    cache.onState(other.kind, wakeAll);
     cache.onChange(other.kind, (change: Change) => {
       const { object, old } = change;
       // Of a first list each object would wake others, and its end wakes all of them.
@@ -117,14 +119,23 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): (key: s
       const referred = (object: StoredObject<T>) => references(object).map((ref) => placed(ref, watched.kind, object));
       cache.addIndex(kind, index, (object) => referred(object).map((ref) => keyOf({ metadata: ref })));
       listen(watched, (object) => cache.byIndex(kind, index, keyOf(object)).map(keyOf));
-      if (watched.individually) each.push(followEach(options, watched, referred));
+      if (watched.individually) {
+        followEach(options, watched, referred);
+        elsewhere.push((object) => referred(object).every(({ namespace }) => cache.synced(watched.kind, namespace)));
+        cache.onState(watched.kind, (only) => {
+          const referring = only ? cache.byIndex(kind, index, keyOf({ metadata: only })) : [];
+          for (const object of referring) wake(keyOf(object), 0);
+        });
+      }
     }
     if (map) {
       listen(watched, (object) => [...map(object, cache)].map((ref) => keyOf({ metadata: ref })));
     }
     if (!watched.individually) cache.watch(watched.kind, watched);
   }
-  return (key) => [...needs].every((needed) => cache.synced(needed)) && each.every((known) => known(key));
+  return (object) =>
+    [...needs].every((needed) => cache.synced(needed, object.metadata.namespace)) &&
+    elsewhere.every((known) => known(object));
 }
 
 /**
@@ -154,32 +165,30 @@ function placed({ name, namespace }: ObjectRef, kind: Kind, from: { metadata: { 
   return meant === undefined ? { name } : { namespace: meant, name };
 }
 
-/** Follows what each reconciled object refers to, for as long as it does. Gives whether all that a key refers to is known. */
+/** Follows what each reconciled object refers to, for as long as it does. */
 function followEach<T extends KubeObject>(
-  { kind, cache, wake, log }: FollowOptions<T>,
+  { kind, cache, log }: FollowOptions<T>,
   watched: Watched<T>,
   referred: (object: StoredObject<T>) => ObjectRef[],
-): (key: string) => boolean {
-  /** Key of the reconciled object -> key of what it refers to -> how that is followed. */
-  const followed = new Map<string, Map<string, Watching>>();
+): void {
+  /** Key of the reconciled object -> key of what it refers to -> what ends following it. */
+  const followed = new Map<string, Map<string, () => Promise<void>>>();
   cache.onChange(kind, ({ type, object }) => {
-    const own = keyOf(object);
     const wanted = new Map(
       (type === 'deleted' ? [] : referred(object)).map((ref) => [keyOf({ metadata: ref }), ref] as const),
     );
-    const had = followed.get(own) ?? new Map<string, Watching>();
+    const had = followed.get(keyOf(object)) ?? new Map<string, () => Promise<void>>();
     for (const [key, { namespace, name }] of wanted) {
       if (had.has(key)) continue;
       const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}` };
-      had.set(key, cache.watch(watched.kind, { ...watched, selection, onState: () => wake(own, 0) }));
+      had.set(key, cache.watch(watched.kind, { ...watched, selection }));
     }
-    for (const [key, watching] of had) {
+    for (const [key, end] of had) {
       if (wanted.has(key)) continue;
       had.delete(key);
-      watching.end().catch((error: unknown) => log.error('a watch could not be ended', { error, watched: key }));
+      end().catch((error: unknown) => log.error('a watch could not be ended', { error, watched: key }));
     }
-    if (had.size > 0) followed.set(own, had);
-    else followed.delete(own);
+    if (had.size > 0) followed.set(keyOf(object), had);
+    else followed.delete(keyOf(object));
   });
-  return (key) => [...(followed.get(key)?.values() ?? [])].every(({ synced }) => synced);
 }

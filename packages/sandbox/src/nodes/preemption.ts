@@ -1,6 +1,5 @@
 import { parseTimestamp } from '@openstack-operator/kube';
 import type { Pod, PodDisruptionBudget, Stored } from '../kinds.ts';
-import { deepEqual } from '../resources/json.ts';
 import { selectorMatches } from '../resources/metadata.ts';
 import { type FitWorld, misfits, type NodeLoad } from './node-fit.ts';
 
@@ -101,13 +100,17 @@ function keptByBudgets(
       (budget) =>
         budget.metadata.namespace === namespace &&
         // For the scheduler an empty selector is one of nobody, though for the budget's controller it is one of all.
-        !deepEqual(budget.spec.selector, {}) &&
+        !isEmpty(budget.spec.selector) &&
         selectorMatches(budget.spec.selector, labels) &&
         budget.status?.disruptedPods?.[name] === undefined,
     );
     for (const budget of guards) allowed.set(budget, (allowed.get(budget) ?? 0) - 1);
     return guards.some((budget) => (allowed.get(budget) ?? 0) < 0);
   });
+}
+
+function isEmpty({ matchLabels = {}, matchExpressions = [] }: PodDisruptionBudget['spec']['selector'] = {}): boolean {
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 }
 
 /** Those that matter most first: by priority, then by how long they have run. */

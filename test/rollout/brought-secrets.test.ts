@@ -1,0 +1,57 @@
+import { Deployment, Secret } from '@openstack-operator/kube';
+import { expect, test } from 'vitest';
+import { asOperator, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
+
+const root = 'db-root';
+const dbCreate = (cloud: Cloud) => cloud.get('Job', 'my-cloud-keystone-db-create')?.metadata.uid;
+
+/** A cloud whose database has a root password that its user brought: Keystone's database is made with it, too. */
+async function withRootSecret(options: Parameters<typeof createCloud>[0] = {}): Promise<Cloud> {
+  const cloud = await createCloud(options);
+  const operator = await cloud.startOperator(asOperator);
+  const metadata = { name: root, namespace: 'openstack' };
+  const stringData = { password: 'correct-horse-battery-staple' };
+  await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, mariadb: { rootSecretName: root } })));
+  await cloud.ready();
+  await cloud.clock.advance(60_000);
+  await cloud.settle(operator.stop());
+  return cloud;
+}
+
+test('whoever composes from a Secret waits until it is known, though another resource names it', async () => {
+  let hidden = false;
+  const cloud = await withRootSecret({
+    server: {
+      faults: {
+        request: ({ query }) =>
+          hidden && query.get('fieldSelector') === `metadata.name=${root}` ? { kind: 'status', code: 503 } : undefined,
+      },
+    },
+  });
+  hidden = true;
+  const operator = await cloud.startOperator(asOperator);
+  const writes: string[] = [];
+  operator.onWrite(({ method, path }) => {
+    if (!path.includes('/leases/')) writes.push(`${method} ${path}`);
+  });
+  await cloud.clock.advance(120_000);
+  // Not even what somebody changed is put right, before all is known.
+  await cloud.change(Deployment, 'my-cloud-keystone-api', {
+    metadata: { labels: { 'app.kubernetes.io/part-of': 'x' } },
+  });
+  expect(writes).toEqual([]);
+  hidden = false;
+  await cloud.clock.advance(120_000);
+  expect(writes).toEqual([expect.stringMatching(/^PATCH .*\/deployments\/my-cloud-keystone-api\?/)]);
+});
+
+test('a Secret that another resource names reaches who composes from it', async () => {
+  const cloud = await withRootSecret();
+  await cloud.startOperator(asOperator);
+  await cloud.clock.advance(60_000);
+  const before = dbCreate(cloud);
+  await cloud.change(Secret, root, { stringData: { note: 'another digest' } });
+  await cloud.clock.advance(60_000);
+  expect(dbCreate(cloud)).not.toBe(before);
+});
