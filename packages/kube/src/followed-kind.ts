@@ -38,8 +38,8 @@ export class FollowedKind {
 
   /** The informers that can know objects of a namespace; without one, all. */
   informers(namespace?: string): Informer[] {
-    const named = namespace === undefined ? [...this.#named.values()] : [this.#named.get(namespace) ?? new Map()];
-    return [...this.#broad, ...named.flatMap((informers: Map<string, Informer>) => [...informers.values()])];
+    const named = namespace === undefined ? [...this.#named.values()] : [this.#named.get(namespace)];
+    return [...this.#broad, ...named.flatMap((informers) => [...(informers?.values() ?? [])])];
   }
 
   /** The informers that can know a key. */
