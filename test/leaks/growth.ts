@@ -25,8 +25,8 @@ export function linesOf(samples: readonly Sample[]): Lines {
 
 /**
  * What is wrong: slopes that are above their bound by more than chance, with 95 % confidence, in each third of the time
- * (of too few samples, in all of it). A leak goes on; an allocator takes a piece of 20 MiB once. A leak in pieces that
- * are rarer than thirds would pass: entries of collections, which are counted, are not such.
+ * (of fewer than nine samples, in all of it). A leak goes on; an allocator takes a piece of 20 MiB once. Not seen is a
+ * leak in pieces so rare that a third of the time has none.
  */
 export function growth(samples: readonly Sample[]): string[] {
   if ((samples.at(-1)?.passes ?? 0) < enough) return [];
