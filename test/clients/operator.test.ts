@@ -9,6 +9,7 @@ const tenfold: Clock = {
   now: () => begun + (realClock.now() - begun) * 10,
   monotonic: () => realClock.monotonic() * 10,
   after: (ms, callback) => realClock.after(ms / 10, callback),
+  immediate: (callback) => realClock.immediate(callback),
 };
 
 test('the minimal cloud, from apply to Ready to deleted', { timeout: 120_000 }, async () => {

@@ -19,7 +19,7 @@ export function processClock(clock: Clock): ProcessClock {
   let frozen = false;
   const timers: (() => void)[] = [];
   const answers: (() => void)[] = [];
-  return {
+  const process: ProcessClock = {
     now: () => clock.now() + offset,
     monotonic: () => clock.monotonic(),
     after(ms, callback, options) {
@@ -35,6 +35,7 @@ export function processClock(clock: Clock): ProcessClock {
         },
       };
     },
+    immediate: (callback) => void process.after(0, callback),
     step: (ms) => {
       offset += ms;
     },
@@ -49,4 +50,5 @@ export function processClock(clock: Clock): ProcessClock {
     },
     awake: () => (frozen ? new Promise((resolve) => answers.push(resolve)) : Promise.resolve()),
   };
+  return process;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Cache } from './cache.ts';
 import { FakeServer } from './fake-server.ts';
 import { noLog } from './log.ts';
-import { defineKind } from './objects.ts';
+import { controllerReference, defineKind, keyOf } from './objects.ts';
 import { seededRandom } from './random.ts';
 import { virtualClock } from './virtual-clock.ts';
 
@@ -94,11 +94,25 @@ test('the same selection twice is one watch, which ends with its last user', asy
   expect([server.requests.length, clock.pending]).toEqual([1, 0]);
 });
 
+test('an owner controls objects of its own namespace alone, whatever uid those of others name', async () => {
+  const { server, cache, put } = setUp();
+  const owner = put('ns', 'owner');
+  for (const namespace of ['ns', 'other']) {
+    const metadata = { namespace, name: 'owned', ownerReferences: [controllerReference(owner)] };
+    server.put(Thing, { apiVersion: 'test.example/v1', kind: 'Thing', metadata });
+  }
+  cache.watch(Thing);
+  cache.start();
+  await cache.untilSynced();
+  expect(cache.controlledBy(Thing, owner).map(keyOf)).toEqual(['ns/owned']);
+  await cache.stop();
+});
+
 test('reading what is not followed is an error that says what to do', () => {
   const { cache } = setUp();
   expect(() => cache.get(Thing, 'ns/a')).toThrow('add it to what the controller owns or watches');
   cache.watch(Thing);
-  expect(() => cache.byIndex(Thing, 'colour', 'red')).toThrow('no index "colour"; there are: namespace, controller');
+  expect(() => cache.byIndex(Thing, 'colour', 'red')).toThrow('no index "colour"; there are: namespace, controlled-by');
 });
 
 test('waiting for it ends when aborted', async () => {

@@ -8,7 +8,8 @@ import type { Random } from './random.ts';
 import type { ReflectorSelection } from './reflector.ts';
 import { compareResourceVersions } from './resource-version.ts';
 import { type LabelSelector, matchesLabels } from './selectors.ts';
-import type { Change, IndexFunction, Transform } from './store.ts';
+import type { Change, IndexFunction, Owner, Transform } from './store.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 /** What a reconciler may read. Objects are frozen; what is not watched throws, so that nothing is missed silently. */
 export interface CacheReader {
@@ -18,8 +19,10 @@ export interface CacheReader {
     kind: Kind<T>,
     options?: { namespace?: string; labelSelector?: string | LabelSelector },
   ): StoredObject<T>[];
-  /** The objects that index `name` files under `value`. Always there: `namespace`, `controller` (the owner's uid). */
+  /** The objects that index `name` files under `value`. Always there: `namespace`. */
   byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[];
+  /** The objects whose controlling owner this is; never those of another namespace, whatever they say. */
+  controlledBy<T extends KubeObject>(kind: Kind<T>, owner: Owner): StoredObject<T>[];
   /**
    * Whether all objects of the kind are known: it was listed, or the server does not serve it. What is followed by name
    * counts for its namespace alone, when that is given: one object that may not be read holds back nobody elsewhere.
@@ -45,6 +48,8 @@ export interface CacheOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Shared by all that works in this process: a burst of events lets timers have their turn. */
+  readonly slice?: TimeSlice;
   /** Follow namespaced kinds in these only, each by a watch of its own, so that Roles are enough. */
   readonly namespaces?: readonly string[];
 }
@@ -152,6 +157,10 @@ export class Cache implements CacheReader {
     return merge(this.#informers(kind).map(({ store }) => store.byIndex(name, value)));
   }
 
+  controlledBy<T extends KubeObject>(kind: Kind<T>, owner: Owner): StoredObject<T>[] {
+    return merge(this.#informers(kind, owner.metadata.namespace).map(({ store }) => store.controlledBy(owner)));
+  }
+
   synced(kind: Kind, namespace?: string): boolean {
     return this.#followed(kind).synced(namespace);
   }
@@ -214,7 +223,7 @@ export class Cache implements CacheReader {
     onState: () => void,
     { transform }: WatchKindOptions,
   ): Informer {
-    const { client, clock, random, log } = this.#options;
+    const { client, clock, random, log, slice } = this.#options;
     const informer = new Informer({
       client,
       kind,
@@ -223,6 +232,7 @@ export class Cache implements CacheReader {
       random,
       log: log.with({ watch: `${kind.plural}.${apiVersionOf(kind)}`, ...selection }),
       indexes: Object.fromEntries(indexes),
+      ...(slice ? { slice } : {}),
       ...(transform ? { transform } : {}),
       onState,
     });

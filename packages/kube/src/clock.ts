@@ -6,6 +6,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls back once after `ms` milliseconds, unless cancelled. `ref: false` lets the process exit meanwhile. */
   after(ms: number, callback: () => void, options?: { ref?: boolean }): Timer;
+  /** Calls back as soon as timers and sockets that are due have had their turn: for work that gives way to them. */
+  immediate(callback: () => void): void;
 }
 
 /** A pending callback. */
@@ -23,6 +25,7 @@ export const realClock: Clock = {
     if (!ref) handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
+  immediate: (callback) => void setImmediate(callback),
 };
 
 /**

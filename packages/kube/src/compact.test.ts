@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { compact } from './compact.ts';
 
@@ -19,4 +20,16 @@ test('what is frozen already, such as a part of another object, is left as it is
 test('strings that share a slot stay what they are', () => {
   const texts = Array.from({ length: 120_000 }, (_, index) => `string ${index}`);
   expect(compact(received(texts))).toEqual(texts);
+});
+
+test('what is nested deeper than 64 levels becomes a text, so that every recursive reader has stack enough', () => {
+  const nested = (depth: number, core: string) => `${'{"a":['.repeat(depth / 2)}${core}${']}'.repeat(depth / 2)}`;
+  const kept = nested(64, '{"name":1}');
+  expect(JSON.stringify(compact(JSON.parse(kept)))).toBe(kept);
+  const cut = nested(64, '{"name":"(nested deeper than 64 levels)"}');
+  for (const core of ['{}', '[]', nested(100_000, '1')]) {
+    const value: unknown = compact(JSON.parse(nested(64, `{"name":${core}}`)));
+    expect(JSON.stringify(value)).toBe(cut);
+    expect(isDeepStrictEqual(value, structuredClone(value))).toBe(true);
+  }
 });

@@ -17,15 +17,32 @@ function one(text: string): string {
 }
 
 /**
+ * Levels of a value that are kept. What Kubernetes and our kinds define has some 20; a field without a schema may have as
+ * many as the API server reads (10,000), and a recursive reader has no stack for that.
+ */
+const LEVELS = 64;
+
+/** Stands for what is nested deeper. */
+const tooDeep = `(nested deeper than ${LEVELS} levels)`;
+
+/**
  * Freezes a JSON value all the way down, and gives it back. Short strings in it become one with equal ones of other
  * values, mostly: the objects of a cluster say the same few hundred words again and again.
+ *
+ * Objects and lists below `levels` levels (default 64) become a string that says so, so that recursion over the value
+ * is safe.
  */
-export function compact<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+export function compact<T>(value: T, levels = LEVELS): T {
+  if (!isNested(value) || Object.isFrozen(value)) return value;
   const fields = value as Record<string, unknown>;
   for (const [name, child] of Object.entries(fields)) {
     if (typeof child === 'string') fields[name] = one(child);
-    else compact(child);
+    else if (levels === 0 && isNested(child)) fields[name] = tooDeep;
+    else compact(child, levels - 1);
   }
   return Object.freeze(value);
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -11,6 +11,8 @@ import { type Kind, type KubeObject, keyOf, type StoredObject } from './objects.
 import { WorkQueue } from './queue.ts';
 import { type Random, uuid } from './random.ts';
 import { Statements } from './statements.ts';
+import type { IndexFunction } from './store.ts';
+import type { TimeSlice } from './time-slice.ts';
 import { createVerbs, type Verbs } from './verbs.ts';
 import { follow, type Owned, type Watched } from './watches.ts';
 
@@ -28,6 +30,8 @@ export interface ReconcileContext<T extends KubeObject = KubeObject> extends Ver
   readonly log: Log;
   /** Aborted when the pass must end: leadership lost, process stopping, time over. */
   readonly signal: AbortSignal;
+  /** Awaited before a long piece of work: lets timers and sockets have their turn when much was done without one. */
+  readonly turn: () => Promise<void> | undefined;
   /** How many writes of this pass the server has accepted. */
   readonly writes: () => number;
   /** Records an event on the object (or on `about`). Only on transitions; it never throws. */
@@ -48,6 +52,8 @@ export function after(ms: number): After {
 export interface ControllerOptions<T extends KubeObject = KubeObject> {
   /** In metrics and logs (default: the kind in lower case). */
   readonly name?: string;
+  /** Indexes of its kind, for `map` of what it watches, and for other controllers of the same cache. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /** Kinds whose objects it makes: they carry a controller reference, and wake their owner. */
   readonly owns?: readonly (Kind | Owned)[];
   /** Kinds that it depends on; see `on`. */
@@ -103,6 +109,8 @@ export interface ControllerRunnerOptions {
   /** Without it everybody may write. */
   readonly leadership?: Leadership;
   readonly metrics?: Metrics;
+  /** Shared by all that works in this process. */
+  readonly slice: TimeSlice;
 }
 
 /** Runs one controller: its queue, filled by the cache, and the passes that empty it. */
@@ -117,19 +125,20 @@ export class ControllerRunner {
   readonly #stop = new AbortController();
 
   constructor(controller: Controller, options: ControllerRunnerOptions) {
-    const { cache, clock, random, metrics } = options;
+    const { cache, clock, random, metrics, slice } = options;
     const { name, kind, concurrency = 4 } = controller;
     this.controller = controller;
     this.#options = options;
     this.#log = options.log.with({ controller: name });
     this.#metrics = metrics?.controller(name, concurrency);
-    this.queue = new WorkQueue({ clock, random, ...(metrics ? { metrics: metrics.queue(name) } : {}) });
+    this.queue = new WorkQueue({ clock, random, slice, ...(metrics ? { metrics: metrics.queue(name) } : {}) });
     const owns = (controller.owns ?? []).map((owned): Owned => ('plural' in owned ? { kind: owned } : owned));
     const watches = controller.watches ?? [];
     this.#statements = new Statements(cache, new Set([kind, ...[...owns, ...watches].map((needed) => needed.kind)]));
     this.#known = follow({
       name,
       kind,
+      ...(controller.indexes ? { indexes: controller.indexes } : {}),
       owns,
       watches,
       cache,
@@ -233,6 +242,7 @@ export class ControllerRunner {
       random,
       log,
       signal,
+      turn: () => this.#options.slice.turn(),
       writes: () => writes,
       event: (text, about = object) => events.record(about, text),
     };

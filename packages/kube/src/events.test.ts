@@ -99,6 +99,29 @@ test('one object cannot flood the cluster, and does not silence the others', asy
   await recorder.close();
 });
 
+test('an API server that does not answer is sent a few events at once, and gets no more than a thousand to wait', async () => {
+  const { clock, server, recorder, events } = setUp();
+  let sent = 0;
+  let running = 0;
+  let most = 0;
+  server.intercept = async () => {
+    sent++;
+    most = Math.max(most, ++running);
+    await sleep(clock, 1000);
+    running--;
+  };
+  for (let i = 0; i < 3000; i++) recorder.record(about(`thing-${i}`, 'ns'), text);
+  await clock.advance(0);
+  expect(sent).toBe(8);
+  await clock.advance(200_000);
+  expect([events().length, most]).toEqual([1000, 8]);
+  server.intercept = () => Promise.resolve();
+  recorder.record(about('late', 'ns'), text);
+  await clock.advance(0);
+  expect(events()).toHaveLength(1001);
+  await recorder.close();
+});
+
 test('an event that is refused harms nobody', async () => {
   const { clock, server, recorder } = setUp();
   server.intercept = () => {

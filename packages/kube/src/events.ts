@@ -3,6 +3,7 @@ import { type Clock, microTimestamp, type Timer } from './clock.ts';
 import type { Log } from './log.ts';
 import { defineKind, type StoredObject } from './objects.ts';
 import type { Random } from './random.ts';
+import { createTurns } from './turns.ts';
 
 /** What an event says. */
 export interface EventText {
@@ -43,6 +44,8 @@ const SERIES_EVERY = 60_000;
 const SERIES_ENDS = 360_000;
 /** Events of one object: so many at once, then one every so many ms. */
 const RATE = { burst: 50, every: 10_000 };
+/** Writes under way at once, and writes that wait or are under way: what comes beyond is dropped. */
+const WRITES = { running: 8, most: 1000 };
 /** The server's limit of `note` (`events.k8s.io/v1`). */
 const NOTE_BYTES = 1024;
 
@@ -67,21 +70,34 @@ interface Regarded {
 
 /**
  * Makes an `EventRecorder` for events.k8s.io/v1. The same event on the same object within six minutes becomes one
- * object with a count (a series); one object gets at most a burst of 50, then one every 10 seconds.
+ * object with a count (a series); one object gets at most a burst of 50, then one every 10 seconds. A few are written at a time, so that they never take
+ * the connection from what matters more; of those that wait, a thousand are kept.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, clock, random, log, controller, instance } = options;
   const regarded = new Map<string, Regarded>();
   const writing = new Set<Promise<unknown>>();
+  const turns = createTurns(WRITES.running);
+  let full = false;
 
   /** One write of a series after the other: requests that are under way together may arrive in any order. */
   function write(series: Series, send: () => Promise<unknown>): void {
     const sent = series.written
-      .then(send)
+      .then(() => turns.take())
+      .then((end) => send().finally(end))
       .catch((error: unknown) => log.info('an event could not be written', { error }))
       .finally(() => writing.delete(sent));
     series.written = sent;
     writing.add(sent);
+  }
+
+  /** Whether there are so many writes that have no answer that no more may wait. */
+  function isFull(): boolean {
+    const was = full;
+    full = writing.size >= WRITES.most;
+    if (full && !was)
+      log.warn('the API server takes events too slowly; new ones are dropped', { waiting: writing.size });
+    return full;
   }
 
   /** Whether one more event of the object may be written now. */
@@ -127,7 +143,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   }
 
   function writeCount(series: Series): void {
-    if (series.count === series.told) return;
+    if (series.count === series.told || isFull()) return;
     series.told = series.count;
     const { namespace, name, count, last } = series;
     write(series, () =>
@@ -159,6 +175,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       known.last = { at: clock.monotonic(), text: microTimestamp(clock) };
       // The second one makes it a series, which people should see at once; later ones only count.
       if (known.count === 2) writeCount(known);
+    } else if (isFull()) {
+      return;
     } else if (mayWrite(object)) {
       const series = begin(about, text);
       object.series.set(key, series);

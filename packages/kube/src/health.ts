@@ -7,22 +7,32 @@ export interface Health {
   readonly ready: Map<string, HealthCheck>;
 }
 
+/** What a round of checks gave. */
+export interface HealthReport {
+  readonly ok: boolean;
+  /** One line a check, as kube-apiserver's `?verbose` has it: anybody may read it, so reasons are withheld. */
+  readonly lines: readonly string[];
+  /** The reasons of what failed, by check: for the log. */
+  readonly failures: Readonly<Record<string, string>>;
+}
+
 /** Makes a `Health` without checks. */
 export function createHealth(): Health {
   return { live: new Map(), ready: new Map() };
 }
 
-/** Asks all checks: the text for people, line by line as kube-apiserver's `?verbose` has it, and whether all is well. */
-export async function askHealth(checks: ReadonlyMap<string, HealthCheck>): Promise<{ ok: boolean; lines: string[] }> {
+/** Asks all checks. */
+export async function askHealth(checks: ReadonlyMap<string, HealthCheck>): Promise<HealthReport> {
+  const failures: Record<string, string> = {};
   const lines = await Promise.all(
     [...checks].map(async ([name, check]) => {
-      try {
-        const wrong = await check();
-        return wrong === undefined ? `[+]${name} ok` : `[-]${name} failed: ${wrong}`;
-      } catch (error) {
-        return `[-]${name} failed: ${error instanceof Error ? error.message : String(error)}`;
-      }
+      const wrong = await Promise.resolve()
+        .then(check)
+        .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      if (wrong === undefined) return `[+]${name} ok`;
+      failures[name] = wrong;
+      return `[-]${name} failed: reason withheld`;
     }),
   );
-  return { ok: lines.every((line) => line.startsWith('[+]')), lines };
+  return { ok: Object.keys(failures).length === 0, lines, failures };
 }

@@ -26,6 +26,7 @@ export * from './leader-election.ts';
 export * from './log.ts';
 export { meteredTransport } from './metered-transport.ts';
 export * from './metrics.ts';
+export { type AccessCheck, accessCheck } from './metrics-access.ts';
 export * from './objects.ts';
 export { ForeignObjectError, isControlledBy } from './ownership.ts';
 export * from './queue.ts';

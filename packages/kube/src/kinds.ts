@@ -11,6 +11,7 @@ import type {
   IReplicaSet,
   IStatefulSet,
 } from 'kubernetes-models/apps/v1';
+import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import type { ICronJob, IJob } from 'kubernetes-models/batch/v1';
 import type { ILease } from 'kubernetes-models/coordination.k8s.io/v1';
 import type { IEndpointSlice } from 'kubernetes-models/discovery.k8s.io/v1';
@@ -115,6 +116,13 @@ export const Job = defineKind<Job>('batch/v1', 'Job', 'jobs');
 
 export type CronJob = ObjectOf<ICronJob>;
 export const CronJob = defineKind<CronJob>('batch/v1', 'CronJob', 'cronjobs');
+
+export type HorizontalPodAutoscaler = ObjectOf<IHorizontalPodAutoscaler>;
+export const HorizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>(
+  'autoscaling/v2',
+  'HorizontalPodAutoscaler',
+  'horizontalpodautoscalers',
+);
 
 export type PodDisruptionBudget = ObjectOf<IPodDisruptionBudget>;
 export const PodDisruptionBudget = defineKind<PodDisruptionBudget>(

@@ -58,6 +58,8 @@ export class LeaderElection implements Leadership {
   #expired = false;
   #expiry: Timer | undefined;
   #renewing: Promise<void> = Promise.resolve();
+  /** When the lease was asked for last, by the monotonic clock; undefined while nobody wants it. */
+  #attempted: number | undefined;
 
   constructor(options: LeaderElectionOptions, surroundings: LeaderElectionSurroundings) {
     this.#options = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000, ...options };
@@ -84,6 +86,14 @@ export class LeaderElection implements Leadership {
   /** Who held the lease when it was seen last. */
   get holder(): string {
     return this.#seen?.spec?.holderIdentity ?? '';
+  }
+
+  /** What is wrong when the lease has not been asked for much longer than it should be: for a health check. */
+  get stuck(): string | undefined {
+    if (this.#attempted === undefined || this.#stopped.signal.aborted) return undefined;
+    const { leaseDuration } = this.#options;
+    const passed = this.#surroundings.clock.monotonic() - this.#attempted;
+    return passed > 4 * leaseDuration ? `the lease was not asked for in ${Math.round(passed / 1000)} s` : undefined;
   }
 
   left(): number {
@@ -148,6 +158,7 @@ export class LeaderElection implements Leadership {
     const { client, clock, log } = this.#surroundings;
     const { namespace, name, identity } = this.#options;
     const begun = { now: clock.now(), monotonic: clock.monotonic() };
+    this.#attempted = begun.monotonic;
     using scope = this.#timeLimit(stop);
     const { signal } = scope;
     try {

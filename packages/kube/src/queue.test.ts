@@ -136,6 +136,19 @@ test('stop waits for what runs and begins nothing more', async () => {
   expect(log).toEqual(['begin a', 'end a', 'stopped']);
 });
 
+test('the longest work is the oldest that runs', async () => {
+  const { clock, queue } = setUp();
+  queue.start(2, (key) => sleep(clock, key === 'slow' ? 1000 : 100));
+  queue.add('slow');
+  expect(queue.longest).toBe(0);
+  await clock.advance(400);
+  queue.add('quick');
+  await clock.advance(50);
+  expect(queue.longest).toBe(450);
+  await clock.advance(1000);
+  expect(queue.longest).toBe(0);
+});
+
 test('work that never waits lets timers have their turn', async () => {
   // A clock that moves while work is done, as the real one does.
   const virtual = virtualClock({ start: 0 });

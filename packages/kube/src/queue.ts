@@ -1,21 +1,21 @@
 import type { Clock, Timer } from './clock.ts';
 import type { QueueMetrics } from './metrics.ts';
 import type { Random } from './random.ts';
+import { TimeSlice } from './time-slice.ts';
 
 /** How a `WorkQueue` is made. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics?: QueueMetrics;
+  /** Shared by all queues of a process (default: one of its own). */
+  readonly slice?: TimeSlice;
   /** Milliseconds of the first and of the longest back-off (default: 5 and 1,000,000). */
   readonly backoff?: { readonly first: number; readonly most: number };
 }
 
 /** Works on one key. Never rejects: what went wrong is its own affair. */
 export type Work = (key: string) => Promise<void>;
-
-/** How long work may go on in one piece before timers and sockets get their turn, in ms. */
-const SLICE = 10;
 
 /**
  * A work queue of keys. A key that waits is not queued twice; a key that is being worked on is worked on again after
@@ -27,6 +27,7 @@ const SLICE = 10;
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #backoff: { readonly first: number; readonly most: number };
+  readonly #slice: TimeSlice;
   /** Waiting, in order, with the time at which they came. */
   readonly #ready = new Map<string, number>();
   /** Being worked on, with the time at which that began. */
@@ -37,13 +38,12 @@ export class WorkQueue {
   #workers = 0;
   #stopped = false;
   #pumping = false;
-  /** When timers and sockets had their turn last, as far as is known. */
-  #since: number | undefined;
   #drained: (() => void)[] = [];
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
     this.#backoff = options.backoff ?? { first: 5, most: 1_000_000 };
+    this.#slice = options.slice ?? new TimeSlice(options.clock);
     options.metrics?.observe(() => this.#measure());
   }
 
@@ -65,6 +65,12 @@ export class WorkQueue {
   /** Keys whose last pass failed. */
   get failing(): number {
     return this.#failures.size;
+  }
+
+  /** Milliseconds for which the longest work has been under way; 0 when there is none. */
+  get longest(): number {
+    const [first] = this.#active.values();
+    return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
   /** Whether nothing waits for a worker and nothing is being worked on. */
@@ -137,18 +143,15 @@ export class WorkQueue {
     queueMicrotask(() => this.#hand());
   }
 
-  #hand(): void {
-    const { clock } = this.#options;
-    this.#since ??= clock.monotonic();
+  /** `granted`: it is this queue's turn for one key. */
+  #hand(granted = false): void {
     while (!this.#stopped && this.#work && this.#active.size < this.#workers) {
       const key = this.#next();
       if (key === undefined) break;
-      if (clock.monotonic() - this.#since > SLICE) {
-        // Passes that await nothing but each other would keep timers (the lease's too) waiting.
-        this.#since = undefined;
-        clock.after(0, () => this.#hand());
-        return;
-      }
+      // Passes that await nothing but each other would keep timers (the lease's too) waiting.
+      const turn = granted ? undefined : this.#slice.turn();
+      if (turn) return void turn.then(() => this.#hand(true));
+      granted = false;
       void this.#run(key, this.#work);
     }
     this.#pumping = false;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeServer, failure } from './fake-server.ts';
-import { Informer } from './informer.ts';
-import { noLog } from './log.ts';
+import { Informer, type InformerOptions } from './informer.ts';
+import { createLog, noLog } from './log.ts';
 import { defineKind, type KubeObject, keyOf } from './objects.ts';
 import { seededRandom } from './random.ts';
 import type { ReflectorSelection } from './reflector.ts';
@@ -17,7 +17,7 @@ function thing(name: string, value = 0, labels: Record<string, string> = {}): Th
   return { apiVersion: 'test.example/v1', kind: 'Thing', metadata: { namespace: 'ns', name, labels }, spec: { value } };
 }
 
-function setUp(selection: ReflectorSelection = {}) {
+function setUp(selection: ReflectorSelection = {}, options: Partial<InformerOptions<Thing>> = {}) {
   const clock = virtualClock();
   const server = new FakeServer(clock);
   const informer = new Informer<Thing>({
@@ -27,6 +27,7 @@ function setUp(selection: ReflectorSelection = {}) {
     clock,
     random: seededRandom(1),
     log: noLog,
+    ...options,
   });
   const changes: string[] = [];
   informer.store.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}`));
@@ -81,6 +82,48 @@ test.each([
   expect(values()['late']).toBe(7);
   await informer.stop();
 });
+
+test.each([true, false])(
+  'an object that cannot be stored is skipped, and named (streamed list: %s)',
+  async (streams) => {
+    const lines: string[] = [];
+    const { clock, server, informer, values, synced } = setUp(
+      {},
+      {
+        log: createLog({ clock: virtualClock(), write: (line) => lines.push(line) }),
+        transform: (object) => {
+          if (object.spec?.value === 13) throw new RangeError('Maximum call stack size exceeded');
+          return object;
+        },
+      },
+    );
+    Object.assign(server, { streams });
+    server.put(Thing, thing('new', 13));
+    server.put(Thing, thing('known', 1));
+    server.put(Thing, thing('good', 1));
+    informer.start();
+    await synced();
+    expect(values()).toEqual({ known: 1, good: 1 });
+    server.put(Thing, thing('known', 13));
+    server.put(Thing, thing('good', 2));
+    await clock.advance(0);
+    expect(values(), 'by the watch').toEqual({ known: 1, good: 2 });
+    server.loses = () => true;
+    server.put(Thing, thing('good', 3));
+    await clock.advance(0);
+    server.loses = () => false;
+    server.expire();
+    await clock.advance(60_000);
+    expect(values(), 'by another list').toEqual({ known: 1, good: 3 });
+    server.remove(Thing, 'ns/known');
+    server.put(Thing, thing('new', 2));
+    await clock.advance(0);
+    expect(values()).toEqual({ good: 3, new: 2 });
+    const named = lines.flatMap((line) => (JSON.parse(line) as { object?: string }).object ?? []);
+    expect(named).toEqual(['ns/new', 'ns/known', 'ns/new', 'ns/known']);
+    await informer.stop();
+  },
+);
 
 test('an expired watch is listed anew at once, and what went meanwhile is told', async () => {
   const { clock, server, informer, changes, values, synced } = setUp();

@@ -6,6 +6,7 @@ import type { Log } from './log.ts';
 import { type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { Random } from './random.ts';
 import type { Store } from './store.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 /** Which objects of a kind a reflector follows. Without `namespace`: all namespaces. */
 export interface ReflectorSelection {
@@ -23,6 +24,8 @@ export interface ReflectorOptions<T extends KubeObject = KubeObject> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Asked before each event is taken: who listens to the store may work long. */
+  readonly slice?: TimeSlice;
   /** Told at the first list and whenever the server begins or ends to serve the kind. */
   readonly onState?: (state: ReflectorState) => void;
 }
@@ -86,7 +89,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
 
   /** One watch to its end: from where the last one ended, or, with nothing listed, streaming what exists first. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { client, kind, selection, store, clock, random } = this.#options;
+    const { client, kind, selection, store, clock, random, slice } = this.#options;
     const timeoutSeconds = Math.floor(WATCH_SECONDS * (1 + random.next()));
     const begun = clock.monotonic();
     let events = 0;
@@ -104,6 +107,8 @@ export class Reflector<T extends KubeObject = KubeObject> {
       const from = initial ? { sendInitialEvents: true } : { resourceVersion: store.version ?? '' };
       const watch = client.watch(kind, { ...selection, ...from, timeoutSeconds, signal: scope.signal });
       for await (const event of watch) {
+        const turn = slice?.turn();
+        if (turn) await turn;
         events++;
         if (!initial) {
           this.#take(event);
@@ -118,7 +123,10 @@ export class Reflector<T extends KubeObject = KubeObject> {
         }
         silence = this.#whenSilent(() => scope.abort(new StreamUnsupported()));
         if (event.type === 'DELETED') initial.delete(keyOf(event.object));
-        else if (event.type !== 'BOOKMARK') initial.set(keyOf(event.object), store.prepare(event.object));
+        else if (event.type !== 'BOOKMARK') {
+          const prepared = this.#prepared(event.object);
+          if (prepared) initial.set(keyOf(event.object), prepared);
+        }
       }
     } finally {
       silence?.cancel();
@@ -136,7 +144,29 @@ export class Reflector<T extends KubeObject = KubeObject> {
     const { store } = this.#options;
     if (event.type === 'BOOKMARK') store.advance(event.resourceVersion);
     else if (event.type === 'DELETED') store.drop(event.object);
-    else store.observe(event.object);
+    else {
+      try {
+        store.observe(event.object);
+      } catch (error) {
+        this.#skipped(event.object, error);
+      }
+    }
+  }
+
+  /** What is stored of a listed object. Where that fails, what is known of it already: it harms no other object. */
+  #prepared(object: StoredObject<T>): StoredObject<T> | undefined {
+    const { store } = this.#options;
+    try {
+      return store.prepare(object);
+    } catch (error) {
+      this.#skipped(object, error);
+      const known = store.get(keyOf(object));
+      return known?.metadata.uid === object.metadata.uid ? known : undefined;
+    }
+  }
+
+  #skipped(object: StoredObject<T>, error: unknown): void {
+    this.#options.log.error('an object could not be stored and is skipped', { object: keyOf(object), error });
   }
 
   #whenSilent(callback: () => void) {
@@ -145,7 +175,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
 
   /** The whole list, page by page: for servers that do not stream it. */
   async #list(signal: AbortSignal): Promise<void> {
-    const { client, kind, selection, store } = this.#options;
+    const { client, kind, selection } = this.#options;
     const objects: StoredObject<T>[] = [];
     let next: string | undefined;
     for (;;) {
@@ -161,7 +191,10 @@ export class Reflector<T extends KubeObject = KubeObject> {
           if (next !== undefined && isExpired(error)) this.#page = undefined;
           throw error;
         });
-      for (const object of page.items) objects.push(store.prepare(object));
+      for (const object of page.items) {
+        const prepared = this.#prepared(object);
+        if (prepared) objects.push(prepared);
+      }
       next = page.metadata.continue === '' ? undefined : page.metadata.continue;
       if (next === undefined) return this.#synced(objects, page.metadata.resourceVersion);
     }

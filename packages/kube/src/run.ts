@@ -10,6 +10,7 @@ import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Random } from './random.ts';
+import { TimeSlice } from './time-slice.ts';
 
 /** What `run` needs. */
 export interface RunOptions {
@@ -24,8 +25,10 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Without it this process writes as if it were alone. */
   readonly leaderElection?: LeaderElectionOptions;
+  /** For the lease: with a connection of its own a renewal waits behind no other request (default: `client`). */
+  readonly leaseClient?: Client;
   readonly metrics?: Metrics;
-  /** Gets the check `caches` of readiness. */
+  /** Gets the check `caches` of readiness, and the checks `leader-election` and `queues` of life. */
   readonly health?: Health;
   /** Follow namespaced kinds in these only, so that Roles are enough. */
   readonly namespaces?: readonly string[];
@@ -48,6 +51,8 @@ export interface Runtime {
 
 /** How often the log says what is still waited for at start, in ms. */
 const IMPATIENCE = 30_000;
+/** How long events that wait may take to be written when the process stops, in ms. */
+const EVENTS = 3000;
 /** How long aborted passes may take to notice, in ms. */
 const LAST_MOMENT = 1000;
 
@@ -59,15 +64,19 @@ const LAST_MOMENT = 1000;
 export async function run(options: RunOptions): Promise<void> {
   const { client, clock, random, log, metrics, health, signal, name } = options;
   const { gracePeriod = 20_000, resyncPeriod = 36_000_000 } = options;
+  const slice = new TimeSlice(clock);
   const cache = new Cache({
     client,
+    slice,
     clock,
     random,
     log,
     ...(options.namespaces ? { namespaces: options.namespaces } : {}),
   });
   const surroundings = { client, clock, random, log, ...(metrics ? { metrics } : {}) };
-  const election = options.leaderElection && new LeaderElection(options.leaderElection, surroundings);
+  const election =
+    options.leaderElection &&
+    new LeaderElection(options.leaderElection, { ...surroundings, client: options.leaseClient ?? client });
   using requests = abortScope();
   const leadership = election ? { leadership: election } : {};
   const events = createEventRecorder({
@@ -80,7 +89,7 @@ export async function run(options: RunOptions): Promise<void> {
   });
   const runners = options.controllers.map(
     (controller) =>
-      new ControllerRunner(controller, { ...surroundings, ...leadership, cache, events, fieldManager: name }),
+      new ControllerRunner(controller, { ...surroundings, ...leadership, cache, events, slice, fieldManager: name }),
   );
   const runtime: Runtime = {
     cache,
@@ -92,6 +101,8 @@ export async function run(options: RunOptions): Promise<void> {
     },
   };
   health?.ready.set('caches', () => waitedFor(cache));
+  health?.live.set('leader-election', () => election?.stuck);
+  health?.live.set('queues', () => stuckPass(runners));
 
   using stopping = abortScope({ parents: [signal, election?.signal] });
   try {
@@ -116,7 +127,7 @@ export async function run(options: RunOptions): Promise<void> {
       for (const runner of runners) runner.abort(new Error('the process stops'));
       ended = await within(clock, LAST_MOMENT, drained);
     }
-    await events.close();
+    await within(clock, EVENTS, events.close());
     requests.abort(new Error('the process stops'));
     // A pass that still runs might write when somebody else leads already; then the lease has to run out.
     if (ended) await election?.release();
@@ -148,6 +159,12 @@ async function untilSynced(cache: Cache, { clock, log, signal }: RunOptions): Pr
   } finally {
     timer.cancel();
   }
+}
+
+/** Which pass goes on although it was aborted long ago. */
+function stuckPass(runners: readonly ControllerRunner[]): string | undefined {
+  const stuck = runners.find(({ queue, controller: { timeout = 300_000 } }) => queue.longest > 3 * timeout);
+  return stuck && `${stuck.controller.name}: a pass does not end, for ${Math.round(stuck.queue.longest / 1000)} s`;
 }
 
 function waitedFor(cache: Cache): string | undefined {

@@ -22,6 +22,16 @@ export interface StoreOptions<T extends KubeObject = KubeObject> {
   readonly transform?: Transform<T>;
 }
 
+/** Whose objects are asked for. One without a namespace has those without one alone. */
+export type Owner = { readonly metadata: Pick<StoredObject['metadata'], 'namespace' | 'uid'> };
+
+/** Name of the index of objects by their controlling owner. */
+const controlledBy = 'controlled-by';
+
+function ownerKey(namespace: string | undefined, uid: string): string {
+  return `${namespace ?? ''}/${uid}`;
+}
+
 interface Index<T extends KubeObject> {
   readonly of: IndexFunction<T>;
   readonly keys: Map<string, Set<string>>;
@@ -33,7 +43,7 @@ interface Index<T extends KubeObject> {
  * `bury`), which run ahead of the reader ("read your writes"). resourceVersions put both in one order: what is older
  * than what is known is refused. Where they have no order (see `compareResourceVersions`) the reader alone counts.
  *
- * Indexes `namespace` and `controller` (uid of the controlling owner) are always there.
+ * An index `namespace` is always there, and one for `controlledBy`.
  */
 export class Store<T extends KubeObject = KubeObject> {
   readonly #objects = new Map<string, StoredObject<T>>();
@@ -50,9 +60,9 @@ export class Store<T extends KubeObject = KubeObject> {
   constructor({ indexes = {}, transform }: StoreOptions<T> = {}) {
     this.#transform = transform;
     this.addIndex('namespace', (object) => [object.metadata.namespace ?? '']);
-    this.addIndex('controller', (object) => {
+    this.addIndex(controlledBy, (object) => {
       const owner = controllerOf(object);
-      return owner ? [owner.uid] : [];
+      return owner ? [ownerKey(object.metadata.namespace, owner.uid)] : [];
     });
     for (const [name, of] of Object.entries(indexes)) this.addIndex(name, of);
   }
@@ -86,6 +96,14 @@ export class Store<T extends KubeObject = KubeObject> {
     return [...(index.keys.get(value) ?? [])].map((key) => this.#objects.get(key) as StoredObject<T>);
   }
 
+  /**
+   * The objects whose controlling owner this is: those of its namespace, because an owner reference names an owner in
+   * the namespace of the object that carries it. A uid alone could stand in an object of anybody.
+   */
+  controlledBy({ metadata: { namespace, uid } }: Owner): StoredObject<T>[] {
+    return this.byIndex(controlledBy, ownerKey(namespace, uid));
+  }
+
   /** Adds an index, over what is there already too. The same name again replaces it. */
   addIndex(name: string, of: IndexFunction<T>): void {
     const index: Index<T> = { of, keys: new Map() };
@@ -99,7 +117,7 @@ export class Store<T extends KubeObject = KubeObject> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** What is stored of an object: without managedFields (half of its size), transformed, frozen. */
+  /** What is stored of an object: without managedFields (half of its size), transformed, frozen, of bounded depth. */
   prepare(object: StoredObject<T>): StoredObject<T> {
     // Assigned, not deleted: `delete` turns the object into a dictionary of half as much again.
     const metadata = { ...object.metadata, managedFields: undefined } as unknown as StoredObject<T>['metadata'];

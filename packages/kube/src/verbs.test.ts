@@ -7,7 +7,7 @@ test('what is stated is made, put right, and told; a settled system writes nothi
   const { clock, server, stop, start, settle, runtime } = setUp(async ({ object, apply, remove, cache, status }) => {
     const wanted = object.spec.pages ?? 0;
     for (let i = 0; i < wanted; i++) await apply(page(`${object.metadata.name}-${i}`, { text: 'hello' }));
-    const mine = cache.byIndex(Page, 'controller', object.metadata.uid);
+    const mine = cache.controlledBy(Page, object);
     for (const extra of mine.filter(({ metadata }) => Number(metadata.name.split('-')[1]) >= wanted)) {
       await remove(extra);
     }

@@ -89,6 +89,7 @@ export function virtualClock({ start = 1_767_225_600_000 }: { start?: number } =
     now: () => now,
     monotonic: () => now - start,
     after,
+    immediate: (callback) => void after(0, callback),
     run(until, { limit = 86_400_000 } = {}) {
       const begun = now;
       return play(until, begun + limit, (next) => {

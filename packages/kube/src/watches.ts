@@ -4,7 +4,7 @@ import type { Cache, CacheReader } from './cache.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';
-import type { Change, Transform } from './store.ts';
+import type { Change, IndexFunction, Transform } from './store.ts';
 
 /** Milliseconds after which an object whose status alone is another one is looked at again. */
 const REPORT_MS = 1000;
@@ -14,6 +14,11 @@ export interface Owned {
   readonly kind: Kind;
   readonly selection?: ReflectorSelection;
   readonly transform?: Transform;
+  /**
+   * What counts of an object: an update that leaves it deeply equal concerns nobody (default: the whole object). Pure.
+   * Whatever `reconcile` reads of the object has to be in it.
+   */
+  readonly facts?: (object: StoredObject) => unknown;
   /** Predicate: which changes count (default: all). Pure. */
   readonly when?: (change: Change) => boolean;
   /** Milliseconds for which a change may wait for others, so that one pass answers them all (default: none). Pure. */
@@ -24,7 +29,9 @@ export interface Owned {
 export interface Watched<T extends KubeObject = KubeObject> extends Owned {
   /** What a reconciled object refers to; without `namespace`, its own. Pure. */
   readonly references?: (object: StoredObject<T>) => readonly ObjectRef[];
-  /** Which reconciled objects a changed one concerns. Pure, but for the cache. */
+  /** Indexes of the kind, for `map` and `reconcile`, by a name that is unique among all that follow the kind. */
+  readonly indexes?: Readonly<Record<string, IndexFunction>>;
+  /** Which reconciled objects a changed one concerns; asked of its state before, too. Pure, but for the cache. */
   readonly map?: (changed: StoredObject, cache: CacheReader) => Iterable<ObjectRef>;
   /** Follow only what is referred to, each by a watch of its own: for kinds of which one may not, or need not, see all. */
   readonly individually?: boolean;
@@ -69,6 +76,8 @@ export interface FollowOptions<T extends KubeObject> {
   /** Names the indexes; unique among the controllers of a cache. */
   readonly name: string;
   readonly kind: Kind<T>;
+  /** Indexes of the reconciled kind. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   readonly owns: readonly Owned[];
   readonly watches: readonly Watched<T>[];
   readonly cache: Cache;
@@ -97,7 +106,7 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): (object
       // Of a first list each object would wake others, and its end wakes all of them.
       if (!cache.synced(other.kind)) return;
       try {
-        if (other.when?.(change) === false) return;
+        if (isSameFact(other, change) || other.when?.(change) === false) return;
         const delay = other.delay?.(change) ?? 0;
         for (const state of old ? [object, old] : [object]) for (const key of keys(state)) wake(key, delay);
       } catch (error) {
@@ -106,6 +115,7 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): (object
     });
   };
 
+  for (const [name, of] of Object.entries(options.indexes ?? {})) cache.addIndex(kind, name, of);
   cache.watch(kind);
   cache.onChange(kind, (change) => wake(keyOf(change.object), isReport(change) ? REPORT_MS : 0));
   for (const owned of options.owns) {
@@ -113,7 +123,8 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): (object
     listen(owned, (object) => ownerKeys(object, kind));
   }
   for (const [i, watched] of options.watches.entries()) {
-    const { references, map } = watched;
+    const { references, indexes = {}, map } = watched;
+    for (const [name, of] of Object.entries(indexes)) cache.addIndex(watched.kind, name, of);
     if (references) {
       const index = `${options.name}/${watched.kind.kind}/${i}`;
       const referred = (object: StoredObject<T>) => references(object).map((ref) => placed(ref, watched.kind, object));
@@ -136,6 +147,10 @@ export function follow<T extends KubeObject>(options: FollowOptions<T>): (object
   return (object) =>
     [...needs].every((needed) => cache.synced(needed, object.metadata.namespace)) &&
     elsewhere.every((known) => known(object));
+}
+
+function isSameFact({ facts }: Owned, { type, object, old }: Change): boolean {
+  return facts !== undefined && type === 'updated' && old !== undefined && isDeepStrictEqual(facts(object), facts(old));
 }
 
 /**

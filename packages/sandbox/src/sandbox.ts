@@ -32,6 +32,7 @@ import { nodeDisk } from './nodes/host-path.ts';
 import { Kubelet } from './nodes/kubelet.ts';
 import type { NodeTimings } from './nodes/node-context.ts';
 import type { Image } from './nodes/program.ts';
+import { quantityNumber } from './nodes/quantity.ts';
 import { Scheduler } from './nodes/scheduler.ts';
 import { Storage } from './nodes/storage.ts';
 import { builtinResourceTypes } from './resources/builtin/builtin-resource-types.ts';
@@ -175,17 +176,18 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   expireEvents(cluster, stopping.signal);
   const nodeAddresses = new AddressPool(NODE_NETWORK);
 
-  function addNode({ name, labels, taints, capacity, files = {} }: NodeOptions): void {
+  function addNode({ name, labels, taints, capacity: stated, files = {} }: NodeOptions): void {
     if (kubelets.has(name)) throw new Error(`the sandbox has a node ${name} already: choose another name`);
     if (kubelets.size === MOST_NODES) throw new Error(`the sandbox has ${MOST_NODES} nodes: more have no addresses`);
-    const disk: Volume = { root: nodeDisk(), used: 0 };
+    const capacity = { ...DEFAULT_CAPACITY, ...stated };
+    const disk: Volume = { root: nodeDisk(), used: 0, capacity: quantityNumber(capacity['ephemeral-storage']) };
     for (const [path, content] of Object.entries(files)) plant(disk.root, path, fileNode(content));
     const kubelet = new Kubelet({
       name,
       address: nodeAddresses.take(),
       ...(labels && { labels }),
       ...(taints && { taints }),
-      capacity: { ...DEFAULT_CAPACITY, ...capacity },
+      capacity,
       cluster,
       clock,
       random,

@@ -7,7 +7,7 @@ import { ConnectionError, type HttpRequest } from '@openstack-operator/kube';
 import { stringify as stringifyYaml } from 'yaml';
 import { ADMIN, type ApiServer } from './api-server.ts';
 import { createCertificateAuthority, userOfCertificate } from './certificates.ts';
-import type { User } from './request-info.ts';
+import { isRequestTarget, type User } from './request-info.ts';
 import { StatusError } from './status.ts';
 
 /** How to listen. */
@@ -48,7 +48,9 @@ export async function listen(server: ApiServer, options: ListenOptions = {}): Pr
   const serverCertificate = await authority?.issueServer([...new Set([host, '127.0.0.1', 'localhost'])]);
 
   const onRequest = (request: Incoming, response: Outgoing) => {
-    serve(server, request, response, secure ? authenticate(request, tokens) : ADMIN).catch(() => response.destroy());
+    Promise.resolve()
+      .then(() => serve(server, request, response, secure ? authenticate(request, tokens) : ADMIN))
+      .catch(() => response.destroy());
   };
   // A watch lives for as long as its client: no time-outs of Node's own.
   const plain = http.createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, onRequest);
@@ -116,7 +118,8 @@ function peekProtocol(socket: net.Socket, onConnection: (socket: net.Socket, pro
 function authenticate(request: Incoming, tokens: Readonly<Record<string, User>>): User | undefined {
   const { authorization } = request.headers;
   if (authorization?.startsWith('Bearer ')) {
-    const user = tokens[authorization.slice('Bearer '.length)];
+    const token = authorization.slice('Bearer '.length);
+    const user = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
     return user && { ...user, groups: [...new Set([...user.groups, 'system:authenticated'])] };
   }
   const socket = request.socket as tls.TLSSocket;
@@ -134,6 +137,11 @@ async function serve(server: ApiServer, request: Incoming, response: Outgoing, u
   }
   // What both responses have in common is typed apart.
   const writable = response as http.ServerResponse;
+  if (!isRequestTarget(request.url ?? '')) {
+    writable.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end('400 Bad Request');
+    return;
+  }
   const abort = new AbortController();
   response.on('close', () => abort.abort());
   const chunks: Buffer[] = [];

@@ -36,9 +36,24 @@ const VERBS: Record<string, string> = {
   DELETE: 'delete',
 };
 
-/** Takes a request apart. */
+/** Whether a request target is a URL whose escapes are UTF-8: of no other one `requestInfo` can say anything. */
+export function isRequestTarget(target: string): boolean {
+  const url = URL.parse(absolute(target));
+  try {
+    return url !== null && decodeURIComponent(url.pathname) !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A path is never a reference: `//` would be one to a host without a name. */
+function absolute(target: string): string {
+  return target.startsWith('/') ? `http://sandbox${target}` : target;
+}
+
+/** Takes a request apart. @throws TypeError, URIError when its path is no request target */
 export function requestInfo(request: HttpRequest, user: User): RequestInfo {
-  const url = new URL(request.path, 'http://sandbox');
+  const url = new URL(absolute(request.path));
   const base = {
     method: request.method,
     path: url.pathname,

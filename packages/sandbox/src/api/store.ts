@@ -159,7 +159,8 @@ export class Store {
   #atNextVersion(object: KubeObject): StoredObject {
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
-    return compact({ ...object, metadata }) as StoredObject;
+    // An API server keeps what it has accepted, however deep it is.
+    return compact({ ...object, metadata }, Number.POSITIVE_INFINITY) as StoredObject;
   }
 
   #record(event: StoreEvent): void {

@@ -14,6 +14,7 @@ test('a long list gives way after a while, and goes on where it was', async () =
     now: () => virtual.now(),
     monotonic: () => virtual.monotonic() + spent,
     after: (ms, callback) => virtual.after(ms, callback),
+    immediate: (callback) => virtual.immediate(callback),
   };
   const handled: string[] = [];
   const worklist = new Worklist({

@@ -4,7 +4,7 @@ import { systemError } from '../nodes/file-tree.ts';
 import type { Connection, Protocol } from '../nodes/program.ts';
 import { connectSocket } from './connection.ts';
 import { Dns, type Resolver } from './dns.ts';
-import { type Host, isLoopback } from './host.ts';
+import { type Host, isLoopback, type Remote } from './host.ts';
 import { type PolicyEnd, policiesAllow, policyPod } from './network-policy.ts';
 import { type ObjectSource, ServiceTable } from './service-table.ts';
 import type { ServerSocket } from './socket.ts';
@@ -72,7 +72,7 @@ export class ClusterNetwork {
     port: number,
     protocol: Protocol | undefined,
     resolver: Resolver,
-  ): Promise<Connection & { readonly socket: ServerSocket }> {
+  ): Promise<Connection & { readonly socket: ServerSocket; readonly remote: Remote }> {
     const [address = name] = this.lookup(from, name, resolver);
     const subject = address === name ? `${name}:${port}` : `${name}:${port} (${address})`;
     const target = this.#route(from, address, port, subject);
@@ -84,7 +84,7 @@ export class ClusterNetwork {
     if (socket === undefined) throw systemError('ECONNREFUSED', subject);
     if (protocol !== undefined && socket.protocol !== protocol) throw systemError('EPROTO', subject);
     const peer = { address: from === target.host ? target.address : from.address, ...(from.pod && { pod: from.pod }) };
-    return connectSocket(socket, peer, subject);
+    return { ...connectSocket(socket, peer, subject), remote: { address, port } };
   }
 
   /** Undefined: nothing has that address, packets are lost. @throws SystemError ECONNREFUSED without endpoints */

@@ -8,6 +8,12 @@ export interface PodRef {
   readonly name: string;
 }
 
+/** What a client's socket is connected to, as the client sees it: a Service's own address, not that of its pod. */
+export interface Remote {
+  readonly address: string;
+  readonly port: number;
+}
+
 /**
  * One network namespace: a pod's, or a node's, which pods with hostNetwork share. Sockets of all its processes stand
  * in one table.
@@ -22,12 +28,23 @@ export class Host {
   up = true;
   /** hostPort -> where it leads. Nodes only. */
   readonly forwards = new Map<number, { readonly host: Host; readonly port: number }>();
+  /** Connections that its processes have opened, by the inode of their socket. */
+  readonly connections = new Map<number, Remote & { readonly uid: number }>();
+  #inodes = 0;
   readonly #sockets = new Map<number, ServerSocket[]>();
 
   constructor(options: { address: string; pod?: PodRef; node?: Host }) {
     this.address = options.address;
     this.pod = options.pod;
     this.node = options.node ?? this;
+  }
+
+  /** Notes a connection until it is closed, and gives the inode of its socket. */
+  opened(remote: Remote, uid: number, closed: AbortSignal): number {
+    const inode = ++this.#inodes;
+    this.connections.set(inode, { ...remote, uid });
+    closed.addEventListener('abort', () => this.connections.delete(inode), { once: true });
+    return inode;
   }
 
   /** @throws SystemError EADDRINUSE, EADDRNOTAVAIL */

@@ -16,6 +16,7 @@ export class ProcessNetwork implements Network {
   readonly #host: Host;
   readonly #resolver: Resolver;
   readonly #files: ContainerFileSystem;
+  readonly #uid: number;
   readonly #mayBindLowPorts: boolean;
   readonly #open = new Set<{ close(): void }>();
   #ended = false;
@@ -31,6 +32,7 @@ export class ProcessNetwork implements Network {
     this.#host = options.host;
     this.#resolver = options.resolver;
     this.#files = options.files;
+    this.#uid = options.uid;
     // containerd lets everybody bind low ports within a pod's own network, not within the node's.
     this.#mayBindLowPorts = options.uid === 0 || options.host.pod !== undefined;
   }
@@ -64,8 +66,28 @@ export class ProcessNetwork implements Network {
   }
 
   async connect(host: string, port: number, protocol: Protocol): Promise<Connection> {
+    return (await this.#connect(host, port, protocol)).connection;
+  }
+
+  /** The same network as one process has it: `onOpen` is told the inode of each TCP connection that it opens. */
+  of(onOpen: (inode: number, closed: AbortSignal) => void): Network {
+    return {
+      listen: (...words) => this.listen(...words),
+      connectUnix: (...words) => this.connectUnix(...words),
+      lookup: (host) => this.lookup(host),
+      connect: async (...words) => {
+        const { connection, inode } = await this.#connect(...words);
+        onOpen(inode, connection.closed);
+        return connection;
+      },
+    };
+  }
+
+  async #connect(host: string, port: number, protocol: Protocol) {
     this.#demandAlive();
-    return this.#track(await this.#cluster.connect(this.#host, host, port, protocol, this.#resolver));
+    const found = await this.#cluster.connect(this.#host, host, port, protocol, this.#resolver);
+    const connection = this.#track(found);
+    return { connection, inode: this.#host.opened(found.remote, this.#uid, connection.closed) };
   }
 
   async connectUnix(path: string, protocol: Protocol): Promise<Connection> {

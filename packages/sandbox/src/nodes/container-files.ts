@@ -19,8 +19,10 @@ export function containerFiles(options: {
   readonly mounts: readonly Mount[];
   readonly etc: PodEtc;
   readonly log: ContainerLog;
+  /** What /proc shows of processes and connections. */
+  readonly proc: DirectoryNode;
 }): ContainerFileSystem {
-  const { image, container, identity, mounts, etc, log } = options;
+  const { image, container, identity, mounts, etc, log, proc } = options;
   const root = imageTree(image);
   const workingDir = container.workingDir ?? '/';
   directoryAt(root, segments(workingDir));
@@ -45,7 +47,7 @@ export function containerFiles(options: {
         volume: rootVolume,
         readOnly: container.securityContext?.readOnlyRootFilesystem === true,
       },
-      kernel('/proc'),
+      { path: '/proc', node: proc, volume: { root: proc, used: 0 }, readOnly: !identity.privileged },
       kernel('/sys'),
       { path: '/dev', node: dev, volume: { root: dev, used: 0 }, readOnly: false },
       { path: '/dev/shm', node: shm.root, volume: shm, readOnly: false },

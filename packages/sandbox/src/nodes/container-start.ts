@@ -7,9 +7,11 @@ import { ContainerLog } from './container-log.ts';
 import type { ContainerSlot } from './container-slot.ts';
 import { containerEnvironment } from './environment.ts';
 import { expandVariables } from './expand.ts';
+import { directoryAt } from './file-tree.ts';
 import type { NodeContext } from './node-context.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { PodVolumes } from './pod-volumes.ts';
+import { ProcessTable } from './process-table.ts';
 import type { Image } from './program.ts';
 import { containerIdentity } from './security.ts';
 
@@ -60,10 +62,24 @@ export function createContainer(options: {
   const command = spec.command?.length ? spec.command.map(expand) : (image.entrypoint ?? []);
   const args = (spec.args ?? []).map(expand);
   const log = new ContainerLog(node.clock);
+  const processes = new ProcessTable(
+    identity,
+    network.host,
+    node.allocatable,
+    pod.spec.hostPID === true ? directoryAt(node.disk.root, ['proc']) : undefined,
+  );
   const files = attempt('CreateContainerError', () => {
     if (command.length + args.length === 0) throw new Error('no command specified');
     const mounts = volumes.mounts(spec, configured.env);
-    return containerFiles({ image, container: spec, identity, mounts, etc: network.etc, log });
+    return containerFiles({
+      image,
+      container: spec,
+      identity,
+      mounts,
+      etc: network.etc,
+      log,
+      proc: processes.directory,
+    });
   });
   const container: Container = new Container({
     id: `sandbox://${uuid(node.random)}`,
@@ -93,6 +109,7 @@ export function createContainer(options: {
       hostPID: pod.spec.hostPID === true,
     },
     log,
+    processes,
     onExit: (exit) => options.onExit(container, exit),
   });
   return container;

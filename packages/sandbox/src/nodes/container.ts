@@ -4,6 +4,7 @@ import type { ContainerLog } from './container-log.ts';
 import { findExecutable } from './executable.ts';
 import type { ContainerFileSystem, Identity } from './file-system.ts';
 import { ProcessClock } from './process-clock.ts';
+import type { ProcessTable } from './process-table.ts';
 import { type Image, type PodFacts, type Process, type Program, type RunOptions, SystemError } from './program.ts';
 
 /** How a container ended. */
@@ -39,6 +40,8 @@ export interface ContainerOptions {
   readonly random: Random;
   readonly pod: PodFacts;
   readonly log: ContainerLog;
+  /** What /proc shows. */
+  readonly processes: ProcessTable;
   /** Called once, when the first process has ended or was killed. */
   onExit(exit: Exit): void;
 }
@@ -58,6 +61,7 @@ export class Container {
   readonly #term = new AbortController();
   readonly #dead = new AbortController();
   #pids = 0;
+  readonly #table: ProcessTable;
 
   constructor(options: ContainerOptions) {
     this.id = options.id;
@@ -65,6 +69,7 @@ export class Container {
     this.files = options.files;
     this.#options = options;
     this.#clock = new ProcessClock(options.clock);
+    this.#table = options.processes;
   }
 
   /** Aborted when the container has ended. */
@@ -153,7 +158,7 @@ export class Container {
 
   async #run(program: Program, process: Process): Promise<number> {
     try {
-      return await program(process);
+      return await program(process).finally(() => this.#table.end(process.pid));
     } catch (error) {
       const text = error instanceof SystemError ? error.message : error instanceof Error ? error.stack : String(error);
       process.stderr(`${process.argv[0]}: ${text}\n`);
@@ -165,6 +170,7 @@ export class Container {
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
     options: Required<Pick<RunOptions, 'stdout' | 'stderr' | 'signal'>> & Pick<RunOptions, 'stdin'>,
+    parent = 0,
   ): Process {
     const { identity, network, random, pod } = this.#options;
     const { stdout, stderr, signal, stdin } = options;
@@ -172,16 +178,18 @@ export class Container {
       if (!this.ended.aborted) write(text);
     };
     const write = { stdout: alive(stdout), stderr: alive(stderr) };
+    const pid = ++this.#pids;
+    const { opened } = this.#table.begin(pid, parent, argv);
     return {
       argv,
-      pid: ++this.#pids,
+      pid,
       env,
       uid: identity.uid,
       gid: identity.gid,
       groups: identity.groups,
       privileged: identity.privileged,
       files: this.files,
-      network,
+      network: network.of(opened),
       clock: this.#clock,
       random,
       pod,
@@ -198,7 +206,7 @@ export class Container {
           signal: child.signal ?? signal,
           ...(child.stdin !== undefined && { stdin: child.stdin }),
         };
-        return this.#run(found.program, this.#process(found.argv, childEnv, streams));
+        return this.#run(found.program, this.#process(found.argv, childEnv, streams, pid));
       },
     };
   }

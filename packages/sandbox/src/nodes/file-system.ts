@@ -141,6 +141,12 @@ export class ContainerFileSystem implements FileSystem {
     };
   }
 
+  capacity(path: string): number | undefined {
+    const { node, mount } = this.#find(path);
+    if (node === undefined) throw systemError('ENOENT', path);
+    return mount.volume.capacity;
+  }
+
   chmod(path: string, mode: number): void {
     const place = this.#find(path);
     if (place.node === undefined) throw systemError('ENOENT', path);
@@ -178,6 +184,13 @@ export class ContainerFileSystem implements FileSystem {
     if (target.node !== undefined) target.mount.volume.used -= sizeOf(target.node);
     source.parent.children.delete(source.name);
     target.parent.children.set(target.name, source.node);
+  }
+
+  readlink(path: string): string {
+    const { node } = this.#find(path, { follow: false });
+    if (node === undefined) throw systemError('ENOENT', path);
+    if (node.type !== 'link') throw systemError('EINVAL', path);
+    return node.target;
   }
 
   symlink(target: string, path: string): void {

@@ -7,7 +7,7 @@ import type { AddressPool } from '../network/address-pool.ts';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import { Host } from '../network/host.ts';
 import type { ContainerSlot } from './container-slot.ts';
-import type { Volume } from './file-tree.ts';
+import { directoryAt, type Volume } from './file-tree.ts';
 import { HandlerRunner } from './handler.ts';
 import type { NodeContext, NodeTimings } from './node-context.ts';
 import { nodeObject } from './node-object.ts';
@@ -103,6 +103,8 @@ export class Kubelet {
     this.#refreshes.clear();
     for (const worker of this.#workers.values()) worker.cutOff();
     this.#workers.clear();
+    // What outlives its container does not outlive its node.
+    directoryAt(this.#options.disk.root, ['proc']).children.clear();
     this.#context.host.up = false;
     network.remove(this.#context.host);
   }

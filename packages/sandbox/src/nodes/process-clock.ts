@@ -37,6 +37,10 @@ export class ProcessClock implements Clock {
     };
   }
 
+  immediate(callback: () => void): void {
+    this.after(0, callback);
+  }
+
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) timer.cancel();

@@ -143,11 +143,15 @@ export interface FileSystem {
   remove(path: string): void;
   /** What stands at a path, symbolic links followed. @throws ENOENT, EACCES */
   stat(path: string): FileFacts;
+  /** Bytes of the file system that a path lies on (statfs(2)); undefined for one without limit. @throws ENOENT, EACCES */
+  capacity(path: string): number | undefined;
   /** Only the owner and root may (EPERM). */
   chmod(path: string, mode: number): void;
   /** Only root may change the owner (EPERM). */
   chown(path: string, uid: number, gid: number): void;
   rename(from: string, to: string): void;
+  /** What a symbolic link says. @throws EINVAL when it is none */
+  readlink(path: string): string;
   /** Makes a symbolic link at `path`. */
   symlink(target: string, path: string): void;
   /**

@@ -5,6 +5,7 @@ import { lease, namespace, node, priorityClass } from './cluster.ts';
 import { configMap, secret, serviceAccount } from './configuration.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
 import { event, newEvent } from './events.ts';
+import { flowSchema, resourceQuota } from './limits.ts';
 import { endpointSlice, endpoints, ingress, ingressClass, networkPolicy, service } from './networking.ts';
 import { pod } from './pod.ts';
 import {
@@ -53,6 +54,8 @@ export function builtinResourceTypes(): readonly ResourceType[] {
     clusterRoleBinding,
     lease,
     priorityClass,
+    resourceQuota,
+    flowSchema,
     storageClass,
     customResourceDefinition,
     validatingAdmissionPolicy,

@@ -216,11 +216,14 @@ const setDefaults: Readonly<Record<string, SetDefaults>> = {
   },
   'v1.RoleRef': (reference) => fill(reference, { apiGroup: 'rbac.authorization.k8s.io' }),
   'v1.Subject': (subject) => {
+    // Those of FlowSchemas have no name of their own, and no group.
+    if (typeof subject.name !== 'string') return;
     if (subject.kind === 'User' || subject.kind === 'Group') fill(subject, { apiGroup: 'rbac.authorization.k8s.io' });
   },
   'v1.StorageClass': (storageClass) => {
     fillPointers(storageClass, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
   },
+  'v1.FlowSchemaSpec': (spec) => fill(spec, { matchingPrecedence: 1000 }),
   'v1.PriorityClass': (priorityClass) => fillPointers(priorityClass, { preemptionPolicy: 'PreemptLowerPriority' }),
   'v2.HorizontalPodAutoscaler': ({ spec }) => {
     const autoscaler = objectOf(spec);
