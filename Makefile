@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring test-cloud cloud cloud-status cloud-down demo kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring test-cloud test-tempest cloud cloud-shell cloud-status cloud-down demo kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -53,8 +53,11 @@ test-kubernetes: install kubernetes ## the sandbox beside the real API server, c
 	vitest run --config test/operator/vitest.config.ts
 	tools/kubernetes/oldest/check
 
-.PHONY: test-crash-points test-chaos
-test-chaos: install ## 10,000 schedules of faults on embedded clouds (test/fault-schedules/report.md); make test has 500 of them
+.PHONY: test-crash-points test-faults test-chaos
+test-faults: install ## 500 schedules of faults on embedded clouds; make test has 100 of them
+	FAULT_SCHEDULES=500 vitest run test/fault-schedules
+
+test-chaos: install ## 10,000 schedules of faults on embedded clouds (test/fault-schedules/report.md)
 	node test/fault-schedules/main.ts --count 10000 --report test/fault-schedules/report.md
 
 test-crash-points: install ## the operator killed before and after every write of a cloud's life; make test has a part of it
@@ -106,6 +109,9 @@ cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
 
+test-tempest: cloud ## OpenStack's own API tests on that cloud, or those of the regular expression TESTS (test/tempest)
+	@node tools/cloud/main.ts shell -- node test/tempest/main.ts '$(TESTS)'
+
 .PHONY: test-cloud-gateway test-cloud-durability test-cloud-chaos
 test-cloud-gateway: cloud ## the same through Envoy Gateway: public endpoints by name, over TLS; uploads, downloads, consoles
 	@node tools/gateway/main.ts up --domain cloud.example.org
@@ -121,6 +127,9 @@ test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, o
 .PHONY: test-cloud-models
 test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take
 	@node tools/cloud/main.ts shell -- vitest run --config test/models/vitest.config.ts
+
+cloud-shell: install ## a shell in which kubectl, openstack and the right Node.js reach it
+	@node tools/cloud/main.ts shell
 
 cloud-status: install ## what runs of it
 	@node tools/cloud/main.ts status

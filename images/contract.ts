@@ -24,6 +24,8 @@ export interface ImageContract {
   readonly files?: readonly string[];
   readonly owned?: readonly string[];
   readonly rootwrap?: string;
+  readonly resolves?: readonly string[];
+  readonly ovsdb?: true;
 }
 
 /** The contract between images and operator: contract.yaml. */

@@ -81,6 +81,7 @@ export function runInImage(
   // Relative names, uppermost first: all of them must fit into one page. Overlay wants two at least.
   const lowers = [...new Set(image.layers.map(layerName))].reverse();
   const script = `
+    ip link set lo up
     mount -t tmpfs tmpfs "$1/empty"
     mkdir "$1/empty/none" "$1/empty/root"
     cd "$1"

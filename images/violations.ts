@@ -22,6 +22,9 @@ grep -q '^python loaded' /tmp/uwsgi/log || echo "uwsgi does not load Python from
 /** Finds a name in a module without running the module: an application starts when it is imported. */
 const wsgiProbe = readFileSync(new URL('wsgi-probe.py', import.meta.url), 'utf8');
 
+/** Connects python-ovs to a socket of its own, by address, as if there were no module `unbound`. */
+const ovsdbProbe = readFileSync(new URL('ovsdb-probe.py', import.meta.url), 'utf8');
+
 /** Each point of the contract that an image does not meet, in words. */
 export function violationsOf(image: ImageContract, contract: Contract, accounts: Accounts, run: Run): string[] {
   const uid = typeof image.user === 'number' ? image.user : image.user === 'root' ? 0 : accounts.users[image.user];
@@ -46,6 +49,7 @@ export function violationsOf(image: ImageContract, contract: Contract, accounts:
   }
   for (const command of image.runs ?? []) expect(command.split(' '));
   for (const application of image.wsgi ?? []) expect(['python3', '-', application], wsgiProbe);
+  if (image.ovsdb === true) expect(['python3', '-'], ovsdbProbe);
   return violations;
 }
 
@@ -83,6 +87,13 @@ function userScript(image: ImageContract, contract: Contract, { users }: Account
     );
   if (image.wsgi !== undefined) {
     lines.push('command -v uwsgi > /dev/null || echo "uwsgi is not on PATH ($PATH)"', uwsgiProbe);
+  }
+  for (const program of image.resolves ?? []) {
+    // Linked by the program itself, or by Open vSwitch's library.
+    lines.push(
+      `path=$(command -v ${program}) || path=/usr/sbin/${program}`,
+      `cat "$path" /usr/lib/*/libopenvswitch*.so* /usr/lib*/libopenvswitch*.so* 2> /dev/null | grep -aq libunbound || echo "${program} resolves no names: it is not linked with libunbound"`,
+    );
   }
   if (image.rootwrap !== undefined) {
     const rootwrap = `${image.rootwrap}-rootwrap /etc/${image.rootwrap}/rootwrap.conf`;

@@ -58,6 +58,10 @@ describe('the cloud recovers from the deletion of all', () => {
   );
 });
 
+/** What servers need: its deletion waits for them, unless somebody says that it is meant. */
+const carriesServers = ['ovnnetworks', 'neutrons', 'novas'];
+const meant = 'openstack.k8s.io/delete-with-servers=true';
+
 describe('the cloud recovers from the deletion of its', () => {
   const kinds = [
     'memcacheds',
@@ -76,6 +80,8 @@ describe('the cloud recovers from the deletion of its', () => {
       happen: async () => {
         const full = `${kind}.openstack.k8s.io`;
         const before = await list(full);
+        if (carriesServers.includes(kind))
+          await program('kubectl', 'annotate', full, '--all-namespaces', '--all', meant);
         await program('kubectl', 'delete', full, '--all-namespaces', '--all', '--wait=false');
         await areNew(full, before);
       },

@@ -35,8 +35,6 @@ test('what is not offered is refused by name, at once', async ({ kubectl }) => {
   );
   expect(await kubectl.fails`cp target:/etc/hosts /dev/null`).toContain('does not offer pods/exec');
   expect(await kubectl.fails`top pods`).toBe('error: Metrics API not available');
-  expect(await kubectl.fails`get resourcequotas`).toBe(
-    'error: the server doesn\'t have a resource type "resourcequotas"',
-  );
+  expect(await kubectl.fails`get limitranges`).toBe('error: the server doesn\'t have a resource type "limitranges"');
   expect(await kubectl.fails`create token default`).toContain('does not offer');
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pythonPackages } from '../python-packages.ts';
+import { pythonPackages } from '../../tools/python-packages.ts';
 import { startCluster } from './cluster.ts';
 import { run } from './command.ts';
 

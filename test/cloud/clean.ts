@@ -39,6 +39,7 @@ export async function clean(): Promise<void> {
     await admin.call('network.delete_network', id);
   }
   await removeNamed('network.networks', 'network.delete_network');
+  await removeNamed('network.subnet_pools', 'network.delete_subnet_pool');
   for (const { id } of await inProjects('network.security_groups'))
     await admin.call('network.delete_security_group', id);
   await removeNamed('image.images', 'image.delete_image', { visibility: 'all' });

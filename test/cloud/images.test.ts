@@ -38,3 +38,18 @@ test('an image comes back byte for byte, and is gone when it is deleted', async 
   await user.call('image.delete_image', id);
   await expect(user.call('image.get_image', id)).rejects.toMatchObject({ status: 404 });
 });
+
+test.each(['http://example.org/disk.raw', 'https://kubernetes.default.svc/', 'https://example.org:8443/disk.raw'])(
+  'web-download does not fetch %s',
+  async (uri) => {
+    const user = await member();
+    const post = async (path: string, json: unknown) =>
+      await user.call<{ status: number; text: string }>('image.post', path, { json, raise_exc: false });
+    const image = { name: `${prefix}fetched`, disk_format: 'raw', container_format: 'bare' };
+    const { id } = JSON.parse((await post('/images', image)).text) as Image;
+    const { status, text } = await post(`/images/${id}/import`, { method: { name: 'web-download', uri } });
+    await user.call('image.delete_image', id);
+    expect(text).toContain('does not pass filtering');
+    expect(status).toBe(400);
+  },
+);

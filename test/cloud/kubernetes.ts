@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 /** What to do where a program is missing. */
 const remedies: Readonly<Record<string, string>> = {
-  kubectl: 'run make test-cloud, or the suite in the shell of the cloud (node tools/cloud/main.ts shell)',
+  kubectl: 'run make test-cloud, or the suite in the shell of the cloud (make cloud-shell)',
   ethtool: 'apt-get install ethtool',
   ip: 'apt-get install iproute2',
   ping: 'apt-get install iputils-ping',

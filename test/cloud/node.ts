@@ -5,7 +5,7 @@ export function nodeEnter(): readonly [string, ...string[]] {
   const [name, ...argv] = (process.env['CLOUD_NODE_ENTER'] ?? '').split(' ').filter((word) => word !== '');
   if (name === undefined) {
     throw new Error(
-      'CLOUD_NODE_ENTER names no command that enters the node: run the suite in the shell of the cloud (node tools/cloud/main.ts shell)',
+      'CLOUD_NODE_ENTER names no command that enters the node: run the suite in the shell of the cloud (make cloud-shell)',
     );
   }
   return [name, ...argv];

@@ -10,7 +10,7 @@ function configuration(): string {
   const path = process.env['OS_CLIENT_CONFIG_FILE'];
   if (path === undefined) {
     throw new Error(
-      'OS_CLIENT_CONFIG_FILE names no clouds.yaml: run make test-cloud (cloud up), or the suite in the shell of the cloud (node tools/cloud/main.ts shell)',
+      'OS_CLIENT_CONFIG_FILE names no clouds.yaml: run make test-cloud (cloud up), or the suite in the shell of the cloud (make cloud-shell)',
     );
   }
   return path;

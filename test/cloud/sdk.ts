@@ -2,8 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { openstackPackages } from '../../tools/cloud/openstack-client.ts';
 import { type Ran, run } from '../clients/command.ts';
-import { pythonPackages } from '../python-packages.ts';
 
 /** Whom a call is made as: what `openstack.connect()` takes, such as `{ cloud: 'my-cloud' }`. */
 export type Identity = Readonly<Record<string, unknown>>;
@@ -46,11 +46,10 @@ export class Sdk {
 
   /** @param configuration path of the clouds.yaml; nothing else of the environment takes part */
   constructor(configuration: string) {
-    const packages = pythonPackages('openstack-client', join(directory, 'requirements.txt'));
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
       HOME: '/nonexistent',
-      PYTHONPATH: packages,
+      PYTHONPATH: openstackPackages(),
       PYTHONDONTWRITEBYTECODE: '1',
       OS_CLIENT_CONFIG_FILE: configuration,
     };

@@ -101,8 +101,10 @@ const warning =
 test('what the programs warn of is known', async () => {
   const surprises: string[] = [];
   for (const one of running) {
-    // Python tells of what it ignores in the line before.
-    const text = (await logs(one)).replaceAll(/^(Exception ignored .*)\n(?=Traceback)/gm, '$1 ');
+    // Python tells of what it ignores in the line before, and where it was in the line after; others write in between.
+    const text = (await logs(one))
+      .replaceAll(/^(Exception ignored .*)\n(?=Traceback)/gm, '$1 ')
+      .replaceAll(/^(.*Traceback .*)\n(?= +File )/gm, '$1 ');
     const lines = linesOf(text).filter((line) => warning.test(line));
     surprises.push(...unlisted(lines, allowed.logs).map((line) => `${one.service} ${one.component}: ${line}`));
   }

@@ -6,6 +6,7 @@ const budget = 900;
 
 /** What needs no server runs first, so that a cloud that is not well says so early. */
 const order = [
+  'shell',
   'identity',
   'services',
   'images',

@@ -331,6 +331,30 @@ export const samples: Readonly<Record<string, Sample>> = {
     },
     { namespaced: false },
   ),
+  'resource-quota': sample(core, 'resourcequotas', 'ResourceQuota', {
+    spec: {
+      hard: { pods: '10', 'limits.cpu': '1500m' },
+      scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['x'] }] },
+    },
+  }),
+  'flow-schema': sample(
+    '/apis/flowcontrol.apiserver.k8s.io/v1',
+    'flowschemas',
+    'FlowSchema',
+    {
+      metadata: { name: '<namespace>' },
+      spec: {
+        priorityLevelConfiguration: { name: 'workload-low' },
+        rules: [
+          {
+            subjects: [{ kind: 'User', user: { name: 'nobody' } }],
+            nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/sample'] }],
+          },
+        ],
+      },
+    },
+    { namespaced: false },
+  ),
   'custom-resource-definition': sample(
     '/apis/apiextensions.k8s.io/v1',
     'customresourcedefinitions',

@@ -96,11 +96,59 @@ const names: readonly RefusedSpec[] = [
   ];
 });
 
+/** Components that are no API under uwsgi, and APIs under uwsgi that have one thread a process. */
+const workers: readonly (readonly [Api, readonly string[], readonly string[]])[] = [
+  [MariaDB, ['server'], []],
+  [RabbitMQ, ['server'], []],
+  [Memcached, ['server'], []],
+  [OVNNetwork, ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovs-settings', 'ovn-controller'], []],
+  [Keystone, [], ['api']],
+  [Glance, ['api'], []],
+  [Neutron, ['rpc-server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'], ['server']],
+  [
+    Nova,
+    ['scheduler', 'conductor', 'cell-conductor', 'novncproxy', 'compute', 'libvirt', 'virtlogd'],
+    ['api', 'metadata'],
+  ],
+];
+
+const processesAndThreads: readonly RefusedSpec[] = workers.flatMap(([kind, others, singleThreaded]) => {
+  const noThreads = (component: string, instead: object) =>
+    refused(
+      kind,
+      'spec.components',
+      'threads cannot be set',
+      { components: { [component]: { threads: 2 } } },
+      { components: { [component]: instead } },
+    );
+  return [
+    ...others.flatMap((component) => [
+      refused(
+        kind,
+        'spec.components',
+        'processes cannot be set',
+        { components: { [component]: { processes: 2 } } },
+        { components: { [component]: { priorityClassName: 'high' } } },
+      ),
+      noThreads(component, { priorityClassName: 'high' }),
+    ]),
+    ...singleThreaded.map((component) => noThreads(component, { processes: 2 })),
+  ];
+});
+
 /** One case for each rule of each kind, but for those about names and changes, which follow from the schema. */
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...references,
   ...singles,
   ...names,
+  ...processesAndThreads,
+  refused(
+    Placement,
+    'spec.components.api.threads',
+    'less than or equal to 64',
+    { components: { api: { threads: 65 } } },
+    { components: { api: { processes: 64, threads: 64 } } },
+  ),
   ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
     refused(kind, 'spec.exposure', notYet, { exposure: 'NodePort' }, { exposure: 'None' }),
   ),
@@ -229,6 +277,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'computeReplicas is short for nodeGroups',
     { computeReplicas: 1, nodeGroups: [{ name: 'a' }] },
     { nodeGroups: [{ name: 'a', replicas: 1 }] },
+  ),
+  refused(
+    Nova,
+    'spec.nodeGroups[0].guests',
+    'set memory, cpus or disk',
+    { nodeGroups: [{ name: 'a', guests: {} }] },
+    { nodeGroups: [{ name: 'a', guests: { cpus: 2 } }] },
   ),
   refused(
     Nova,

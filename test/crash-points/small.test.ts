@@ -20,7 +20,7 @@ describe('an operator that is killed at any moment of the life of a small cloud'
   }, 600_000);
 
   test(`with one death in a life, too: ${all ? 'every point' : 'some points'}`, async () => {
-    const points = all ? undisturbed.points : sample(undisturbed.points, 20);
+    const points = all ? undisturbed.points : sample(undisturbed.points, 6);
     for (const point of points) await killAt(point, phases, undisturbed);
     console.log(`${points.length} of ${undisturbed.points.length} points: a life of one death each`);
   }, 600_000);

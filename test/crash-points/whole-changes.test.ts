@@ -12,7 +12,7 @@ describe('an operator that is killed while the whole minimal cloud is changed an
   const later = undisturbed.points.filter((point) => !/^(start|rollout): /.test(point));
 
   test('leaves the objects that an undisturbed one leaves', async () => {
-    const { points, chains, single } = await killEverywhere(phases, undisturbed, all ? later : sample(later, 20));
+    const { points, chains, single } = await killEverywhere(phases, undisturbed, all ? later : sample(later, 10));
     console.log(`${points} of ${later.length} points: ${chains} lives of many deaths, ${single} of one`);
     for (const { name } of phases) expect(undisturbed.ends.has(name)).toBe(true);
     expect(later.length).toBeGreaterThan(100);

@@ -17,8 +17,6 @@ interface Agent {
   readonly component: string;
   readonly field: 'nova' | 'neutron' | 'ovnNetwork';
   readonly bound: number;
-  /** Its DaemonSet replaces it by itself: it touches nothing that guests need. */
-  readonly rollsByItself?: true;
 }
 
 /**
@@ -31,7 +29,7 @@ const agents: readonly Agent[] = [
   { component: 'compute', field: 'nova', bound: 1 },
   { component: 'metadata-agent', field: 'neutron', bound: 1 },
   { component: 'ovn-controller', field: 'ovnNetwork', bound: 2 },
-  { component: 'ovs-settings', field: 'ovnNetwork', bound: 1, rollsByItself: true },
+  { component: 'ovs-settings', field: 'ovnNetwork', bound: 1 },
   { component: 'ovsdb-server', field: 'ovnNetwork', bound: 5 },
   { component: 'ovs-vswitchd', field: 'ovnNetwork', bound: 6 },
 ];
@@ -59,8 +57,8 @@ export const kills: readonly Event[] = agents.map(({ component, bound }) => ({
   },
 }));
 
-/** Whose turn it is to be replaced is for people to say: the DaemonSets of most do not do it by themselves. */
-export const rolls: readonly Event[] = agents.map(({ component, field, bound, rollsByItself }) => ({
+/** Whose turn it is to be replaced is for people to say: the DaemonSets do not do it by themselves for an image. */
+export const rolls: readonly Event[] = agents.map(({ component, field, bound }) => ({
   name: `${component}: image rolled`,
   bound,
   happen: async () => {
@@ -74,10 +72,8 @@ export const rolls: readonly Event[] = agents.map(({ component, field, bound, ro
       seconds: patience,
       probe: async () => ((await statedImage(component)) === other ? true : undefined),
     });
-    if (rollsByItself !== true) {
-      expectUntouched(old, await podOf(labels(component)));
-      await deletePod(old);
-    }
+    expectUntouched(old, await podOf(labels(component)));
+    await deletePod(old);
     const { spec } = await replaced(labels(component), old, patience);
     const runs = spec.containers[0]?.image;
     if (runs !== other) throw new Error(`the new pod of ${component} runs ${runs}, expected ${other}`);

@@ -73,8 +73,9 @@ export function copiesFor(failure: Failure, objects: Objects, changed: Objects, 
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: metadata(nameOf(workload), id, {
-        // What lets a pod of the cloud through its network policies.
+        // What lets a pod of the cloud through its network policies; Services select by more.
         'app.kubernetes.io/part-of': 'openstack',
+        'app.kubernetes.io/name': templateOf(workload).metadata?.labels?.['app.kubernetes.io/name'] ?? '',
         [`${copyLabel}-of`]: nameOf(workload),
       }),
       spec: {

@@ -86,7 +86,7 @@ export async function gatewayCertificate(): Promise<{ pem: string; domain: strin
 /** Lets this mount namespace find the names of the routes, as DNS would. */
 export async function nameGateways(): Promise<void> {
   const path = process.env['CLOUD_HOSTS'];
-  if (path === undefined) throw new Error('run it in the shell of the cloud: node tools/cloud/main.ts shell -- ...');
+  if (path === undefined) throw new Error('run it in the shell of the cloud: make cloud-shell');
   const machine = readFileSync(path, 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.includes(marker));

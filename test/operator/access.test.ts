@@ -1,7 +1,7 @@
 import { minimalControlPlane } from '@openstack-operator/cli';
 import { ClusterRoleBinding, isApiError, type Kind, Node } from '@openstack-operator/kube';
 import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { uniqueName } from '../conformance/server.ts';
 import { identityOnly, readyCloud } from '../rollout/cloud.ts';
 import { builtIn, differences, finalObjects } from '../rollout/normalise.ts';
@@ -9,12 +9,14 @@ import {
   client,
   eventually,
   install,
+  installDefault,
   makeNamespace,
   makeNode,
   makeStorageClass,
   playNode,
   startOperator,
   wait,
+  withNodeAgents,
 } from './real-operator.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
@@ -24,12 +26,11 @@ const end = async () => {
   for (const one of ending.splice(0).reverse()) await one();
 };
 afterEach(end);
-afterAll(() => client.close());
 
 async function bringUp(spec: object, options: { rolesAlone?: boolean; namespace?: string } = {}) {
   const { namespace = uniqueName('operator') } = options;
-  await makeNamespace(namespace);
-  await install([['rbac/role.yaml'], ['rbac/role_binding.yaml']]);
+  await makeNamespace(namespace, withNodeAgents);
+  installDefault();
   if (options.rolesAlone === true) {
     await client.delete(ClusterRoleBinding, { name: 'openstack-operator' });
     await install([['rbac-namespaced/role.yaml', namespace]]);
@@ -53,6 +54,7 @@ async function bringUp(spec: object, options: { rolesAlone?: boolean; namespace?
         return { ready: conditionOf(found, 'Ready'), generation: found.metadata.generation };
       },
       ({ ready, generation }) => ready?.status === 'True' && ready.observedGeneration === generation,
+      180,
     );
   const gone = async () => {
     await client.delete(ControlPlane, ref);
@@ -83,7 +85,7 @@ async function onTheSandbox(spec: object, node: string): Promise<Record<string, 
   return objects;
 }
 
-test('with config/rbac the whole cloud is stated, changed and deleted on a real API server, as on the sandbox; nothing is refused', async () => {
+test('with config/default the whole cloud is stated, changed and deleted on a real API server, as on the sandbox; nothing is refused', async () => {
   await makeNode(nodeName);
   await makeStorageClass();
   const spec = minimalControlPlane['spec'] as object;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { operatorNamespace } from '@openstack-operator/cli';
 import {
@@ -20,6 +21,7 @@ import {
   ServiceAccount,
   type StoredObject,
   type Transport,
+  timestamp,
   transportFor,
 } from '@openstack-operator/kube';
 import { crd, kinds } from '@openstack-operator/openstack';
@@ -41,6 +43,30 @@ export const client: Client = createClient({
   clock: realClock,
 });
 
+/** A client of somebody else, in whose name the administrator asks. */
+export function clientOf(name: string, ...groups: string[]): { client: Client; transport: Transport } {
+  const wire = transportFor({ server: cluster.server, clock: realClock, tls: () => Promise.resolve(admin) });
+  const who = { 'impersonate-user': name, 'impersonate-group': [...groups, 'system:authenticated'] };
+  const transport: Transport = {
+    close: () => wire.close(),
+    request: (request, signal) => wire.request({ ...request, headers: { ...request.headers, ...who } }, signal),
+  };
+  return { client: createClient({ transport, clock: realClock }), transport };
+}
+
+/** As `kubectl apply --server-side -k config/default`, which this runs. */
+export function installDefault(): void {
+  execFileSync('kubectl', [
+    'apply',
+    '--server-side',
+    '--force-conflicts',
+    '-k',
+    'config/default',
+    '--kubeconfig',
+    path,
+  ]);
+}
+
 /** Creates what is not there yet. */
 export async function ensure(object: KubeObject, kind: Kind = kindOf(object)): Promise<void> {
   try {
@@ -50,7 +76,17 @@ export async function ensure(object: KubeObject, kind: Kind = kindOf(object)): P
   }
 }
 
-const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+const namespaceOf = (name: string, labels: Record<string, string> = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+
+/** What a cluster administrator labels a namespace with whose clouds may have node agents. */
+export const withNodeAgents = {
+  'openstack.k8s.io/node-agents': 'allowed',
+  'pod-security.kubernetes.io/enforce': 'privileged',
+};
 
 /** Installs the CRDs, the service account, and files of `config/` with its rights. */
 export async function install(files: readonly (readonly [path: string, namespace?: string])[]): Promise<void> {
@@ -65,8 +101,8 @@ export async function install(files: readonly (readonly [path: string, namespace
 }
 
 /** Makes a namespace and waits for its service account, which pods need. */
-export async function makeNamespace(name: string): Promise<void> {
-  await client.create(Namespace, namespaceOf(name) as Namespace);
+export async function makeNamespace(name: string, labels?: Record<string, string>): Promise<void> {
+  await client.create(Namespace, namespaceOf(name, labels) as Namespace);
   await eventually(
     () => client.list(ServiceAccount, { namespace: name }),
     ({ items }) => items.length > 0,
@@ -76,10 +112,16 @@ export async function makeNamespace(name: string): Promise<void> {
 /** A node that exists in the API alone. */
 export async function makeNode(name: string): Promise<void> {
   await ensure({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
-  const conditions = [
-    { type: 'Ready', status: 'True', reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
-  ];
-  await client.patch(Node, { name }, 'merge', { status: { conditions } }, { subresource: 'status' });
+  await beat(name);
+}
+
+/** A node's heartbeat, without which it is not Ready for longer than 40 s. */
+async function beat(name: string): Promise<void> {
+  const times = { lastTransitionTime: '2026-01-01T00:00:00Z', lastHeartbeatTime: timestamp(realClock) };
+  const conditions = [{ type: 'Ready', status: 'True', reason: 'Test', message: '', ...times }];
+  await client.patch(Node, { name }, 'merge', { status: { conditions } }, { subresource: 'status' }).catch((error) => {
+    if (!isApiError(error, 404)) throw error;
+  });
 }
 
 /** The default StorageClass, of volumes that `playNode` makes. */
@@ -185,11 +227,12 @@ export async function startOperator(namespaces?: readonly string[]): Promise<Rea
  * each claim, as scheduler and provisioner would. Until aborted.
  */
 export async function playNode(namespace: string, node: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  for (let round = 0; !signal.aborted; round++) {
+    if (round % 20 === 0) await beat(node);
     const pods = await client.list(Pod, { namespace });
     const claims = await client.list(PersistentVolumeClaim, { namespace });
     await Promise.all([
-      ...pods.items.map(reportOn),
+      ...pods.items.map((pod) => reportOn(pod, node)),
       ...claims.items.filter(({ status }) => status?.phase === 'Pending').map((claim) => provide(claim, node)),
     ]);
     await wait(100);
@@ -217,7 +260,7 @@ async function provide(
   await ensure(volume, PersistentVolume);
 }
 
-async function reportOn(pod: StoredObject<Pod>): Promise<void> {
+async function reportOn(pod: StoredObject<Pod>, node: string): Promise<void> {
   const { metadata, status } = pod;
   const runs = metadata.ownerReferences?.every(({ kind }) => kind !== 'Job') === true;
   const phase = runs ? 'Running' : 'Succeeded';
@@ -228,6 +271,7 @@ async function reportOn(pod: StoredObject<Pod>): Promise<void> {
       return;
     }
     if (status?.phase === phase) return;
+    if (pod.spec?.nodeName === undefined) await bind(ref, node);
     const time = '2026-01-01T00:00:00Z';
     const ready = runs ? 'True' : 'False';
     const conditions = ['Ready', 'ContainersReady'].map((type) => ({ type, status: ready, lastTransitionTime: time }));
@@ -242,6 +286,16 @@ async function reportOn(pod: StoredObject<Pod>): Promise<void> {
   } catch (error) {
     if (!isApiError(error, 404) && !isApiError(error, 409)) throw error;
   }
+}
+
+/** What the scheduler does: no scheduler runs beside the API server. */
+async function bind(ref: { name: string; namespace: string }, node: string): Promise<void> {
+  const target = { apiVersion: 'v1', kind: 'Node', name: node };
+  await client.create<KubeObject>(
+    Pod,
+    { apiVersion: 'v1', kind: 'Binding', metadata: ref, target },
+    { subresource: 'binding' },
+  );
 }
 
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => realClock.after(ms, () => resolve()));

@@ -9,6 +9,6 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 400_000,
   },
 });

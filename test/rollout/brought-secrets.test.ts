@@ -10,7 +10,8 @@ async function withRootSecret(options: Parameters<typeof createCloud>[0] = {}): 
   const cloud = await createCloud(options);
   const operator = await cloud.startOperator(asOperator);
   const metadata = { name: root, namespace: 'openstack' };
-  const stringData = { password: 'correct-horse-battery-staple' };
+  // What a password of a user's own may hold: quotes, and what shells, SQL and option files take for their own.
+  const stringData = { password: String.raw`it's a "battery" \ $HOME %s #1` };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, mariadb: { rootSecretName: root } })));
   await cloud.ready();

@@ -1,7 +1,7 @@
 import { type Kind, type StoredObject } from '@openstack-operator/kube';
 import { digest, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
-import { type Cloud, readyCloud } from './cloud.ts';
+import { type Cloud, isLasting, readyCloud } from './cloud.ts';
 
 /** Kinds of the operator's own making whose contents are compared. */
 const kinds = [
@@ -20,8 +20,11 @@ const kinds = [
 function snapshot(cloud: Cloud): Map<string, string> {
   const entries = kinds
     .flatMap((kind) => cloud.list(kind))
-    .filter(({ metadata }) => metadata.namespace === 'openstack');
-  const pods = cloud.list('Pod').map((pod) => [`Pod ${pod.metadata.name}`, pod.metadata.uid] as const);
+    .filter((object) => object.metadata.namespace === 'openstack' && isLasting(object));
+  const pods = cloud
+    .list('Pod')
+    .filter(isLasting)
+    .map((pod) => [`Pod ${pod.metadata.name}`, pod.metadata.uid] as const);
   return new Map([
     ...entries.map(
       (object) => [`${object.kind} ${object.metadata.name}`, digest([object['spec'], object['data']])] as const,

@@ -46,7 +46,9 @@ export interface Cloud {
 export async function createCloud({
   seed = 1,
   ...options
-}: Pick<RehearsalOptions, 'nodes' | 'images' | 'wire' | 'server'> & { seed?: number } = {}): Promise<Cloud> {
+}: Pick<RehearsalOptions, 'nodes' | 'capacity' | 'images' | 'resolver' | 'wire' | 'server'> & {
+  seed?: number;
+} = {}): Promise<Cloud> {
   const clock = virtualClock();
   const settle = async <T>(promise: Promise<T>): Promise<T> => {
     let settled = false;
@@ -130,6 +132,11 @@ function awaited(list: (kind: string) => StoredObject[]): string[] {
   });
 }
 
+/** Whether a Job or pod is no run of a schedule: these come and go with the time of day. */
+export function isLasting({ metadata }: StoredObject): boolean {
+  return !/-(?:records-audit|db-archive|db-purge)-[0-9]+/.test(metadata.name);
+}
+
 /** The operator as somebody whom faults tell from the tests' own clients. */
 export const asOperator: OperatorLife = { user: { name: 'operator', groups: ['system:masters'] } };
 
@@ -157,3 +164,14 @@ export async function readyCloud(
 export const identityOnly: Readonly<Record<string, unknown>> = Object.fromEntries(
   ['rabbitmq', 'ovnNetwork', 'glance', 'placement', 'neutron', 'nova'].map((name) => [name, { enabled: false }]),
 );
+
+/** The network alone: it has four node agents. */
+export const networkOnly = {
+  ...Object.fromEntries(
+    ['mariadb', 'rabbitmq', 'memcached', 'keystone', 'glance', 'placement', 'neutron', 'nova'].map((name) => [
+      name,
+      { enabled: false },
+    ]),
+  ),
+  ovnNetwork: { nodeGroups: [{ name: 'chassis' }] },
+};

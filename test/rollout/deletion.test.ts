@@ -1,18 +1,19 @@
 import { type Kind, Namespace as NamespaceKind, Node as NodeKind } from '@openstack-operator/kube';
 import { MariaDB, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, isLasting, readyCloud } from './cloud.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const ofNamespace = ['EndpointSlice', 'Event', 'ServiceAccount'];
-/** What is left in the namespace, beside what Kubernetes itself keeps there. */
+/** What is left in the namespace, beside what Kubernetes itself keeps there, and the key that all its clouds share. */
 const left = (cloud: Cloud) =>
   cloud.rehearsal
     .objects()
     .filter(({ kind, metadata }) => metadata.namespace === 'openstack' && !ofNamespace.includes(kind))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-    .filter((name) => name !== 'ConfigMap kube-root-ca.crt')
+    .filter((name) => !['ConfigMap kube-root-ca.crt', 'Secret openstack-digest-key'].includes(name))
     .sort();
+const protect = 'openstack.k8s.io/protect-servers';
 const labels = (cloud: Cloud) =>
   cloud
     .list('Node')
@@ -32,11 +33,19 @@ describe('deletionPolicy', () => {
     ['Retain', 'Delete', []],
   ] as const)('%s, then %s', async (first, then, expected) => {
     const { cloud } = await readyCloud({ spec: { ...identityOnly, deletionPolicy: first } });
-    const pods = cloud.list('Pod').map(({ metadata }) => metadata.uid);
+    const pods = cloud
+      .list('Pod')
+      .filter(isLasting)
+      .map(({ metadata }) => metadata.uid);
     if (then !== undefined) {
       await cloud.change(ControlPlane, 'my-cloud', { spec: { deletionPolicy: then } });
       await cloud.ready();
-      expect(cloud.list('Pod').map(({ metadata }) => metadata.uid)).toEqual(pods);
+      expect(
+        cloud
+          .list('Pod')
+          .filter(isLasting)
+          .map(({ metadata }) => metadata.uid),
+      ).toEqual(pods);
     }
     await cloud.remove(ControlPlane, 'my-cloud');
     await cloud.until(() => left(cloud).length <= expected.length, 5);
@@ -75,13 +84,18 @@ describe('a control plane', () => {
   test('that is being deleted has nothing written for its services any more', async () => {
     const { cloud, operator } = await readyCloud();
     await cloud.change(ControlPlane, 'my-cloud', {
-      metadata: { finalizers: ['example.com/hold', 'openstack.k8s.io/release-nodes'] },
+      metadata: { finalizers: ['example.com/hold', 'openstack.k8s.io/release-nodes', protect] },
     });
+    // Until it is known that there are no servers, all goes on.
+    await cloud.remove(ControlPlane, 'my-cloud');
+    await cloud.until(
+      () => cloud.get('OpenStackControlPlane', 'my-cloud')?.metadata.finalizers?.includes(protect) === false,
+    );
     const written: string[] = [];
     operator.onWrite(({ path }) => written.push(path.replace(/\?.*/, '')));
-    await cloud.remove(ControlPlane, 'my-cloud');
     await cloud.clock.advance(60_000);
     expect(labels(cloud)).toEqual([]);
+    expect(cloud.get('OpenStackControlPlane', 'my-cloud')?.status).toMatchObject({ phase: 'Deleting' });
     expect(written.filter((path) => !/\/(nodes\/node-1|openstackcontrolplanes\/my-cloud)$/.test(path))).toEqual([]);
   });
 
@@ -113,15 +127,26 @@ describe('a service that is switched off later', () => {
     expect(cloud.isReady('Keystone', 'my-cloud-keystone')).toBe(true);
   });
 
-  test('takes along what cannot be without it', async () => {
+  test.each(['memcached', 'mariadb'])('%s takes nothing along that needs it, and says so', async (field) => {
     const { cloud } = await readyCloud({ spec: identityOnly });
-    await cloud.change(ControlPlane, 'my-cloud', { spec: { mariadb: { enabled: false } } });
-    await cloud.ready();
+    const uids = () =>
+      ['Deployment', 'StatefulSet', 'Pod', 'Keystone', 'Memcached', 'MariaDB'].flatMap((kind) =>
+        cloud.list(kind).map(({ metadata }) => metadata.uid),
+      );
+    const before = uids();
+    await cloud.change(ControlPlane, 'my-cloud', { spec: { [field]: { enabled: false } } });
+    await cloud.clock.advance(120_000);
+    expect(uids()).toEqual(expect.arrayContaining(before));
     expect(cloud.condition(ControlPlane, 'my-cloud', 'KeystoneReady')).toMatchObject({
+      status: 'False',
       reason: 'DependencyDisabled',
-      message: 'Keystone needs spec.mariadb, which is disabled; enable it, or disable spec.keystone as well',
+      message: expect.stringContaining(`Keystone needs spec.${field}, which is disabled; enable it`),
     });
-    expect(cloud.get('Keystone', 'my-cloud-keystone')).toBeUndefined();
+    expect(cloud.condition(ControlPlane, 'my-cloud')).toMatchObject({ status: 'False', reason: 'InUse' });
+    expect(cloud.get('OpenStackControlPlane', 'my-cloud')?.status).toMatchObject({ phase: 'Failed' });
+    await cloud.change(ControlPlane, 'my-cloud', { spec: { [field]: { enabled: true } } });
+    await cloud.ready();
+    expect(uids()).toEqual(expect.arrayContaining(before));
   });
 });
 

@@ -44,6 +44,16 @@ describe('a Job that fails', () => {
     expect(waits).toEqual([...waits].sort((a, b) => a - b));
   });
 
+  test('waits the longest where the count of its runs is no number', async () => {
+    const cloud = await misdirected();
+    const { name, uid } = job(cloud, 'db-create')?.metadata ?? { name: '' };
+    await cloud.change(Job, name, { metadata: { annotations: { 'openstack.k8s.io/attempt': 'NaN' } } });
+    await cloud.clock.advance(600_000);
+    expect(job(cloud, 'db-create')?.metadata.uid).toBe(uid);
+    await cloud.clock.advance(600_000);
+    expect(job(cloud, 'db-create')?.metadata.uid).not.toBe(uid);
+  });
+
   test('is run again at once when its inputs change', async () => {
     const cloud = await misdirected();
     await cloud.change(ControlPlane, 'my-cloud', {
@@ -102,6 +112,26 @@ describe('a Job that runs', () => {
     await cloud.change(ControlPlane, 'my-cloud', { spec: { keystone: { images } } });
     await cloud.ready();
     expect(killed).toBe(false);
+    expect(job(cloud, 'db-sync')?.metadata.uid).not.toBe(uid);
+  });
+
+  test('is not killed while its kubelet has not reported its container: absence proves nothing', async () => {
+    const cloud = await migrating();
+    const { uid } = job(cloud, 'db-sync')?.metadata ?? {};
+    const [pod] = pods(cloud);
+    const ref = { namespace: 'openstack', name: pod?.metadata.name ?? '' };
+    const patch = { status: { containerStatuses: null, initContainerStatuses: null } };
+    await cloud.settle(cloud.rehearsal.sandbox.client().patch(Pod, ref, 'merge', patch, { subresource: 'status' }));
+    let ended = false;
+    cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ type, object }) => {
+      const { succeeded } = (object.status ?? {}) as { succeeded?: number };
+      ended ||= object.metadata.uid === uid && succeeded === 1;
+      if (type === 'DELETED' && object.metadata.uid === uid) expect(ended, 'killed').toBe(true);
+    });
+    const images = { api: 'registry.example.org/openstack.kolla/keystone:2025.1-debian-bookworm' };
+    await cloud.change(ControlPlane, 'my-cloud', { spec: { keystone: { images } } });
+    await cloud.ready();
+    expect(ended).toBe(true);
     expect(job(cloud, 'db-sync')?.metadata.uid).not.toBe(uid);
   });
 

@@ -1,7 +1,7 @@
 import { type Kind, Secret } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, identityOnly, isLasting, readyCloud } from './cloud.ts';
 import { get, login } from './keystone.ts';
 
 const keystone = 'my-cloud-keystone';
@@ -14,7 +14,11 @@ beforeEach(async () => {
 
 const keys = (name = `${keystone}-fernet-keys`) =>
   (cloud.get('Secret', name)?.['data'] ?? {}) as Record<string, string>;
-const pods = () => cloud.list('Pod').map(({ metadata }) => metadata.uid);
+const pods = () =>
+  cloud
+    .list('Pod')
+    .filter(isLasting)
+    .map(({ metadata }) => metadata.uid);
 /** The status line with which Keystone answers whoever has the token. */
 const answered = async (token: string) => (await get(cloud, token, '/projects')).split('\n')[0] ?? '';
 

@@ -3,6 +3,12 @@ import type { Cloud } from './cloud.ts';
 const url = 'http://localhost:5000/v3';
 const name = 'my-cloud-keystone';
 
+/** What anything answers to a request of whoever has the token: the body. */
+export function ask(cloud: Cloud, token: string, address: string, body?: unknown): Promise<string> {
+  const json = ['-X', 'POST', '-H', 'Content-Type: application/json', '-d', JSON.stringify(body)];
+  return curl(cloud, ['-H', `X-Auth-Token: ${token}`, ...(body === undefined ? [] : json), address]);
+}
+
 /** What curl prints in the pod of Keystone's API. */
 async function curl(cloud: Cloud, argv: readonly string[]): Promise<string> {
   const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`${name}-api-`))?.metadata.name ?? '';
@@ -27,4 +33,13 @@ export async function login(cloud: Cloud): Promise<string> {
 /** What Keystone answers to a GET of whoever has the token: its head and its body, as HTTP has them. */
 export function get(cloud: Cloud, token: string, path: string): Promise<string> {
   return curl(cloud, ['-i', '-H', `X-Auth-Token: ${token}`, `${url}${path}`]);
+}
+
+/** The body of Keystone's answer. @throws Error when it refuses */
+export async function call(cloud: Cloud, token: string, method: string, path: string, body?: object): Promise<string> {
+  const data = body === undefined ? [] : ['-d', JSON.stringify(body), '-H', 'Content-Type: application/json'];
+  const answer = await curl(cloud, ['-i', '-X', method, '-H', `X-Auth-Token: ${token}`, ...data, `${url}${path}`]);
+  const [head = '', text = ''] = answer.split(/\r?\n\r?\n/);
+  if (!/^HTTP\S+ 2/.test(head)) throw new Error(`${method} ${path}: ${answer}`);
+  return text;
 }

@@ -1,5 +1,6 @@
 import {
   ConfigMap,
+  CronJob,
   DaemonSet,
   Deployment,
   HTTPRoute,
@@ -28,6 +29,7 @@ export const builtIn = [
   PersistentVolumeClaim,
   HTTPRoute,
   Job,
+  CronJob,
 ] as const;
 
 /** All that has to be the same however a rollout went. */
@@ -38,14 +40,40 @@ const compared: ReadonlySet<string> = new Set([...builtIn, ...kinds].map(({ kind
  * and digests of these.
  */
 export function finalObjects(objects: Iterable<StoredObject>, namespace = 'openstack'): Record<string, unknown> {
-  const entries = [...objects]
+  const all = [...objects];
+  const entries = all
     .filter(
       ({ kind, metadata }) =>
-        compared.has(kind) && metadata.namespace === namespace && metadata.name !== 'kube-root-ca.crt',
+        compared.has(kind) &&
+        metadata.namespace === namespace &&
+        metadata.name !== 'kube-root-ca.crt' &&
+        // What a schedule has run depends on when one looks.
+        !(metadata.ownerReferences ?? []).some((owner) => owner.kind === 'CronJob'),
     )
     .map((object) => [`${object.kind} ${object.metadata.name}`, stated(object)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries);
+  return withoutAddresses(Object.fromEntries(entries), all);
+}
+
+/**
+ * With the names of Services for the addresses that the cluster gave them, and ConfigMaps that hold such addresses named
+ * after what they hold then.
+ */
+function withoutAddresses(final: Record<string, unknown>, objects: readonly KubeObject[]): Record<string, unknown> {
+  let text = JSON.stringify(final);
+  for (const { kind, metadata, spec } of objects) {
+    const { clusterIP } = (spec ?? {}) as { clusterIP?: string };
+    if (kind !== Service.kind || clusterIP === undefined || clusterIP === 'None') continue;
+    const address = new RegExp(`(?<![\\d.])${clusterIP.replaceAll('.', '\\.')}(?![\\d.])`, 'g');
+    text = text.replaceAll(address, `address of ${metadata.name}`);
+  }
+  for (const [title, object] of Object.entries(JSON.parse(text) as Record<string, { data?: unknown }>)) {
+    const name = /^ConfigMap (.+)$/.exec(title)?.[1];
+    const before = final[title] as { data?: unknown } | undefined;
+    if (name === undefined || digest(object.data) === digest(before?.data)) continue;
+    text = text.replaceAll(name, name.replace(/[a-z0-9]{10}$/, digest(object.data)));
+  }
+  return JSON.parse(text) as Record<string, unknown>;
 }
 
 function stated(object: KubeObject): unknown {

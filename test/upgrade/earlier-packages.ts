@@ -88,6 +88,16 @@ export async function earlierPackages({ commit }: Revision): Promise<EarlierPack
   }
 }
 
+/** Whether a commit is in this repository: a shallow clone has few. */
+export function isKnown(commit: string): boolean {
+  try {
+    git('cat-file', '-e', `${commit}^{commit}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function revision(commit: string): Revision {
   return { commit, subject: git('log', '-1', '--format=%h %s', commit) };
 }

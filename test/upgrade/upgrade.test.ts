@@ -3,10 +3,12 @@ import { CustomResourceDefinition, isApiError, noLog, seededRandom } from '@open
 import { crd, kinds } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud } from '../rollout/cloud.ts';
-import { type EarlierPackages, earlierPackages, earlierRevision } from './earlier-packages.ts';
+import { type EarlierPackages, earlierPackages, earlierRevision, isKnown } from './earlier-packages.ts';
 import { described, momentOf, type Upgrade, upgradeOf } from './moment.ts';
 
-const from = earlierRevision(process.env['UPGRADE_FROM'] || undefined);
+/** The oldest revision whose clouds this operator takes over without a restart. */
+const oldest = '0f9fce9eb4e5ce5689cb72033641b3e3d9220a2d';
+const from = earlierRevision(process.env['UPGRADE_FROM'] || (isKnown(oldest) ? oldest : undefined));
 
 /** Of every release the operator's image has another name. */
 const earlierImage = 'ghcr.io/openstack-operator/openstack-operator:earlier';
@@ -18,7 +20,9 @@ else {
 
   beforeAll(async () => {
     using earlier = await earlierPackages(from);
-    cloud = await createCloud();
+    // Earlier operators gave Neutron names of OVN's databases.
+    // Room for a second pod of each Deployment, as docs/production.md asks for.
+    cloud = await createCloud({ resolver: true, capacity: { cpu: '4', memory: '16Gi' } });
     upgrade = await upgraded(cloud, earlier);
     console.log(`from ${from.subject}\n${described(upgrade)}`);
   });

@@ -76,7 +76,7 @@ function titleOf(object: KubeObject, path: Path): string {
     const label = mountPath ?? name ?? (typeof value === 'string' ? shortened(value) : step);
     title += `[${label}]`;
   }
-  return title.replace(/^spec\.template\.spec\./, '').replace(/^spec\./, '');
+  return title.replace(/^spec\.(jobTemplate\.spec\.)?template\.spec\./, '').replace(/^spec\./, '');
 }
 
 function shortened(text: string): string {

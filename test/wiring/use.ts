@@ -1,4 +1,5 @@
-import { Pod } from '@openstack-operator/kube';
+import { Job, Pod } from '@openstack-operator/kube';
+import { conditionOf } from '@openstack-operator/openstack';
 import type { Cloud } from '../rollout/cloud.ts';
 
 const namespace = 'openstack';
@@ -43,7 +44,33 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
   const asGuest = await askAsGuest(cloud);
   if (asGuest !== undefined) return `guest: ${asGuest}`;
   const asStranger = await runPod(cloud, { name: 'stranger', labels: {}, env: { TARGETS: innards(cloud).join(' ') } });
-  return asStranger === undefined ? undefined : `stranger: ${asStranger}`;
+  return asStranger === undefined ? await runSchedules(cloud) : `stranger: ${asStranger}`;
+}
+
+/** Runs each CronJob once, as `kubectl create job --from` does: none of them is due while a cloud is tried. */
+async function runSchedules(cloud: Cloud): Promise<string | undefined> {
+  const { sandbox } = cloud.rehearsal;
+  for (const { metadata, spec } of cloud.list('CronJob')) {
+    const { jobTemplate } = spec as { jobTemplate: { metadata?: object; spec: { template: object } } };
+    const name = `${metadata.name}-now`;
+    await cloud.settle(
+      sandbox.client().create(Job, {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { ...jobTemplate.metadata, name, namespace },
+        spec: { ...jobTemplate.spec, backoffLimit: 0 },
+      }),
+    );
+    const ended = (type: string) => {
+      const job = cloud.get('Job', name);
+      return job !== undefined && conditionOf(job, type)?.status === 'True';
+    };
+    await runUntil(cloud, () => ended('Complete') || ended('Failed'), 10 * minute);
+    if (!ended('Complete')) return `schedule: Job ${name} did not complete`;
+    // What is left when the cloud is deleted counts.
+    await cloud.settle(sandbox.client().delete(Job, { namespace, name }, { propagationPolicy: 'Background' }));
+  }
+  return undefined;
 }
 
 /** What a guest is told of itself: its network's proxy asks the node's metadata agent over the socket of its settings. */

@@ -110,7 +110,10 @@ function limits(schema: OpenApiSchema): string {
       ? []
       : [`${minimum} to ${maximum}.`]),
     ...(maxItems === undefined ? [] : [`At most ${maxItems}.`]),
-    ...(schema['x-kubernetes-validations'] ?? []).map(({ message }) => `Refused: ${message}.`),
+    // A rule that never holds refuses the field itself, any other rule only values that break it.
+    ...(schema['x-kubernetes-validations'] ?? []).map(
+      ({ rule, message }) => `${rule === 'false' ? 'Always refused' : 'Other values are refused'}: ${message}.`,
+    ),
   ].join(' ');
 }
 

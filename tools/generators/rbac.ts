@@ -1,5 +1,5 @@
 import { group, kinds } from '@openstack-operator/openstack';
-import { operatorControllers, type PolicyRule, permissionsOf } from '@openstack-operator/operator';
+import { operatorControllers, type PolicyRule, permissionsOf, useNodes } from '@openstack-operator/operator';
 import { stringify } from 'yaml';
 import { type GeneratedFile, generatedNotice } from './generated-file.ts';
 
@@ -15,7 +15,11 @@ const operatorNamespace = 'openstack-operator-system';
  */
 export function rbac(): GeneratedFile[] {
   const { namespaced, cluster, own } = permissionsOf(
-    operatorControllers({ digestKey: new Uint8Array(), operatorImage: '', clusterDomain: '' }),
+    operatorControllers({
+      operator: { name: '' },
+      operatorImage: '',
+      clusterDomain: '',
+    }),
   );
   const plurals = kinds.map(({ plural }) => plural);
   const user = (name: string, aggregate: readonly string[], verbs: readonly string[]) =>
@@ -37,6 +41,12 @@ export function rbac(): GeneratedFile[] {
     file('rbac/user_roles.yaml', [
       user('openstack-operator-view', ['view', 'edit', 'admin'], ['get', 'list', 'watch']),
       user('openstack-operator-edit', ['edit', 'admin'], ['create', 'delete', 'deletecollection', 'patch', 'update']),
+      // Aggregated to none: root on nodes is not a right of those who edit a namespace.
+      clusterRole('openstack-operator-use-nodes', [useNodes]),
+      {
+        ...clusterRole('openstack-operator-metrics-reader', []),
+        rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+      },
     ]),
   ];
 }

@@ -31,7 +31,7 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
     throw new CommandError(mistakes.map(({ field, message }) => `${field}: ${message}`).join('\n'));
   }
   const fast = options.speed === 'fast';
-  const virtual = fast ? virtualClock({ start: began }) : undefined;
+  const virtual = fast ? virtualClock({ start: realClock.now() }) : undefined;
   const clock = virtual ?? realClock;
   process.stdout.write(
     `An embedded Kubernetes in this process. Its OpenStack processes are simulated: no server can be started here.\n`,
@@ -49,15 +49,15 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   };
   const rehearsal = await settle(createRehearsal({ clock, random: realRandom, log: noLog }));
   const operator = await settle(rehearsal.startOperator());
-  const begun = clock.monotonic();
-  const draw = rolloutView(begun, () => clock.monotonic());
+  const begun = clock.now();
+  const draw = rolloutView(begun, () => clock.now());
   for (const kind of kinds) operator.runtime.cache.onChange(kind, () => draw(resourcesIn(operator.runtime)));
   for (const resource of resources) await settle(rehearsal.create(resource));
   await until(() => resources.every((resource) => isReady(operator, resource))).catch((error: Error) => {
     throw new CommandError(standstill(resourcesIn(operator.runtime), { begun, patience }) || error.message);
   });
   draw(resourcesIn(operator.runtime), true);
-  summary(rehearsal, operator, { took: clock.monotonic() - begun, real: realClock.monotonic() - began, fast });
+  summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.monotonic() - began, fast });
   if (options.keep === true) await keep(rehearsal, virtual);
   await settle(operator.stop());
   rehearsal.stop();

@@ -55,7 +55,9 @@ export async function followCommand(
       draw(resources());
       const live = cache.get(OpenStackControlPlane, ref);
       const ready = live && conditionOf(live, 'Ready');
-      if (ready?.status === 'True' && ready.observedGeneration === live?.metadata.generation) resolve('ready');
+      // Each kind has a watch of its own: what a child said before may arrive after what the control plane says.
+      const all = resources().every((one) => conditionOf(one, 'Ready')?.status === 'True');
+      if (all && ready?.status === 'True' && ready.observedGeneration === live?.metadata.generation) resolve('ready');
       if (live === undefined && cache.synced(OpenStackControlPlane)) resolve('deleted');
     };
     for (const kind of kinds) {

@@ -1,4 +1,4 @@
-import { answerLimit, type HttpAnswer, type HttpCall, runRecords } from '@openstack-operator/operator';
+import { answerLimit, type HttpAnswer, type HttpCall, runCountServers, runRecords } from '@openstack-operator/operator';
 import { type HttpReply, type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
@@ -8,17 +8,23 @@ export const operatorImage: Image = {
   programs: {
     'openstack-operator': async (process) => {
       const [, command, ...args] = process.argv;
-      if (command !== 'records') {
-        process.stderr(`openstack-operator: no command ${JSON.stringify(command)} on the sandbox\n`);
-        return 2;
-      }
-      return await runRecords(args, {
-        read: (path) => process.files.read(path),
-        http: (call) => overNetwork(process, call),
+      const world = {
+        http: (call: HttpCall) => overNetwork(process, call),
         clock: process.clock,
-        print: (line) => process.stdout(`${line}\n`),
+        print: (line: string) => process.stdout(`${line}\n`),
+        writeMessage: (text: string) => process.files.write('/dev/termination-log', text),
         signal: process.signal,
-      });
+      };
+      switch (command) {
+        case 'records':
+          return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
+        case 'count-servers':
+          return await runCountServers(args, { ...world, env: process.env });
+        case undefined:
+        default:
+          process.stderr(`openstack-operator: no command ${JSON.stringify(command)} on the sandbox\n`);
+          return 2;
+      }
     },
   },
 };

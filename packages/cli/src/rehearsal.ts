@@ -3,6 +3,7 @@ import {
   ConnectionError,
   CustomResourceDefinition,
   createClient,
+  type Health,
   type HttpRequest,
   isApiError,
   type KubeObject,
@@ -33,6 +34,8 @@ export interface RehearsalOptions {
   readonly capacity?: Readonly<Record<string, string>>;
   /** What its nodes can run beside OpenStack's images and the operator's. */
   readonly images?: readonly Image[];
+  /** Whether the Python of OpenStack's images resolves names for OVSDB, as Debian's does (default: no, as Kolla's). */
+  readonly resolver?: boolean;
   /** Put between operator and API server: a test that counts, delays or falsifies. */
   readonly wire?: (transport: Transport) => Transport;
   /** What the API server asks before it serves, and what goes wrong with it (see `createSandbox`). */
@@ -45,6 +48,12 @@ export interface OperatorLife {
   readonly identity?: string;
   /** Follows these namespaces only. */
   readonly namespaces?: readonly string[];
+  /** Its own namespace, which is its name on the resources that it manages (default: `operatorNamespace`). */
+  readonly namespace?: string;
+  /** Gets its checks. */
+  readonly health?: Health;
+  /** Manages the resources that are annotated with this class. */
+  readonly operatorClass?: string;
   /** Whom it logs in as (default: an administrator). */
   readonly user?: User;
   /** Aborted: it ends in that moment as by SIGKILL, even while it starts. */
@@ -87,13 +96,14 @@ export async function createRehearsal({
   nodes = ['node-1'],
   capacity = { cpu: '2', memory: '8Gi' },
   images = [],
+  resolver = false,
   wire: between = (transport) => transport,
   server = {},
 }: RehearsalOptions): Promise<Rehearsal> {
   const sandbox = createSandbox({
     clock,
     random,
-    images: [...openstackImages(), operatorImage, ...images],
+    images: [...openstackImages({ resolver }), operatorImage, ...images],
     ...server,
     nodes: nodes.map((name) => ({ name, capacity })),
   });

@@ -2,7 +2,7 @@ import { group } from '@openstack-operator/openstack';
 import { stringify } from 'yaml';
 import { CommandError } from './command-error.ts';
 import { readResources } from './read-resources.ts';
-import { objectsOf, renderAll } from './render.ts';
+import { claimsOf, objectsOf, renderAll } from './render.ts';
 
 /** What `--capabilities` may name, and the kinds that it means. */
 const capabilities: Readonly<Record<string, string>> = { 'gateway-api': `gateway.networking.k8s.io/HTTPRoute` };
@@ -27,8 +27,10 @@ export function renderCommand(options: { file: string; capabilities: string }): 
         process.exitCode = 1;
       }
     }
-    for (const object of objectsOf(composition)) {
-      process.stdout.write(`---\n${stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })}`);
+    const claims = claimsOf(composition).join('');
+    for (const [index, object] of objectsOf(composition).entries()) {
+      const above = index === 0 ? claims : '';
+      process.stdout.write(`---\n${above}${stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 })}`);
     }
   }
 }

@@ -56,6 +56,27 @@ export function objectsOf(composition: Composition): KubeObject[] {
   return composition.steps.flatMap(({ objects }) => objects.flatMap(shown));
 }
 
+/**
+ * What a composition claims of the cluster's nodes, as comments of YAML: `kubectl apply` passes over them, because the
+ * labels are the operator's to put on.
+ */
+export function claimsOf(composition: Composition): string[] {
+  return composition.steps
+    .flatMap(({ objects }) => objects)
+    .flatMap((desired) => {
+      if (desired.verb !== 'claim') return [];
+      const { labels, selector, count, tolerations = [] } = desired;
+      const having = Object.entries(selector).map(([name, value]) => `${name}=${value}`);
+      const lines = [
+        `Claims ${count ?? 'all'} nodes that are Ready, schedulable, and of no other cloud, and labels them:`,
+        ...Object.entries(labels).map(([name, value]) => `  ${name}: ${value}`),
+        `their labels: ${having.length === 0 ? 'any' : having.join(', ')}`,
+        `their taints: ${tolerations.length === 0 ? 'none that keeps pods away' : `none but what ${JSON.stringify(tolerations)} tolerates`}`,
+      ];
+      return [lines.map((line) => `# ${line}\n`).join('')];
+    });
+}
+
 function shown(desired: Desired): KubeObject[] {
   switch (desired.verb) {
     case 'apply':

@@ -10,7 +10,7 @@ export interface Row {
   /** Steps done and steps in all. */
   readonly done: number;
   readonly steps: number;
-  /** Milliseconds from the beginning until it became Ready. */
+  /** Milliseconds from the beginning until it became Ready, 0 for what was Ready before; a timestamp has whole seconds. */
   readonly readyAfter?: number;
 }
 
@@ -47,9 +47,14 @@ function rowOf(resource: StoredObject, begun: number): Row {
   };
   if (ready === undefined) return { ...row, state: 'working', text: 'has not reported yet' };
   if (ready.status === 'True') {
-    return { ...row, state: 'ready', text: '', readyAfter: parseTimestamp(ready.lastTransitionTime) - begun };
+    return { ...row, state: 'ready', text: '', readyAfter: readyAfter(ready, begun) };
   }
   return { ...row, state: ready.reason === 'JobFailed' ? 'failed' : 'working', text: ready.message };
+}
+
+/** A timestamp is cut to its second, so that `begun` has to be, too. */
+function readyAfter({ lastTransitionTime }: Condition, begun: number): number {
+  return Math.max(0, parseTimestamp(lastTransitionTime) - Math.floor(begun / 1000) * 1000);
 }
 
 function waitingRow(title: string, { reason, message, status }: Condition): Row {
@@ -59,22 +64,26 @@ function waitingRow(title: string, { reason, message, status }: Condition): Row 
 const marks = { ready: '✔', working: '◐', failed: '✘', waiting: '·', skipped: '-' } as const;
 const colours = { ready: 32, working: 33, failed: 31, waiting: 90, skipped: 90 } as const;
 
-/** The rows as text of at most `width` columns, with colours for a terminal. */
-export function treeText(rows: readonly Row[], width: number): string[] {
+/** The rows as text of at most `width` columns (undefined or 0: unknown, nothing is cut), with colours for a terminal. */
+export function treeText(rows: readonly Row[], width: number | undefined): string[] {
   const titleWidth = Math.max(...rows.map(({ title }) => title.length), 0);
   return rows.map((row, index) => {
     const branch = index === rows.length - 1 ? '└─' : '├─';
     const count = row.steps === 0 ? '     ' : `${row.done}/${row.steps}`.padStart(5);
-    const text = row.state === 'ready' ? seconds(row.readyAfter ?? 0) : row.text;
+    const text = row.state === 'ready' ? wholeSeconds(row.readyAfter ?? 0) : row.text;
     const plain = `${branch} ${marks[row.state]} ${row.title.padEnd(titleWidth)} ${count}  ${text}`;
-    const line = plain.length > width ? `${plain.slice(0, width - 1)}…` : plain;
+    const line = width && plain.length > width ? `${plain.slice(0, width - 1)}…` : plain;
     return line.replace(marks[row.state], `\u001b[${colours[row.state]}m${marks[row.state]}\u001b[0m`);
   });
 }
 
 /** `12.3 s`, `2 min 05 s`. */
 export function seconds(ms: number): string {
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : wholeSeconds(ms);
+}
+
+/** `12 s`, `2 min 05 s`. */
+function wholeSeconds(ms: number): string {
   const whole = Math.round(ms / 1000);
-  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 }

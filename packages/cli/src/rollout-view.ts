@@ -4,7 +4,7 @@ import { rolloutRows, seconds, treeText } from './rollout-tree.ts';
 
 /**
  * Shows how far a rollout is, whenever it is called: a tree on a terminal, plain lines elsewhere. `begun` and `now`:
- * milliseconds of the rollout's clock.
+ * milliseconds since the epoch, by the clock that the resources' timestamps come from.
  */
 export function rolloutView(begun: number, now: () => number): Draw {
   return process.stdout.isTTY ? treeView(begun, now) : lineView(begun, now);

@@ -5,7 +5,7 @@ export { type Api, type ApiObject, group, type PrinterColumn, version } from './
 export type { GatewayRef } from './api/exposure.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './api/glance.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './api/keystone.ts';
-export { kindOf, kinds } from './api/kinds.ts';
+export { broughtBy, kindOf, kinds, knownKindOf } from './api/kinds.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './api/mariadb.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './api/memcached.ts';
 export { nameLength } from './api/names.ts';
@@ -22,29 +22,49 @@ export { type ChassisGroup, OVNNetwork, type OVNNetworkSpec, type OVNNetworkStat
 export { Placement, type PlacementSpec, type PlacementStatus } from './api/placement.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './api/rabbitmq.ts';
 export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from './api/references.ts';
+export type { ScheduleStatus } from './api/schedules.ts';
 export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
-export type { Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
+export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
 export { children, phases } from './control-plane/children.ts';
-export { composeControlPlane, phaseOf } from './control-plane/compose.ts';
+export { claimingService, composeControlPlane, phaseOf } from './control-plane/compose.ts';
+export { dependentsOf } from './control-plane/dependents.ts';
+export { isNodeAgent, isSelected, nodeStates } from './engine/agents.ts';
 export { type Composition, compose } from './engine/compose.ts';
+export { conditionOf } from './engine/conditions.ts';
+export { keyIdOf, templateOf } from './engine/credential-digest.ts';
+export { troubleOf } from './engine/deadlines.ts';
+export {
+  type Deregistration,
+  deregistration,
+  deregistrationSeconds,
+  hasExternalRecords,
+} from './engine/deregistration.ts';
 export { digest } from './engine/digest.ts';
-export { conditionOf, type Judgement, judgeAll, podWords } from './engine/judge.ts';
+export { gatewayOf } from './engine/exposure.ts';
+export { awaitedMessage, type Judgement, judgeAll, type UncleanNode } from './engine/judge.ts';
 export { lastWordsOf } from './engine/last-words.ts';
 export {
   annotations,
+  auditSuffix,
+  claimantOf,
+  cleaningLabel,
   cloudLabel,
   cloudOf,
   fieldManager,
   labelsOf,
   nodeGroupLabel,
   prefix,
+  recordsJobs,
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';
-export { deeds, type Reason, reasons } from './engine/reasons.ts';
+export { podWords } from './engine/pod-words.ts';
+export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
+export { gatewayFacts } from './engine/route-problem.ts';
+export { scheduleStatus } from './engine/schedule-status.ts';
 export { defineService, type Service } from './engine/service.ts';
 export type {
   DataGuard,
@@ -53,12 +73,15 @@ export type {
   Generator,
   KeyRotation,
   NodeClaim,
+  NodeCleaning,
   Observe,
   Problem,
   Progress,
   Step,
+  Toleration,
 } from './engine/step.ts';
 export {
+  configMapDigest,
   emptySurroundings,
   type GatewayFacts,
   type ReferenceField,
@@ -67,5 +90,7 @@ export {
   type ServiceSpec,
   type Surroundings,
 } from './engine/surroundings.ts';
+export { nodeCleaning } from './infrastructure/node-cleaning.ts';
 export { referencesIn, resolveReferences } from './oslo/references.ts';
 export { services } from './services/index.ts';
+export { serverCount, serverCountJob } from './services/nova/server-count.ts';

@@ -1,21 +1,17 @@
+import { controllerOf, type Kind, type KubeObject, Node, type StoredObject } from '@openstack-operator/kube';
 import {
-  controllerOf,
-  isApiError,
-  type Kind,
-  type KubeObject,
-  Node,
-  type StoredObject,
-} from '@openstack-operator/kube';
-import {
-  cloudLabel,
+  annotations,
+  cleaningLabel,
   cloudOf,
-  conditionOf,
-  fieldManager,
   type NodeClaim,
   OpenStackControlPlane,
   services,
 } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import { hasLabels, nodesByCloud, patchNode } from './cluster-nodes.ts';
+import type { Begun, Pass } from './pass.ts';
+import { planOf, release, reservedNodes } from './released-nodes.ts';
+import { assertStillMeant } from './still-meant.ts';
+import { type Again, write } from './write.ts';
 
 /** Finalizer of who claims nodes: their labels live outside its namespace, and no garbage collector takes them off. */
 export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
@@ -24,36 +20,50 @@ export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
 const claimants: readonly Kind[] = services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind);
 
 /**
- * Labels nodes until the claim is met. A node is taken by a patch under its resourceVersion: of two clouds that want it
- * one wins. Nodes that are claimed stay, whatever becomes of their labels otherwise: guests may run there.
+ * Labels nodes until the claim is met, and has those cleaned that another cloud has left. A node is taken by a patch
+ * under its resourceVersion: of two clouds that want it one wins. Nodes that are claimed stay, whatever becomes of their
+ * labels otherwise: guests may run there.
+ * @returns when to look again, as nothing else tells of it
  */
-export async function claimNodes(pass: Pass, claim: NodeClaim): Promise<void> {
-  if (!pass.cache.has(Node)) return;
-  const nodes = pass.cache.list(Node);
-  const mine = nodes.filter((node) => hasLabels(node, claim.labels));
-  const wanted = claim.count ?? Number.POSITIVE_INFINITY;
-  const free = nodes
-    .filter((node) => isEligible(node, claim))
-    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-    .slice(0, Math.max(0, wanted - mine.length));
-  for (const node of free) {
-    await label(pass, node, claim.labels);
-    pass.event({
-      type: 'Normal',
-      reason: 'NodeClaimed',
-      action: 'Claim',
-      note: `node ${node.metadata.name} belongs to this cloud now`,
+export async function claimNodes(pass: Pass, claim: NodeClaim): Promise<Again> {
+  if (!pass.cache.has(Node)) return undefined;
+  const { cleaning } = claim;
+  const { take, reserve, held, waits } = planOf(pass, claim);
+  for (const node of take) {
+    await patchNode(pass, node, {
+      labels: { ...claim.labels, ...(hasLabels(node, cleaning.labels) ? { [cleaningLabel]: null } : {}) },
+      annotations: { [annotations.releasedFrom]: null },
     });
+    tell(pass, 'NodeClaimed', 'Claim', `node ${node.metadata.name} belongs to this cloud now`);
   }
+  // The other way round a node could be left with a label that nobody looks at any more.
+  if (reserve.length + held.length > 0) await write(pass, { verb: 'apply', object: cleaning.daemonSet }, {});
+  for (const node of reserve) {
+    await patchNode(pass, node, { labels: cleaning.labels });
+    const from = node.metadata.annotations?.[annotations.releasedFrom];
+    tell(pass, 'NodeCleaning', 'Clean', `node ${node.metadata.name} is cleaned of what ${from} has left there`);
+  }
+  return waits ? agentsAgain : undefined;
 }
+
+function tell(pass: Pass, reason: string, action: string, note: string): void {
+  pass.event({ type: 'Normal', reason, action, note });
+}
+
+/** Milliseconds between two looks at agents of another cloud that are to end. */
+const agentsAgain = 5000;
 
 /** Whether a resource claims its nodes itself, as no control plane does it. */
 export function standsAlone(resource: KubeObject): boolean {
   return controllerOf(resource)?.kind !== OpenStackControlPlane.kind;
 }
 
-/** Takes the labels off all nodes of the resource's cloud, unless another resource that stands alone shares them. */
-export async function releaseNodes(pass: Pass): Promise<void> {
+/**
+ * Takes the labels off all nodes of the resource's cloud, unless another resource that stands alone shares them, and
+ * notes on each who has let it go. Nothing is waited for, and nothing is made: the namespace may be going, and so may
+ * the node. What is still there is found by who claims the node next.
+ */
+export async function releaseNodes(pass: Begun): Promise<void> {
   const { cache, object: resource } = pass;
   if (!cache.has(Node)) return;
   const cloud = cloudOf(resource);
@@ -61,36 +71,11 @@ export async function releaseNodes(pass: Pass): Promise<void> {
     .filter((kind) => cache.has(kind))
     .flatMap((kind) => cache.list(kind, { namespace: resource.metadata.namespace ?? '' }))
     .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined);
-  if (others.some((other) => standsAlone(other) && cloudOf(other) === cloud)) return;
-  for (const node of pass.cache.list(Node)) {
-    const labels = node.metadata.labels ?? {};
-    if (labels[cloudLabel] !== cloud) continue;
-    const ours = Object.keys(labels).filter((name) => name.startsWith('openstack.k8s.io/'));
-    await label(pass, node, Object.fromEntries(ours.map((name) => [name, null])));
+  const isShared = others.some((other) => standsAlone(other) && cloudOf(other) === cloud);
+  const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
+  const claimed: readonly StoredObject[] = isShared ? [] : cache.byIndex(Node, nodesByCloud, cloud);
+  for (const node of [...claimed, ...reservedNodes(pass)]) {
+    assertStillMeant(pass, `the release of node ${node.metadata.name}`);
+    await release(pass, node, { keeps: claimed.includes(node) && deletionPolicy !== 'Delete' });
   }
-}
-
-async function label(pass: Pass, node: StoredObject, labels: Readonly<Record<string, string | null>>): Promise<void> {
-  const { name, resourceVersion } = node.metadata;
-  try {
-    await pass.client.patch(
-      Node,
-      { name },
-      'merge',
-      { metadata: { resourceVersion, labels } },
-      { fieldManager, signal: pass.signal },
-    );
-  } catch (error) {
-    if (!isApiError(error, 404)) throw error;
-  }
-}
-
-function isEligible(node: StoredObject, { selector }: NodeClaim): boolean {
-  const { unschedulable } = (node['spec'] ?? {}) as { unschedulable?: boolean };
-  const free = node.metadata.labels?.[cloudLabel] === undefined;
-  return free && unschedulable !== true && conditionOf(node, 'Ready')?.status === 'True' && hasLabels(node, selector);
-}
-
-function hasLabels(node: StoredObject, labels: Readonly<Record<string, string>>): boolean {
-  return Object.entries(labels).every(([name, value]) => node.metadata.labels?.[name] === value);
 }

@@ -2,7 +2,12 @@ import { type Client, defineKind, type Kind, type KubeObject, Node, StorageClass
 
 interface SelfSubjectAccessReview extends KubeObject {
   readonly spec: {
-    readonly resourceAttributes: { readonly group: string; readonly resource: string; readonly verb: string };
+    readonly resourceAttributes: {
+      readonly group: string;
+      readonly resource: string;
+      readonly verb: string;
+      readonly name?: string;
+    };
   };
   readonly status?: { readonly allowed: boolean };
 }
@@ -26,20 +31,25 @@ const optional: readonly { kind: Kind; verbs: readonly string[] }[] = [
 export async function hiddenKinds(client: Client, signal: AbortSignal): Promise<Kind[]> {
   const hidden: Kind[] = [];
   for (const { kind, verbs } of optional) {
-    const answers = await Promise.all(verbs.map((verb) => mayI(client, kind, verb, signal)));
+    const answers = await Promise.all(verbs.map((verb) => mayI(client, { kind, verb }, signal)));
     if (answers.includes(false)) hidden.push(kind);
   }
   return hidden;
 }
 
-async function mayI(client: Client, { group, plural }: Kind, verb: string, signal: AbortSignal): Promise<boolean> {
+/** Whether the operator may do that in the whole cluster, or with the object of that name. */
+export async function mayI(
+  client: Client,
+  { kind: { group, plural }, ...asked }: { readonly kind: Kind; readonly verb: string; readonly name?: string },
+  signal: AbortSignal,
+): Promise<boolean> {
   const review = await client.create(
     SelfSubjectAccessReview,
     {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
       metadata: {},
-      spec: { resourceAttributes: { group, resource: plural, verb } },
+      spec: { resourceAttributes: { group, resource: plural, ...asked } },
     },
     { signal },
   );

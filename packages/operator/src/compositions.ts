@@ -43,16 +43,28 @@ export class Compositions {
     return composition;
   }
 
+  /** What a resource was composed to last; undefined before its first time. */
+  last(key: string): Composition | undefined {
+    return this.#known.get(key)?.composition;
+  }
+
   /** The resource is gone. */
   forget(key: string): void {
     this.#known.delete(key);
   }
 }
 
-/** What somebody wants of an object, without what has become of it: compose may not know that. */
-function stated({ apiVersion, kind, metadata, spec }: StoredObject): StoredObject {
+/** What somebody wants of an object, without what has become of it: compose may not know that, but of which cloud it is. */
+function stated({ apiVersion, kind, metadata, spec, status }: StoredObject): StoredObject {
   const { name, namespace, uid, labels, annotations, ownerReferences } = metadata;
   const kept = { name, namespace, uid, labels, annotations, ownerReferences };
+  const { cloud } = (status ?? {}) as { cloud?: string };
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  return { apiVersion, kind, metadata: { ...defined, name, uid, resourceVersion: '' }, spec };
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...defined, name, uid, resourceVersion: '' },
+    spec,
+    ...(cloud === undefined ? {} : { status: { cloud } }),
+  };
 }

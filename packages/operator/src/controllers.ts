@@ -1,21 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  after,
   type Change,
   ConfigMap,
   type Controller,
   ControllerRevision,
+  CronJob,
   controller,
   DaemonSet,
   Deployment,
-  Event,
-  Gateway,
   HTTPRoute,
   Job,
   type Kind,
   type KubeObject,
   Service as KubeService,
   NetworkPolicy,
-  Node,
   type ObjectRef,
   PersistentVolumeClaim,
   Pod,
@@ -23,50 +22,61 @@ import {
   ReplicaSet,
   Secret,
   StatefulSet,
-  StorageClass,
   type StoredObject,
   type Watched,
 } from '@openstack-operator/kube';
 import {
+  annotations,
+  claimingService,
   compose,
   composeControlPlane,
   conditionOf,
+  deregistration,
   fieldManager,
+  hasExternalRecords,
+  isPending,
   kinds,
   OpenStackControlPlane,
   type Progress,
   phaseOf,
-  reasons,
   retainedForLabel,
   type Service,
   services,
+  troubleOf,
 } from '@openstack-operator/openstack';
+import { autoscalerWatch } from './autoscalers.ts';
 import { standsAlone } from './claim-nodes.ts';
 import { Compositions } from './compositions.ts';
+import {
+  gatewayWatches,
+  indexesOf,
+  named,
+  nodeWatch,
+  referenceWatch,
+  refOf,
+  secretsOfReferences,
+  serviceWatches,
+  storageClassWatches,
+} from './concerned.ts';
+import { Contention } from './contention.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
-import type { Pass } from './pass.ts';
+import { Refusals } from './managing-operator.ts';
+import { MountEventReader } from './mount-events.ts';
+import type { OperatorFacts, OperatorMemory } from './pass.ts';
 import { reconcile } from './reconcile.ts';
 import { isPaused } from './report.ts';
+import { schedulesOf } from './schedules.ts';
 import { slim } from './slim.ts';
 
-/** What all passes of one operator share. */
-export interface OperatorFacts {
-  /** Key of the digests of Secrets: 32 bytes that stay the same across restarts. */
-  readonly digestKey: Uint8Array;
-  /** Image of the operator itself, for its Jobs. */
-  readonly operatorImage: string;
-  /** The cluster's DNS domain. */
-  readonly clusterDomain: string;
+/** What the controllers are made with. */
+export interface ControllerFacts extends OperatorFacts {
   /** Cluster-scoped kinds that it may not use (default: none). */
   readonly hidden?: readonly Kind[];
 }
 
 /** Only what we made is followed: label of every object of ours. */
 const ours = { labelSelector: `app.kubernetes.io/managed-by=${fieldManager}` };
-
-/** A pod whose volume cannot be mounted says so in an event alone (kubelet, MountVolume.SetUp). */
-const unmounted = { fieldSelector: 'reason=FailedMount' };
 
 /** Kinds that services own. */
 const ownedKinds: readonly Kind[] = [
@@ -77,76 +87,121 @@ const ownedKinds: readonly Kind[] = [
   StatefulSet,
   DaemonSet,
   Job,
+  CronJob,
   PodDisruptionBudget,
   NetworkPolicy,
   PersistentVolumeClaim,
 ];
 
 /** One controller for each kind: the services, and the control plane above them. */
-export function operatorControllers(facts: OperatorFacts): Controller[] {
+export function operatorControllers(options: ControllerFacts): Controller[] {
+  const facts = { ...options, refusals: new Refusals(), contention: new Contention() };
   return [controlPlaneController(facts), ...services.map((service) => serviceController(service, facts))];
 }
 
-function serviceController(service: Service, facts: OperatorFacts): Controller {
+function serviceController(service: Service, facts: ControllerFacts & OperatorMemory): Controller {
   const { kind } = service;
+  const fields = [...service.references, ...(service.mentions ?? [])];
+  const referred = fields.map((field) => [field, referenceKinds[field]] as const);
   const compositions = new Compositions((resource, surroundings) => compose(service, resource, surroundings));
+  const mounts = new MountEventReader();
   return controller(kind, {
-    gone: (key) => compositions.forget(key),
+    gone: (key) => {
+      compositions.forget(key);
+      facts.refusals.forget(kind.kind, key);
+      mounts.forget(key);
+    },
+    indexes: indexesOf(fields),
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
     watches: seen(facts, [
       { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
-      ...[...service.references, ...(service.mentions ?? [])].map(
-        (field): Watched => referenceWatch(kind, referenceKinds[field], field),
-      ),
+      ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
+      secretsOfReferences(kind, referred, ours),
+      ...serviceWatches(kind, service.references, ours),
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
-      { kind: Secret, individually: true, references: broughtSecrets },
+      { kind: Secret, individually: true, references: named('Secret') },
+      { kind: ConfigMap, individually: true, references: named('ConfigMap') },
       ...[Pod, ReplicaSet, ControllerRevision].map(
         (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name), transform: slim }),
       ),
-      { kind: Event, selection: unmounted, map: instanceOfPod(service.name) },
-      { kind: StorageClass, map: (_storageClass, cache) => cache.list(kind).map(refOf) },
-      { kind: Gateway, map: (_gateway, cache) => cache.list(kind).map(refOf) },
-      { kind: Node, when: matters, map: (_node, cache) => cache.list(kind).map(refOf) },
+      autoscalerWatch(kind),
+      ...storageClassWatches(kind),
+      ...gatewayWatches(kind, fields),
+      nodeWatch(kind, (key) => compositions.last(key)),
     ]),
-    reconcile: (context) => {
-      const pass: Pass = { ...context, ...facts };
-      return reconcile(pass, {
-        compose: () => compositions.of(pass.key, pass.object, gather(pass, service)),
-        phase: servicePhase,
-        claimsNodes: service.claims !== undefined && standsAlone(pass.object),
-      });
+    reconcile: async (context) => {
+      const { words: unmounted, requeueAfter } = await mounts.read(context, service.name);
+      // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
+      const undigested = { ...context, ...facts, unmounted, digestKey: { bytes: new Uint8Array(32) } };
+      const result = await reconcile(
+        { ...context, ...facts, unmounted },
+        {
+          compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, service)),
+          composeFormer: (pass, key, formerOperatorImage) =>
+            compose(service, pass.object, {
+              ...gather(pass, service, key),
+              ...(formerOperatorImage === undefined ? {} : { formerOperatorImage }),
+            }),
+          phase: servicePhase,
+          observed: schedulesOf,
+          ...(hasExternalRecords(service, context.object)
+            ? {
+                deregistration: () =>
+                  deregistration(service, context.object, gather(undigested, service), (name) => {
+                    const { namespace = '' } = context.object.metadata;
+                    return context.cache.get(Secret, { namespace, name }) !== undefined;
+                  }),
+              }
+            : {}),
+          claimsNodes: service.claims !== undefined && standsAlone(context.object),
+        },
+      );
+      if (requeueAfter === undefined || (result !== undefined && result.after < requeueAfter)) return result;
+      return after(requeueAfter);
     },
   });
 }
 
-function controlPlaneController(facts: OperatorFacts): Controller {
+function controlPlaneController(facts: ControllerFacts & OperatorMemory): Controller {
   const compositions = new Compositions(composeControlPlane);
   return controller(OpenStackControlPlane as Kind, {
-    gone: (key) => compositions.forget(key),
-    owns: kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: delayOfProgress })),
+    gone: (key) => {
+      compositions.forget(key);
+      facts.refusals.forget(OpenStackControlPlane.kind, key);
+    },
+    owns: [
+      ...kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: delayOfProgress })),
+      { kind: DaemonSet, selection: ours },
+    ],
+    indexes: indexesOf([]),
     watches: seen(facts, [
-      { kind: Node, when: matters, map: (_node, cache) => cache.list(OpenStackControlPlane as Kind).map(refOf) },
+      { kind: Pod, selection: ours, map: instanceOf(claimingService), transform: slim },
+      nodeWatch(OpenStackControlPlane as Kind, (key) => compositions.last(key)),
     ]),
     reconcile: (context) => {
-      const pass: Pass = { ...context, ...facts };
-      return reconcile(pass, {
-        compose: () => compositions.of(pass.key, pass.object, gather(pass, undefined)),
-        phase: phaseOf,
-        observed: controlPlaneStatus,
-        claimsNodes: true,
-      });
+      return reconcile(
+        { ...context, ...facts, unmounted: new Map() },
+        {
+          compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, undefined)),
+          phase: phaseOf,
+          observed: controlPlaneStatus,
+          claimsNodes: true,
+        },
+      );
     },
   });
 }
 
 /** What may be followed of what is to be followed. */
-function seen({ hidden = [] }: OperatorFacts, watches: readonly Watched[]): readonly Watched[] {
+function seen({ hidden = [] }: ControllerFacts, watches: readonly Watched[]): readonly Watched[] {
   return watches.filter(({ kind }) => !hidden.includes(kind));
 }
 
-/** Whether a control plane came, was put to rest, or goes on: then its children do so as well. */
+/** Whether a control plane came, was put to rest, goes on, or is another operator's: then its children are so as well. */
 function turned({ object, old }: Change): boolean {
-  return old === undefined || isPaused(object) !== isPaused(old);
+  const notes = (one: StoredObject) =>
+    [annotations.operator, annotations.operatorClass].map((name) => one.metadata.annotations?.[name]);
+  return old === undefined || isPaused(object) !== isPaused(old) || !isDeepStrictEqual(notes(object), notes(old));
 }
 
 /**
@@ -162,40 +217,14 @@ function delayOfProgress({ type, object, old }: Change): number {
 }
 
 function ownedBy(kind: Kind): NonNullable<Watched['map']> {
-  return ({ metadata: { uid } }, cache) => cache.byIndex(kind, 'controller', uid).map(refOf);
-}
-
-/** Heartbeats of nodes concern nobody: only their labels, their taints and whether they are Ready do. */
-function matters({ object: node, old }: Change): boolean {
-  const facts = (one: StoredObject | undefined) => [
-    one?.metadata.labels,
-    one?.['spec'],
-    one && conditionOf(one, 'Ready')?.status,
-  ];
-  return old === undefined || !isDeepStrictEqual(facts(node), facts(old));
+  return (owner, cache) => cache.controlledBy(kind, owner).map(refOf);
 }
 
 /** The phase of a service, from its steps. */
-function servicePhase(progress: readonly Progress[]): string {
+function servicePhase(progress: readonly Progress[], resource: KubeObject): string {
   const open = progress.filter(({ status }) => status !== 'True');
   if (open.length === 0) return 'Ready';
-  return open.some(({ reason }) => reasons[reason] === 'stuck') ? 'Failed' : 'Progressing';
-}
-
-/** Wakes who refers to an object by name, and who means "the only one of its namespace". */
-function referenceWatch(kind: Kind, referred: Kind, field: string): Watched {
-  return {
-    kind: referred,
-    map: (changed, cache) =>
-      cache
-        .list(kind, { namespace: changed.metadata.namespace ?? '' })
-        .filter((object) => [undefined, changed.metadata.name].includes(nameIn(object, field)))
-        .map(refOf),
-  };
-}
-
-function nameIn(object: KubeObject, field: string): string | undefined {
-  return ((object['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
+  return troubleOf(open, resource) ?? (isPending(progress) ? 'Pending' : 'Progressing');
 }
 
 /** Objects that outlive their resource have no owner reference: their label says whose they are. */
@@ -212,32 +241,4 @@ function instanceOf(service: string): (changed: StoredObject) => ObjectRef[] {
     const name = labels?.['app.kubernetes.io/instance'];
     return labels?.['app.kubernetes.io/name'] === service && name !== undefined ? [{ namespace, name }] : [];
   };
-}
-
-/** The resource whose pod an event is about. */
-function instanceOfPod(service: string): NonNullable<Watched['map']> {
-  const instance = instanceOf(service);
-  return (event, cache) => {
-    const { namespace, name } = (event['involvedObject'] ?? {}) as { namespace?: string; name?: string };
-    const pod = namespace === undefined || name === undefined ? undefined : cache.get(Pod, { namespace, name });
-    return pod === undefined ? [] : instance(pod);
-  };
-}
-
-/** The Secrets that users bring: every field of the spec whose name ends in `ecretName`. */
-function broughtSecrets(object: KubeObject): ObjectRef[] {
-  const names: ObjectRef[] = [];
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [field, inner] of Object.entries(value)) {
-      if (typeof inner === 'string' && /(^s|S)ecretName$/.test(field)) names.push({ name: inner });
-      else visit(inner);
-    }
-  };
-  visit(object['spec']);
-  return names;
-}
-
-function refOf({ metadata: { name, namespace = '' } }: StoredObject): ObjectRef {
-  return { namespace, name };
 }

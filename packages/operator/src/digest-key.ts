@@ -4,20 +4,101 @@ import {
   ConnectionError,
   isApiError,
   type Log,
-  type Random,
   Secret,
   type StoredObject,
   sleep,
 } from '@openstack-operator/kube';
+import { digest, fieldManager } from '@openstack-operator/openstack';
+import { type Begun, readLive } from './pass.ts';
 
-/** Name of the Secret that holds the key, in the operator's own namespace. */
-export const digestKeySecret = 'openstack-operator-digest-key';
+/** Name of the Secret that holds the key, in the namespace of each cloud. */
+export const digestKeySecret = 'openstack-digest-key';
 
-/** What the key is made with. */
-export interface DigestKeyOptions {
+/** Name of the Secret of the one key that all clouds had, in the operator's own namespace. It is only read. */
+export const formerDigestKeySecret = 'openstack-operator-digest-key';
+
+/** The key of the digests of Secrets that stand in annotations. */
+export interface DigestKey {
+  /** 10 characters that follow from the key; undefined for the one key that all clouds had. */
+  readonly id?: string;
+  readonly bytes: Uint8Array;
+}
+
+/** One `DigestKey` for each state of a Secret: what was digested with it is remembered by it. */
+const known = new WeakMap<object, DigestKey>();
+
+/**
+ * The key of the digests of the resource's namespace: made once, and backed up with the namespace. When it is lost,
+ * another is made: digests name their key, and those of another key are adopted (adopt-digests.ts). Undefined while the
+ * namespace is being deleted, where nothing can be made any more.
+ * @throws Error when a Secret of that name is somebody else's
+ */
+export async function ensureDigestKey(begun: Begun): Promise<DigestKey | undefined> {
+  const { namespace = '' } = begun.object.metadata;
+  const ref = { namespace, name: digestKeySecret };
+  const found = (await readLive(begun, Secret, ref)) ?? (await createKey(begun, ref));
+  if (found === undefined) return undefined;
+  const key = keyIn(found) ?? keyIn(await completeKey(begun, found));
+  if (key === undefined) throw new Error(`Secret ${namespace}/${digestKeySecret} has no key "key"`);
+  return key;
+}
+
+function keyIn(secret: StoredObject): DigestKey | undefined {
+  const bytes = bytesIn(secret);
+  if (bytes === undefined) return undefined;
+  const key = known.get(secret) ?? { id: digest(`digest key ${bytes.toString('base64')}`), bytes };
+  known.set(secret, key);
+  return key;
+}
+
+function bytesIn(secret: StoredObject): Buffer | undefined {
+  const bytes = Buffer.from((secret['data'] as Record<string, string> | undefined)?.['key'] ?? '', 'base64');
+  return bytes.length === 0 ? undefined : bytes;
+}
+
+async function createKey(
+  begun: Begun,
+  ref: { readonly namespace: string; readonly name: string },
+): Promise<StoredObject<Secret> | undefined> {
+  const labels = { 'app.kubernetes.io/part-of': 'openstack', 'app.kubernetes.io/managed-by': fieldManager };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...ref, labels },
+    type: 'Opaque',
+    data: newKey(begun),
+  } as const;
+  try {
+    return await begun.client.create(Secret, secret, { fieldManager, signal: begun.signal });
+  } catch (error) {
+    // The admission plugin NamespaceLifecycle: nothing is created in a namespace that is being deleted.
+    if (isApiError(error, 403) && error.message.includes('is being terminated')) return undefined;
+    // Another resource of the namespace, or another replica, was faster.
+    if (!isApiError(error, 409)) throw error;
+    return await begun.client.get(Secret, ref, { signal: begun.signal });
+  }
+}
+
+/** A Secret whose key was taken out gets another one, under its resourceVersion. */
+async function completeKey(begun: Begun, live: StoredObject<Secret>): Promise<StoredObject> {
+  if (live.metadata.labels?.['app.kubernetes.io/managed-by'] !== fieldManager) {
+    const { namespace, name } = live.metadata;
+    throw new Error(
+      `Secret ${namespace}/${name} has no key "key", and is not the operator's: delete it, and the operator makes its own`,
+    );
+  }
+  const data = { ...live['data'], ...newKey(begun) };
+  return await begun.client.replace(Secret, { ...live, data }, { fieldManager, signal: begun.signal });
+}
+
+function newKey({ random }: Begun): { readonly key: string } {
+  return { key: Buffer.from(random.bytes(32)).toString('base64') };
+}
+
+/** What the former key is read with. */
+export interface FormerKeyOptions {
   readonly client: Client;
   readonly clock: Clock;
-  readonly random: Random;
   readonly log: Log;
   /** The operator's own namespace. */
   readonly namespace: string;
@@ -28,47 +109,23 @@ export interface DigestKeyOptions {
 const retryPeriod = 5000;
 
 /**
- * The key of the digests that stand in annotations: made once, so that a restart or another replica computes the same
- * digests and rolls nothing. Waits while the API server does not answer.
+ * The one key that all clouds had, where an operator of that time left it: with it, what really changed since is told
+ * from what only has another key now. Undefined when there is none, or when it may not be read.
  */
-export async function ensureDigestKey(options: DigestKeyOptions): Promise<Uint8Array> {
-  const { clock, log, namespace, signal } = options;
+export async function formerDigestKey(options: FormerKeyOptions): Promise<DigestKey | undefined> {
+  const { client, clock, log, namespace, signal } = options;
   for (;;) {
     try {
-      const secret = await keySecret(options);
-      const key = (secret['data'] as Record<string, string> | undefined)?.['key'];
-      if (key !== undefined) return Buffer.from(key, 'base64');
-      throw new Error(
-        `Secret ${namespace}/${digestKeySecret} has no key "key": delete it, and start the operator again, which makes it anew`,
-      );
+      const secret = await client.get(Secret, { namespace, name: formerDigestKeySecret }, { signal });
+      const bytes = bytesIn(secret);
+      return bytes === undefined ? undefined : { bytes };
     } catch (error) {
+      if (isApiError(error, 404) || isApiError(error, 403)) return undefined;
       const passes =
         error instanceof ConnectionError || (isApiError(error) && (error.code === 429 || error.code >= 500));
       if (!passes || signal.aborted) throw error;
-      log.warn('the key of digests could not be read or made yet', { secret: digestKeySecret, error });
+      log.warn('the former key of digests could not be read yet', { secret: formerDigestKeySecret, error });
       await sleep(clock, retryPeriod, signal);
     }
-  }
-}
-
-async function keySecret({ client, random, namespace, signal }: DigestKeyOptions): Promise<StoredObject> {
-  const ref = { namespace, name: digestKeySecret };
-  try {
-    return await client.get(Secret, ref, { signal });
-  } catch (error) {
-    if (!isApiError(error, 404)) throw error;
-  }
-  const metadata = { ...ref, labels: { 'app.kubernetes.io/part-of': 'openstack-operator' } };
-  const data = { key: Buffer.from(random.bytes(32)).toString('base64') };
-  try {
-    return await client.create(
-      Secret,
-      { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data },
-      { signal },
-    );
-  } catch (error) {
-    // Another replica was faster.
-    if (!isApiError(error, 409)) throw error;
-    return await client.get(Secret, ref, { signal });
   }
 }

@@ -3,14 +3,16 @@ import {
   Gateway,
   HTTPRoute,
   type Kind,
+  Service as KubeService,
   Node,
   Secret,
   StorageClass,
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
-  cloudLabel,
+  broughtBy,
   cloudOf,
+  configMapDigest,
   emptySurroundings,
   type GatewayFacts,
   Glance,
@@ -23,11 +25,15 @@ import {
   Placement,
   RabbitMQ,
   type ReferenceField,
+  type ReleaseStatus,
   type Resolved,
   type Service,
   type Surroundings,
 } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import { nodesByCloud } from './cluster-nodes.ts';
+import type { DigestKey } from './digest-key.ts';
+import { joinedNodes } from './joined-nodes.ts';
+import type { Begun, Pass } from './pass.ts';
 import { keyedDigest } from './write.ts';
 
 /** The kind that each reference field is about. */
@@ -43,31 +49,53 @@ export const referenceKinds: Readonly<Record<ReferenceField, Kind>> = {
   novaRef: Nova,
 };
 
-/** The only impure input of compose: what the cache shows, as far as compose may know it. */
-export function gather(pass: Pass, service: Pick<Service, 'references' | 'mentions'> | undefined): Surroundings {
+/** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
+export function gather(
+  pass: Pass,
+  service: Pick<Service, 'references' | 'mentions' | 'groups'> | undefined,
+  key: DigestKey = pass.digestKey,
+): Surroundings {
   const { cache, object: resource } = pass;
   const namespace = resource.metadata.namespace ?? '';
+  const { release: { target, deployed } = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
+  const release = target ?? deployed;
   const fields = [...(service?.references ?? []), ...(service?.mentions ?? [])];
   const references = fields.map((field) => [field, resolve(pass, field, resource)] as const);
-  const contents = [...cache.list(Secret, { namespace }), ...cache.list(ConfigMap, { namespace })];
+  const secrets = cache.list(Secret, { namespace });
+  const brought = (kind: Kind) => {
+    const names = new Set(broughtBy(resource).flatMap((one) => (one.kind === kind.kind ? [one.name] : [])));
+    return [...names].flatMap((name) => cache.get(kind, { namespace, name }) ?? []);
+  };
+  const configMaps = brought(ConfigMap);
   return {
     ...emptySurroundings,
     operatorImage: pass.operatorImage,
     clusterDomain: pass.clusterDomain,
+    ...(release === undefined ? {} : { release }),
     references: Object.fromEntries(references),
+    addresses: addressesOf(pass, fields.includes('ovnRef') ? references : []),
     served: new Set(cache.served(HTTPRoute) ? ['gateway.networking.k8s.io/HTTPRoute'] : []),
-    digests: Object.fromEntries(contents.map((object) => [object.metadata.name, keyedDigest(pass.digestKey, object)])),
-    secretKeys: Object.fromEntries(
-      cache.list(Secret, { namespace }).map(({ metadata, data }) => [metadata.name, Object.keys(data ?? {}).sort()]),
-    ),
+    digests: {
+      ...Object.fromEntries(secrets.map((one) => [one.metadata.name, keyedDigest(key, one)])),
+      ...Object.fromEntries(configMaps.map((one) => [configMapDigest(one.metadata.name), keyedDigest(key, one)])),
+    },
+    ...(key.id === undefined ? {} : { digestKeyId: key.id }),
+    secretKeys: keysOf(brought(Secret)),
+    configMapKeys: keysOf(configMaps),
     ...(cache.has(StorageClass) ? { storageClasses: storageClassesOf(pass) } : {}),
     gateways: cache.served(Gateway) ? gatewaysOf(pass) : {},
-    nodes: nodesOf(pass, resource),
+    nodes: service?.groups === undefined ? [] : nodesOf(pass, resource),
   };
 }
 
+/** Name -> keys of the data, sorted. */
+function keysOf(objects: readonly StoredObject[]): Record<string, readonly string[]> {
+  const keys = ({ data, binaryData }: StoredObject) => Object.keys({ ...(data as object), ...(binaryData as object) });
+  return Object.fromEntries(objects.map((object) => [object.metadata.name, keys(object).sort()]));
+}
+
 /** The resource that a field refers to: the named one, or the only one in the namespace. */
-function resolve(pass: Pass, field: ReferenceField, resource: StoredObject): Resolved {
+export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved {
   const kind = referenceKinds[field];
   const namespace = resource.metadata.namespace ?? '';
   const name = ((resource['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
@@ -87,6 +115,24 @@ function resolve(pass: Pass, field: ReferenceField, resource: StoredObject): Res
         ? `spec.${field} is not set and namespace ${namespace} has no ${kind.kind}; create one, or set spec.${field}`
         : `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`,
   };
+}
+
+/** Addresses of the Services of resources that are referred to, but for those that are being deleted. */
+function addressesOf(
+  { cache }: Pass,
+  references: readonly (readonly [ReferenceField, Resolved])[],
+): Record<string, string> {
+  const ovn = references.flatMap(([field, resolved]) =>
+    field === 'ovnRef' && 'found' in resolved ? [resolved.found] : [],
+  );
+  return Object.fromEntries(
+    ovn.flatMap((network) =>
+      cache.controlledBy(KubeService, network).flatMap(({ metadata, spec }) => {
+        const { clusterIP = '' } = (spec ?? {}) as { clusterIP?: string };
+        return ['', 'None'].includes(clusterIP) ? [] : [[metadata.name, clusterIP] as const];
+      }),
+    ),
+  );
 }
 
 function storageClassesOf(pass: Pass): Record<string, boolean> {
@@ -111,15 +157,16 @@ function gatewaysOf(pass: Pass): Record<string, GatewayFacts> {
 function nodesOf(pass: Pass, resource: StoredObject): Surroundings['nodes'] {
   if (!pass.cache.has(Node)) return [];
   const cloud = cloudOf(resource);
+  const joined = joinedNodes(pass);
   return pass.cache
-    .list(Node)
-    .filter((node) => node.metadata.labels?.[cloudLabel] === cloud)
+    .byIndex(Node, nodesByCloud, cloud)
     .map((node) => {
       const { addresses = [] } = (node['status'] ?? {}) as { addresses?: { type: string; address: string }[] };
       return {
         name: node.metadata.name,
         internalIp: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
         labels: node.metadata.labels ?? {},
+        joined: joined.has(node.metadata.name),
       };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,22 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import {
+  accessCheck,
+  type ConnectOptions,
   connect,
   createHealth,
   createLog,
   createMetrics,
   meteredTransport,
+  type Runtime,
   realClock,
   realRandom,
   serve,
 } from '@openstack-operator/kube';
+import { kinds } from '@openstack-operator/openstack';
 import { Registry } from 'prom-client';
 import { clusterDomainOf } from './cluster-domain.ts';
+import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
+import { ownImage } from './own-image.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
+import { runCountServers } from './records/servers.ts';
 import { runOperator } from './run-operator.ts';
 
 const usage = `openstack-operator: turns one custom resource into an OpenStack cloud, and keeps it
@@ -24,15 +31,25 @@ const usage = `openstack-operator: turns one custom resource into an OpenStack c
 Usage:
   openstack-operator run [options]                        the operator itself
   openstack-operator records TARGET --file FILE           keeps users, endpoints, vhosts (its Jobs call this)
+  openstack-operator records audit TARGET=FILE...         puts them right again (its CronJobs call this)
+  openstack-operator records remove TARGET=FILE...        takes them back (when a resource is deleted)
+  openstack-operator count-servers                        how many servers Nova has (a Job calls this before a deletion)
 
 Options of run:
   --kubeconfig PATH         which cluster (default: the one that this pod runs in, or $KUBECONFIG)
   --watch-namespaces A,B    only these namespaces: Roles are enough (default: all)
+  --operator-class NAME     only resources that are annotated openstack.k8s.io/operator-class: NAME (default: only those
+                            without that annotation); each operator has a namespace of its own
   --no-leader-election      this process is alone
-  --port N                  metrics and health (default 8080; 0: any free port)
+  --port N                  metrics and health, over plain HTTP (default 8080; 0: any free port)
+  --metrics-open            /metrics takes no token (default: one whose owner may get the nonResourceURL /metrics)
   --log-level LEVEL         debug, info, warn, error (default info)
 
-Environment: OPERATOR_NAMESPACE (its own namespace), OPERATOR_IMAGE (image of its Jobs), POD_NAME.
+  --help                    this text
+
+Environment: OPERATOR_NAMESPACE (its own namespace, and its name on the resources that it manages; default: the pod's),
+POD_NAME (its own pod), OPERATOR_IMAGE (image of its Jobs; default: that of its own pod), KUBECONFIG, NODE_OPTIONS
+(config/manager sets the heap to 70% of the memory limit).
 `;
 
 /** Ends the process: 0 stopped as asked, 1 failed, 2 wrong arguments. */
@@ -40,6 +57,10 @@ async function main(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)));
+  if (rest.includes('--help')) {
+    process.stdout.write(usage);
+    return 0;
+  }
   switch (command) {
     case 'run':
       keepHeapSmall();
@@ -47,6 +68,15 @@ async function main(args: readonly string[]): Promise<number> {
     case 'records':
       return await runRecords(rest, {
         read: (path) => readFileSync(path, 'utf8'),
+        http: nodeHttp({ signal: stop.signal }),
+        clock: realClock,
+        print: (line) => console.log(line),
+        writeMessage: (text) => writeFileSync('/dev/termination-log', text),
+        signal: stop.signal,
+      });
+    case 'count-servers':
+      return await runCountServers(rest, {
+        env: process.env,
         http: nodeHttp({ signal: stop.signal }),
         clock: realClock,
         print: (line) => console.log(line),
@@ -71,46 +101,72 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
     options: {
       kubeconfig: { type: 'string' },
       'watch-namespaces': { type: 'string' },
+      'operator-class': { type: 'string' },
       'no-leader-election': { type: 'boolean' },
       port: { type: 'string', default: '8080' },
+      'metrics-open': { type: 'boolean' },
       'log-level': { type: 'string', default: 'info' },
     },
   });
   const level = values['log-level'] as 'debug' | 'info' | 'warn' | 'error';
   const log = createLog({ clock: realClock, write: (line) => process.stdout.write(`${line}\n`), level });
   const { env } = process;
-  const metrics = createMetrics(new Registry());
+  const registry = new Registry();
+  const metrics = createMetrics(registry);
+  let runtime: Runtime | undefined;
+  conditionMetrics(registry, () => kinds.flatMap((kind) => runtime?.cache.list(kind) ?? []));
   const health = createHealth();
-  const { client, namespace } = await connect({
+  const connection: ConnectOptions = {
     clock: realClock,
     env,
     wrap: (transport, host) => meteredTransport(transport, metrics, host),
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
+  };
+  const { client, namespace } = await connect(connection);
+  // A renewal of the lease waits behind no other request.
+  const { client: leaseClient } = await connect(connection);
+  const serving = await serve({
+    port: Number(values.port),
+    metrics,
+    health,
+    log,
+    ...(values['metrics-open'] === true ? {} : { access: accessCheck({ client, clock: realClock, log }) }),
   });
-  const serving = await serve({ port: Number(values.port), metrics, health });
   log.info('serves metrics and health', { port: serving.port });
   const watched = values['watch-namespaces'];
+  const operatorClass = values['operator-class'];
+  const own = env['OPERATOR_NAMESPACE'] ?? namespace;
+  const pod = env['POD_NAME'];
   try {
+    const operatorImage =
+      env['OPERATOR_IMAGE'] ??
+      (pod === undefined ? undefined : await ownImage({ client, clock: realClock, log, signal, namespace: own, pod }));
     await runOperator({
       client,
+      leaseClient,
       clock: realClock,
       random: realRandom,
       log,
       signal,
-      namespace: env['OPERATOR_NAMESPACE'] ?? namespace,
+      namespace: own,
       ...(values['no-leader-election'] === true
         ? {}
         : { identity: `${env['POD_NAME'] ?? hostname()}_${randomUUID()}` }),
       ...(watched === undefined ? {} : { namespaces: watched.split(',') }),
-      ...(env['OPERATOR_IMAGE'] === undefined ? {} : { operatorImage: env['OPERATOR_IMAGE'] }),
+      ...(operatorClass === undefined ? {} : { operatorClass }),
+      ...(operatorImage === undefined ? {} : { operatorImage }),
       ...clusterDomain(),
       metrics,
       health,
+      started: (started) => {
+        runtime = started;
+      },
     });
     return 0;
   } finally {
     await serving.close();
     await client.close();
+    await leaseClient.close();
   }
 }
 

@@ -1,91 +1,217 @@
-import { ControllerRevision, DaemonSet, Pod, type StoredObject } from '@openstack-operator/kube';
-import { annotations, type Composition, conditionOf, kindOf } from '@openstack-operator/openstack';
+import { isDeepStrictEqual } from 'node:util';
+import { ControllerRevision, DaemonSet, Node, Pod, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import {
+  annotations,
+  awaitedMessage,
+  type Composition,
+  cloudOf,
+  conditionOf,
+  isNodeAgent,
+  isSelected,
+  kindOf,
+  nodeGroupLabel,
+} from '@openstack-operator/openstack';
+import { nodesByCloud } from './cluster-nodes.ts';
 import type { Pass } from './pass.ts';
+import type { Again } from './write.ts';
+
+/** Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more. */
+const patience = 120_000;
 
 /**
- * Replaces node agents of an older revision, one pod at a time, and the next only when every agent of the resource is
- * Ready again: DaemonSets of node agents are `OnDelete`, because a node loses its network or its consoles for a moment.
- * Only when the resource is annotated so. What serves nothing is replaced anyway: a pod of which no container ever ran,
- * and one with credentials that have been issued anew, which nobody accepts any more.
+ * Replaces node agents of an older revision: DaemonSets of node agents are `OnDelete`, because a node loses its network
+ * or its consoles for a moment. Node by node, at most `maxUnavailable` nodes of a group at once, one of all groups that do
+ * not say, and only
+ * - when the resource is annotated so, and what it needs is Ready;
+ * - unasked: agents that touch neither data path nor guests and have other settings to apply, and pods with credentials that have been issued anew, which
+ *   nobody accepts any more.
+ * A pod of which no container ever ran serves nothing, and is replaced at once. A node that is not Ready or is cordoned
+ * is left out until it is back, and holds up no other; nor does one whose agents were not Ready before the change.
+ * @returns when to look again, as nothing else tells of it
  */
-export async function replaceNodeAgents(pass: Pass, composition: Composition): Promise<void> {
+export async function replaceNodeAgents(pass: Pass, composition: Composition): Promise<Again> {
   const agents = composition.steps
     .flatMap(({ objects }) => objects)
     .flatMap((desired) => ('object' in desired ? [desired.object] : []))
     .filter((object) => kindOf(object) === DaemonSet)
-    .flatMap(({ metadata: { namespace = '', name = '' } }) => pass.cache.get(DaemonSet, { namespace, name }) ?? []);
-  const outdated = agents.flatMap((agent) => outdatedPods(pass, agent).map((pod) => ({ pod, agent })));
-  const useless = outdated.filter(
-    ({ pod, agent }) => neverRan(pod) || credentialsOf(pod) !== credentialsOf(templateOf(agent)),
+    .flatMap(({ metadata: { namespace = '', name = '' } }) => pass.cache.get(DaemonSet, { namespace, name }) ?? [])
+    .filter((agent) => isNodeAgent(agent) && isObserved(agent));
+  const pods = agents.flatMap((agent) => podsOf(pass, agent));
+  const outdated = pods.filter(({ isOld, pod }) => isOld && pod.metadata.deletionTimestamp === undefined);
+  if (outdated.length === 0) return undefined;
+  const useless = outdated.filter(({ pod }) => neverRan(pod));
+  const approved =
+    pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true' && !isHeldBack(pass, composition);
+  const due = outdated.filter(
+    (one) => !useless.includes(one) && (approved || isReplacedUnasked(one) || credentialsDiffer(one)),
   );
-  const approved = pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
-  const next = approved && agents.every((agent) => isWhole(pass, agent)) ? outdated.slice(0, 1) : [];
-  for (const { pod } of useless.length > 0 ? useless : next) {
+  const { next, again } = nextOf(pass, agents, { pods, due, composition });
+  for (const { pod } of [...useless, ...next]) {
     await pass.remove(pod);
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
     pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
   }
+  return again;
 }
 
-/** The pods that are not of the DaemonSet's newest revision, by node. */
-function outdatedPods(pass: Pass, agent: StoredObject): StoredObject[] {
-  if (!isObserved(agent)) return [];
-  const revisions = pass.cache.byIndex(ControllerRevision, 'controller', agent.metadata.uid);
+/**
+ * Whether something that the resource needs is not Ready: a roll does not go on while the cloud is unwell, which its
+ * agents may be the cause of (one that asks for more than its node has drives others off it). What is needed wakes the
+ * resource when it is Ready.
+ */
+function isHeldBack(pass: Pass, { steps }: Composition): boolean {
+  const why = steps.map((step) => awaitedMessage(step, { observe: (kind, ref) => pass.cache.get(kind, ref) }));
+  const [first] = why.filter((words) => words !== undefined);
+  if (first === undefined) return false;
+  const note = `node agents of an older revision are not replaced meanwhile: ${first}`;
+  pass.event({ type: 'Warning', reason: 'NodeAgentsWait', action: 'Replace', note });
+  return true;
+}
+
+interface AgentPod {
+  readonly agent: StoredObject;
+  readonly pod: StoredObject;
+  readonly node: string;
+  /** Of another revision than the DaemonSet's newest. */
+  readonly isOld: boolean;
+}
+
+/** Of the pods that are due, those that may go now: one of a node, as many nodes of a group as may be unavailable. */
+function nextOf(
+  pass: Pass,
+  agents: readonly StoredObject[],
+  { pods, due, composition }: { pods: readonly AgentPod[]; due: readonly AgentPod[]; composition: Composition },
+): { next: AgentPod[]; again: Again } {
+  const now = pass.clock.now();
+  const nodes = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : []).filter(
+    isUsable,
+  );
+  const byNode = Map.groupBy(pods, ({ node }) => node);
+  const dueByNode = Map.groupBy(due, ({ node }) => node);
+  const next: AgentPod[] = [];
+  let again: Again;
+  const saying = (node: StoredObject) => {
+    const group = node.metadata.labels?.[nodeGroupLabel] ?? '';
+    return composition.maxUnavailable?.[group] === undefined ? undefined : group;
+  };
+  for (const [group, members] of Map.groupBy(nodes, saying)) {
+    const mine = members
+      .filter((node) => agents.some((agent) => isSelected(node, agent)))
+      .map((node) => {
+        const here = byNode.get(node.metadata.name) ?? [];
+        const waiting = dueByNode.get(node.metadata.name) ?? [];
+        const since = awaySince(node, agents, here, now);
+        const serves = here.every(isReady);
+        return { name: node.metadata.name, waiting, since, serves, isRevoked: waiting.every(credentialsDiffer) };
+      });
+    const limit = (group === undefined ? undefined : composition.maxUnavailable?.[group]) ?? 1;
+    const holdsBack = (since: number | undefined, isRevoked: boolean) =>
+      since !== undefined && (!isRevoked || since + patience > now);
+    const candidates = mine
+      .filter(({ waiting, since, isRevoked }) => waiting.length > 0 && !holdsBack(since, isRevoked))
+      // Those that serve come first: one that was not Ready before can then hold up none of them.
+      .sort((one, other) => Number(other.serves) - Number(one.serves) || (one.name < other.name ? -1 : 1));
+    let chosen = 0;
+    for (const { waiting, isRevoked } of candidates) {
+      // A quarter of the nodes at once where nothing of a guest's depends on it.
+      const most = waiting.every(isReplacedUnasked) ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
+      const away = mine.flatMap(({ since }) => (since !== undefined && holdsBack(since, isRevoked) ? [since] : []));
+      if (away.length + chosen < most) {
+        next.push(...waiting.slice(0, 1));
+        chosen++;
+      } else if (isRevoked && away.length > 0) {
+        again = Math.min(again ?? patience, Math.max(...away) + patience - now);
+      }
+    }
+  }
+  return { next, again };
+}
+
+/**
+ * Since when a node is without an agent that the newest revision should have there: gone, going, or not Ready yet.
+ * Undefined: it is not.
+ */
+function awaySince(
+  node: StoredObject,
+  agents: readonly StoredObject[],
+  here: readonly AgentPod[],
+  now: number,
+): number | undefined {
+  const begun = agents
+    .filter((agent) => isSelected(node, agent))
+    .flatMap((agent) => {
+      const own = here.filter((one) => one.agent === agent);
+      const going = own.flatMap(({ pod: { metadata } }) => metadata.deletionTimestamp ?? []);
+      if (going.length > 0) return going.map(parseTimestamp);
+      const [current] = own;
+      if (current === undefined) return [now];
+      return current.isOld || isReady(current) ? [] : [parseTimestamp(current.pod.metadata.creationTimestamp ?? '')];
+    });
+  return begun.length === 0 ? undefined : Math.max(...begun);
+}
+
+/** The pods of a DaemonSet, and whether they are of its newest revision. */
+function podsOf(pass: Pass, agent: StoredObject): AgentPod[] {
+  const revisions = pass.cache.controlledBy(ControllerRevision, agent);
   const newest = revisions.reduce<(typeof revisions)[number] | undefined>(
     (best, one) => (best === undefined || one.revision > best.revision ? one : best),
     undefined,
   );
   const hash = newest?.metadata.labels?.[hashLabel];
-  if (hash === undefined) return [];
-  return pass.cache
-    .byIndex(Pod, 'controller', agent.metadata.uid)
-    .filter(({ metadata }) => metadata.labels?.[hashLabel] !== hash && metadata.deletionTimestamp === undefined)
-    .sort((one, other) => (nodeOf(one) < nodeOf(other) ? -1 : 1));
+  return pass.cache.controlledBy(Pod, agent).map((pod) => ({
+    agent,
+    pod,
+    node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName ?? '',
+    isOld: hash !== undefined && pod.metadata.labels?.[hashLabel] !== hash,
+  }));
 }
 
 const hashLabel = 'controller-revision-hash';
 
-function nodeOf(pod: StoredObject): string {
-  return (pod['spec'] as { nodeName?: string } | undefined)?.nodeName ?? '';
+/** A node that is off answers to no deletion, and one that is cordoned is somebody's work in progress. */
+function isUsable(node: StoredObject): boolean {
+  const { unschedulable } = (node['spec'] ?? {}) as { unschedulable?: boolean };
+  return unschedulable !== true && (conditionOf(node, 'Ready')?.status ?? 'True') === 'True';
+}
+
+function isReady({ pod }: AgentPod): boolean {
+  return conditionOf(pod, 'Ready')?.status === 'True';
 }
 
 function isObserved({ metadata, status }: StoredObject): boolean {
-  return ((status as DaemonSetStatus | undefined)?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  const { observedGeneration = 0 } = (status ?? {}) as { observedGeneration?: number };
+  return observedGeneration >= (metadata.generation ?? 0);
 }
 
-/** Every node has its pod, and each of them is Ready. From the pods: the status does not know yet of one just deleted. */
-function isWhole(pass: Pass, agent: StoredObject): boolean {
-  const { desiredNumberScheduled = 0 } = (agent['status'] ?? {}) as DaemonSetStatus;
-  const pods = pass.cache.byIndex(Pod, 'controller', agent.metadata.uid);
-  const ready = pods.filter((pod) => conditionOf(pod, 'Ready')?.status === 'True');
-  return (
-    isObserved(agent) &&
-    ready.length >= desiredNumberScheduled &&
-    pods.every(({ metadata }) => metadata.deletionTimestamp === undefined)
-  );
+/**
+ * Whether an agent touches neither data path nor guests, and has something else to apply: its variables are what the
+ * resource asks for. A new script or image alone, as an upgrade of the operator brings, waits as that of other agents.
+ */
+function isReplacedUnasked({ agent, pod }: AgentPod): boolean {
+  if (agent.metadata.annotations?.[annotations.replacedUnasked] !== 'true') return false;
+  const { template } = (agent['spec'] ?? {}) as { template?: { spec?: unknown } };
+  return !isDeepStrictEqual(variablesOf(pod['spec']), variablesOf(template?.spec));
 }
 
-interface DaemonSetStatus {
-  readonly observedGeneration?: number;
-  readonly desiredNumberScheduled?: number;
-}
-
-function templateOf(agent: StoredObject): Template {
-  return ((agent['spec'] ?? {}) as { template?: Template }).template ?? {};
+function variablesOf(spec: unknown): unknown {
+  const { containers = [] } = (spec ?? {}) as { containers?: readonly { env?: unknown }[] };
+  return containers.map(({ env = [] }) => env);
 }
 
 interface Template {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-/** Digest of the credentials that a pod, or a pod of a template, has read at its start. */
-function credentialsOf({ metadata }: Template): string | undefined {
-  return metadata?.annotations?.[annotations.credentials];
+/** Whether a pod has read other credentials at its start than a new one would. */
+function credentialsDiffer({ agent, pod }: AgentPod): boolean {
+  const { template = {} } = (agent['spec'] ?? {}) as { template?: Template };
+  const digestOf = ({ metadata }: Template) => metadata?.annotations?.[annotations.credentials];
+  return digestOf(pod) !== digestOf(template);
 }
 
-/** It has a node, and no container of it has ever begun. */
+/** The scheduler has looked at it, and no container of it has ever begun: it does not fit, or cannot start. */
 function neverRan(pod: StoredObject): boolean {
-  if (conditionOf(pod, 'PodScheduled')?.status !== 'True') return false;
+  if (conditionOf(pod, 'PodScheduled') === undefined) return false;
   const { initContainerStatuses = [], containerStatuses = [] } = (pod['status'] ?? {}) as Record<
     'initContainerStatuses' | 'containerStatuses',
     readonly { readonly state?: object; readonly lastState?: object }[] | undefined

@@ -1,19 +1,49 @@
 import type { Kind, KubeObject, ObjectRef, ReconcileContext, StoredObject } from '@openstack-operator/kube';
 import { isApiError } from '@openstack-operator/kube';
+import type { Contention } from './contention.ts';
+import type { DigestKey } from './digest-key.ts';
+import type { Refusals } from './managing-operator.ts';
 
-/** One pass of the reconciler, and what is the same for all passes of this operator. */
-export interface Pass extends ReconcileContext {
-  /** Key of the digests of Secrets: 32 bytes that stay the same across restarts. */
-  readonly digestKey: Uint8Array;
+/** Which operator this is, of those in the cluster. */
+export interface OperatorIdentity {
+  /** Its namespace: the same for all its replicas, and after a restart. */
+  readonly name: string;
+  /** It manages the resources that are annotated with this class; without a class, those that are not annotated. */
+  readonly resourceClass?: string;
+}
+
+/** What is the same for all passes of this operator. */
+export interface OperatorFacts {
+  readonly operator: OperatorIdentity;
+  /** The one key that all clouds had, where an operator of that time left it. */
+  readonly formerDigestKey?: DigestKey;
   /** Image of the operator itself, for its Jobs. */
   readonly operatorImage: string;
   /** The cluster's DNS domain. */
   readonly clusterDomain: string;
 }
 
+/** What all passes of this operator remember together. */
+export interface OperatorMemory {
+  readonly refusals: Refusals;
+  readonly contention: Contention;
+}
+
+/** A pass of the reconciler that may not compose yet: nobody said that it is to write. */
+export interface Begun extends ReconcileContext, OperatorFacts, OperatorMemory {
+  /** What the kubelet says of pods whose volumes cannot be mounted, by the pod's uid. */
+  readonly unmounted: ReadonlyMap<string, string>;
+}
+
+/** One pass of the reconciler. */
+export interface Pass extends Begun {
+  /** Key of the digests of Secrets of the namespace. */
+  readonly digestKey: DigestKey;
+}
+
 /** Reads an object from the cache, or live where the cache does not have it: it only follows what is ours. */
 export async function readLive<T extends KubeObject>(
-  pass: Pass,
+  pass: Begun,
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<StoredObject<T> | undefined> {

@@ -1,5 +1,16 @@
-import { type Controller, type Kind, Lease, Node, Pod, Secret } from '@openstack-operator/kube';
-import { digestKeySecret } from './digest-key.ts';
+import {
+  type Controller,
+  CustomResourceDefinition,
+  Event,
+  type Kind,
+  Lease,
+  Node,
+  Pod,
+  Secret,
+} from '@openstack-operator/kube';
+import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { formerDigestKeySecret } from './digest-key.ts';
+import { definitionNames } from './served-definitions.ts';
 
 /** One rule of a Role or ClusterRole. */
 export interface PolicyRule {
@@ -21,6 +32,16 @@ export interface Permissions {
 
 /** Name of the lease of the leader election, in the operator's own namespace. */
 export const leaseName = 'openstack-operator';
+
+/**
+ * Who may state what has agents run as root on nodes: a verb of OpenStackControlPlanes that the policies of
+ * `config/admission` ask for.
+ */
+export const useNodes: PolicyRule = {
+  apiGroups: [OpenStackControlPlane.group],
+  resources: [OpenStackControlPlane.plural],
+  verbs: ['use-nodes'],
+};
 
 const follow = ['list', 'watch'];
 /** Stated by server-side apply, read live before the first time, deleted when no longer wanted. */
@@ -72,14 +93,27 @@ export function permissionsOf(controllers: readonly Controller[]): Permissions {
   return {
     namespaced: [
       ...rules.filter(({ kind }) => kind.namespaced).flatMap(ruleOf),
+      // Those of a pod whose volumes cannot be mounted (mount-events.ts).
+      rule(Event, Event.plural, ['list']),
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+      useNodes,
     ],
-    cluster: rules.filter(({ kind }) => !kind.namespaced).flatMap(ruleOf),
+    cluster: [
+      ...rules.filter(({ kind }) => !kind.namespaced).flatMap(ruleOf),
+      {
+        ...rule(CustomResourceDefinition, CustomResourceDefinition.plural, ['get']),
+        resourceNames: definitionNames,
+      },
+      // Who asks for its metrics, and whether that one may.
+      { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+      { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    ],
     own: [
       rule(Lease, Lease.plural, ['create']),
       { ...rule(Lease, Lease.plural, ['get', 'update']), resourceNames: [leaseName] },
-      rule(Secret, Secret.plural, ['create']),
-      { ...rule(Secret, Secret.plural, ['get']), resourceNames: [digestKeySecret] },
+      { ...rule(Secret, Secret.plural, ['get']), resourceNames: [formerDigestKeySecret] },
+      // Its own, for the image of its Jobs.
+      rule(Pod, Pod.plural, ['get']),
     ],
   };
 }

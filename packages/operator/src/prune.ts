@@ -1,15 +1,32 @@
 import {
   ControllerRevision,
+  CronJob,
   Job,
   type Kind,
   type KubeObject,
   keyOf,
+  Node,
   Pod,
   ReplicaSet,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { type Composition, conditionOf, kindOf } from '@openstack-operator/openstack';
+import {
+  type Composition,
+  cloudOf,
+  conditionOf,
+  dependentsOf,
+  isNodeAgent,
+  isSelected,
+  kindOf,
+  nodeGroupLabel,
+  type Progress,
+  serverCount,
+} from '@openstack-operator/openstack';
+import { nodesByCloud } from './cluster-nodes.ts';
+import { carriesGuests } from './guest-carriers.ts';
 import type { Pass } from './pass.ts';
+import { isCleaner } from './released-nodes.ts';
+import { holdOf } from './server-guard.ts';
 
 /**
  * Kinds that we have ever composed: what of them is ours and no longer wanted goes. The list only grows, so that an
@@ -35,32 +52,92 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Placement' },
   { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Neutron' },
   { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Nova' },
+  { apiVersion: 'batch/v1', kind: 'CronJob' },
 ];
 
-/** Deletes what the resource owns and no step wants any more. Only for complete compositions. */
-export async function prune(pass: Pass, composition: Composition): Promise<void> {
-  if (!composition.complete) return;
+/** Something that is switched off and not deleted yet, as the condition that mirrors it. */
+export interface Kept extends Progress {
+  /** Milliseconds after which that is to be looked at again by itself. */
+  readonly requeueAfter?: number;
+}
+
+/**
+ * Deletes what the resource owns and no step wants any more, dependents first, and what carries guests when none is left.
+ * Only for complete compositions. Agents of nodes stay until it is clear which nodes there are, as those that take their
+ * place wait for that, too; and as long as there are nodes of a group that is no more.
+ * @param met conditions that are met
+ * @returns what is kept for now
+ */
+export async function prune(pass: Pass, composition: Composition, met: ReadonlySet<string>): Promise<readonly Kept[]> {
+  if (!composition.complete) return [];
+  const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !met.has('NodesReady');
   const wanted = new Set(
     composition.steps.flatMap(({ objects }) =>
       objects.flatMap((desired) => ('object' in desired ? [idOf(desired.object)] : [])),
     ),
   );
-  for (const type of prunedKinds) {
-    const kind = kindOf(type);
-    if (!pass.cache.has(kind) || !pass.cache.synced(kind) || !pass.cache.served(kind)) continue;
-    for (const object of pass.cache.byIndex(kind, 'controller', pass.object.metadata.uid)) {
-      if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
-      if (kind.kind === 'ConfigMap' && isMounted(pass, object)) continue;
-      await pass.remove(object);
-    }
+  const owned = prunedKinds.flatMap((type) => ownedOf(pass, kindOf(type)));
+  const kept: Kept[] = [];
+  for (const object of owned) {
+    if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
+    if (object.kind === 'ConfigMap' && isMounted(pass, object)) continue;
+    if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(pass, object, composition))) continue;
+    // They go by themselves.
+    if (isCleaner(object)) continue;
+    if (object.metadata.labels?.['app.kubernetes.io/component'] === serverCount) continue;
+    const why = await whyKept(pass, object, owned);
+    if (why === undefined) await pass.remove(object);
+    else kept.push({ condition: `${object.kind}Ready`, status: 'False', ...why });
   }
+  return kept;
+}
+
+/** Whether agents are for nodes of a group that no other agents are for: one that is not named any more. */
+function isForStrayNodes(pass: Pass, daemonSet: StoredObject, composition: Composition): boolean {
+  const group = groupOf(daemonSet);
+  if (group === undefined || !pass.cache.has(Node)) return false;
+  const isServed = composition.steps.some(({ objects }) =>
+    objects.some((desired) => 'object' in desired && groupOf(desired.object) === group),
+  );
+  return (
+    !isServed &&
+    pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)).some((node) => isSelected(node, daemonSet))
+  );
+}
+
+/** The node group that a DaemonSet is for. */
+function groupOf(object: KubeObject): string | undefined {
+  if (object.kind !== 'DaemonSet') return undefined;
+  const { template } = (object['spec'] ?? {}) as { template?: { spec?: { nodeSelector?: Record<string, string> } } };
+  return template?.spec?.nodeSelector?.[nodeGroupLabel];
+}
+
+function ownedOf(pass: Pass, kind: Kind): readonly StoredObject[] {
+  if (!pass.cache.has(kind) || !pass.cache.synced(kind) || !pass.cache.served(kind)) return [];
+  return pass.cache.controlledBy(kind, pass.object);
+}
+
+/** A child goes when what needs it has gone, whose end wakes the control plane, and when no guest is left on it. */
+async function whyKept(
+  pass: Pass,
+  object: StoredObject,
+  owned: readonly StoredObject[],
+): Promise<Omit<Kept, 'condition' | 'status'> | undefined> {
+  const title = `${object.kind} ${object.metadata.name}`;
+  const [dependent] = dependentsOf(object, owned);
+  if (dependent !== undefined) {
+    const user = `${dependent.kind} ${dependent.metadata.name}`;
+    return { reason: 'Waiting', message: `${title} is deleted when ${user}, which needs it, is gone` };
+  }
+  const hold = carriesGuests(object) ? await holdOf(pass, object) : undefined;
+  return hold && { ...hold, message: `${title} is switched off, and kept: ${hold.message}` };
 }
 
 /** Whether anything that may still start a container mounts the ConfigMap: an old revision can be rolled back to. */
 function isMounted(pass: Pass, configMap: StoredObject): boolean {
   const { namespace = '', name, labels } = configMap.metadata;
   const labelSelector = { matchLabels: { [instance]: labels?.[instance] ?? '' } };
-  const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job];
+  const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job, CronJob];
   return kinds.some((kind) =>
     pass.cache
       .list(kind, { namespace, labelSelector })
@@ -78,10 +155,16 @@ const instance = 'app.kubernetes.io/instance';
 
 /** Names of the ConfigMaps that an object's pod template mounts. */
 function mountedConfigMaps(object: KubeObject): string[] {
-  const carrier = object.kind === 'ControllerRevision' ? object['data'] : object;
+  const carrier = carrierOf(object);
   const { spec } = (carrier ?? {}) as { spec?: PodTemplate & { template?: { spec?: PodTemplate } } };
   const volumes = (object.kind === 'Pod' ? spec?.volumes : spec?.template?.spec?.volumes) ?? [];
   return volumes.flatMap(({ configMap }) => configMap?.name ?? []);
+}
+
+/** What has the pod template in its `spec`. */
+function carrierOf(object: KubeObject): unknown {
+  if (object.kind === 'ControllerRevision') return object['data'];
+  return object.kind === 'CronJob' ? (object['spec'] as { jobTemplate?: unknown } | undefined)?.jobTemplate : object;
 }
 
 interface PodTemplate {

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type After,
   after,
-  controllerOf,
-  Event,
+  type Condition,
+  Job,
   type LabelSelector,
   Node,
   Pod,
@@ -12,6 +11,7 @@ import {
 import {
   annotations,
   type Composition,
+  cloudOf,
   conditionOf,
   type Desired,
   type Judgement,
@@ -20,24 +20,39 @@ import {
   type Progress,
   type Step,
 } from '@openstack-operator/openstack';
-import { claimNodes, nodesFinalizer, releaseNodes } from './claim-nodes.ts';
+import { type Adopted, adoptDigests } from './adopt-digests.ts';
+import { claimNodes } from './claim-nodes.ts';
+import { nodesByCloud } from './cluster-nodes.ts';
+import { ContendedObjectError } from './contention.ts';
+import { type DigestKey, ensureDigestKey } from './digest-key.ts';
+import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
+import { serversFinalizer } from './guest-carriers.ts';
+import { nodesStatus } from './joined-nodes.ts';
+import { chargeOf, claimResource } from './managing-operator.ts';
 import { replaceNodeAgents } from './node-agents.ts';
-import type { Pass } from './pass.ts';
-import { prune } from './prune.ts';
+import { ownershipOf } from './ownership.ts';
+import type { Begun, Pass } from './pass.ts';
+import { type Kept, prune } from './prune.ts';
 import { redactor } from './redact.ts';
-import { announceRetry, type Findings, isPaused, report, statusOf } from './report.ts';
+import { endCleaning, planOf } from './released-nodes.ts';
+import { announceRetry, report, statusOf } from './report.ts';
+import { CompositionError, reportInstead, reportPaused, reportUncomposed } from './report-instead.ts';
+import { announceSchedules, suspendSchedules } from './schedules.ts';
+import { type Hold, holdOf } from './server-guard.ts';
+import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
+import { keptForGuests } from './switched-off.ts';
 import { checkVolumes } from './volumes.ts';
 import { type Again, write } from './write.ts';
 
 /** What differs between kinds: how they are composed, and what their phase is. */
-export interface Recipe {
+export interface Recipe extends Outside {
   /** From what the pass may know to the steps. Pure but for reading the pass's cache. */
   readonly compose: (pass: Pass) => Composition;
-  readonly phase: (progress: readonly Progress[]) => string;
+  /** The same with the digests of the key that all clouds had, and with the image of the operator of that time. */
+  readonly composeFormer?: (pass: Pass, key: DigestKey, operatorImage: string | undefined) => Composition;
+  readonly phase: (progress: readonly Progress[], resource: StoredObject) => string;
   /** Further fields of the status, from what the cache shows. */
   readonly observed?: (pass: Pass) => Readonly<Record<string, unknown>>;
-  /** Whether something of it lives outside its namespace: then a finalizer keeps it until that is cleaned up. */
-  readonly claimsNodes?: boolean;
 }
 
 /**
@@ -45,26 +60,64 @@ export interface Recipe {
  * report. It starts from nothing but the cache: what it judged is what it composed from, so that no step is written on
  * the word of a stale one. What is reported is what was judged after the writes.
  */
-export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | undefined> {
-  const { object: resource } = pass;
-  if (resource.metadata.deletionTimestamp !== undefined) {
-    await finalize(pass);
-    return undefined;
+export async function reconcile(given: Begun, recipe: Recipe): Promise<After | undefined> {
+  const begun = careful(given);
+  try {
+    return await reconcileMeant(begun, recipe);
+  } catch (error) {
+    // The change itself has enqueued the resource.
+    if (error instanceof SupersededError) return undefined;
+    if (!(error instanceof CompositionError)) throw error;
+    await reportUncomposed(begun, error);
+    throw error.cause;
   }
-  if (isGoingWithOwner(pass)) return undefined;
-  const paused = whoPaused(pass);
+}
+
+async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | undefined> {
+  const { object: resource } = begun;
+  const { deletionTimestamp, finalizers = [] } = resource.metadata;
+  const isDeleting = deletionTimestamp !== undefined;
+  const isGoing = isGoingWithOwner(begun);
+  if (!isDeleting && isGoing) return undefined;
+  const charge = chargeOf(begun.operator, rootOf(begun));
+  if (charge === 'other class') return undefined;
+  if (typeof charge === 'object') {
+    return rootOf(begun) === resource ? begun.refusals.tell(begun, charge.operator) : undefined;
+  }
+  // Without a finalizer of ours what is being deleted is no longer for us.
+  if (isDeleting && !finalizers.some((name) => ourFinalizers.includes(name))) return undefined;
+  const paused = whoPaused(begun);
   if (paused !== undefined) {
-    await reportPaused(pass, paused);
+    await suspendSchedules(begun);
+    await reportPaused(begun, paused, isDeleting);
     return undefined;
   }
-  if (recipe.claimsNodes === true && !hasFinalizer(resource)) {
-    await setFinalizers(pass, [...(resource.metadata.finalizers ?? []), nodesFinalizer]);
+  if (charge === 'unclaimed' && !isDeleting) {
+    // What a control plane has made waits for the record on it.
+    if (rootOf(begun) === resource) await claimResource(begun);
+    return undefined;
   }
+  let hold: Hold | undefined;
+  if (isDeleting) {
+    if (!isGoing && finalizers.includes(serversFinalizer)) hold = await holdOf(begun, resource);
+    if (hold === undefined) return await finalize(begun, recipe);
+  }
+  const digestKey = await ensureDigestKey(begun);
+  // In a namespace that is being deleted nothing can be made. What is deleted in the foreground has its objects deleted
+  // by the garbage collector already, which would delete those that are made anew.
+  if (digestKey === undefined || finalizers.includes('foregroundDeletion')) {
+    if (hold === undefined) return undefined;
+    await reportInstead(begun, 'Deleting', serversGone(hold));
+    return after(hold.requeueAfter);
+  }
+  const pass: Pass = { ...begun, digestKey };
+  if (!isDeleting) await addFinalizers(pass, recipe);
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
+  await pass.turn();
   let view = look(pass, recipe, jobs);
   let stated: Composition;
   let failures: ReadonlyMap<string, Error>;
-  let again: Again;
+  let again: Again = hold?.requeueAfter;
   const reached = new Set<string>();
   const failed: Progress[] = [];
   do {
@@ -75,23 +128,47 @@ export async function reconcile(pass: Pass, recipe: Recipe): Promise<After | und
     const written = await writeAll(pass, view);
     failures = written.failures;
     again = sooner(again, written.again);
-    if (pass.writes() === writes || !isStillMeant(pass)) break;
+    if (pass.writes() === writes) break;
+    await pass.turn();
+    if (!isStillMeant(pass)) break;
     view = look(pass, recipe, view.finishedJobs);
   } while (failures.size === 0 && [...view.done].some((condition) => !reached.has(condition)));
-  const { composition, progress, finishedJobs, volumes } = view;
-  await replaceNodeAgents(pass, stated);
-  const left = await prune(pass, stated).then(() => undefined, thrown);
-  const phase = recipe.phase(progress);
+  const { composition, finishedJobs, volumes } = view;
+  again = sooner(again, await replaceNodeAgents(pass, stated));
+  const kept = await endCleaning(pass, stated)
+    .then(() => prune(pass, stated, view.done))
+    .catch(thrown);
+  const left = kept instanceof Error ? kept : undefined;
+  const judged = kept instanceof Error ? view.progress : withKept(view.progress, kept);
+  const progress = hold === undefined ? judged : [serversGone(hold), ...judged];
+  const phase = isDeleting ? 'Deleting' : recipe.phase(progress, pass.object);
+  if (!(kept instanceof Error)) for (const { requeueAfter } of kept) again = sooner(again, requeueAfter);
+  for (const { requeueAfter } of view.progress) again = sooner(again, requeueAfter);
   const redact = redactor(pass);
+  await pass.turn();
   const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
   await report(pass, status);
+  announceSchedules(pass, status);
   for (const { condition, reason, message } of failed)
     announceRetry(pass, status, { type: condition, reason, message: redact(message) });
   const all = left === undefined ? [...failures.values()] : [...failures.values(), left];
   const failure = all.find(({ name }) => !settled.has(name));
   if (failure !== undefined) throw failure;
-  const wish = all.length > 0 ? sooner(again, settledAgain) : again;
+  const wish = all.reduce<Again>(
+    (soonest, error) => sooner(soonest, error instanceof ContendedObjectError ? error.retryAfter : settledAgain),
+    sooner(again, untilDeadline(progress, pass)),
+  );
   return wish === undefined ? undefined : after(wish);
+}
+
+/** The condition of a deletion that waits: no server is left that would lose its network or its management. */
+function serversGone({ reason, message }: Hold): Progress {
+  return { condition: 'ServersGone', status: 'False', reason, message };
+}
+
+/** What is switched off and still there is not done. */
+function withKept(progress: readonly Progress[], kept: readonly Kept[]): readonly Progress[] {
+  return progress.map((one) => kept.find(({ condition }) => condition === one.condition) ?? one);
 }
 
 /** What is wanted, and what has become of it so far. */
@@ -107,39 +184,47 @@ interface View {
 
 /** Composes from what the cache shows at this moment, and judges. `jobs`: the finished ones that are known so far. */
 function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
-  const composed = recipe.compose(pass);
-  const { steps, volumes } = checkVolumes(pass, composed);
-  const composition = { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } };
-  const finishedJobs = finishedOf(pass, composition, jobs);
+  const { adopted, volumes } = composeFor(pass, recipe, jobs);
+  const finishedJobs = finishedOf(pass, adopted);
   const judgement = judgementOf(pass, finishedJobs);
-  const progress = judgeAll(composition.steps, judgement);
+  const { steps, complete, status } = adopted.composition;
+  const progress = judgeAll(steps, judgement);
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
+  const onNodes = steps.filter(({ objects }) => objects.some((one) => 'object' in one && follows.has(one.object.kind)));
+  const isDone = onNodes.every(({ condition }) => done.has(condition));
+  const nodes = complete ? nodesStatus(pass, isDone) : {};
+  const composition = { ...adopted.composition, status: { ...nodes, ...status } };
   return { composition, judgement, progress, done, finishedJobs, volumes };
 }
 
-/** Whether the resource says what it said when the pass began. If not, what is next to be written is for the next pass. */
-function isStillMeant(pass: Pass): boolean {
-  const { uid, generation, annotations: notes } = pass.object.metadata;
-  const now = pass.cache.get(kindOf(pass.object), pass.key);
-  return (
-    now?.metadata.uid === uid &&
-    now?.metadata.generation === generation &&
-    now?.metadata.deletionTimestamp === undefined &&
-    isDeepStrictEqual(now?.metadata.annotations, notes) &&
-    !isGoingWithOwner(pass) &&
-    whoPaused(pass) === undefined
-  );
+function composeFor(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>) {
+  try {
+    const composed = recipe.compose(pass);
+    const { steps, volumes } = checkVolumes(pass, { ...composed, steps: keptForGuests(pass, composed) });
+    const { formerDigestKey } = pass;
+    const adopted = adoptDigests(
+      pass,
+      { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } },
+      { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(pass, formerDigestKey, image) },
+    );
+    return { adopted, volumes };
+  } catch (error) {
+    throw new CompositionError(error);
+  }
 }
 
+/** What follows from a node that has joined: its agents, and Jobs such as the discovery of hosts. */
+const follows: ReadonlySet<string> = new Set(['DaemonSet', 'Job']);
+
 /** Failures that no back-off mends: somebody has to take an object away, or to bring a Secret back. */
-const settled = new Set(['ForeignObjectError', 'KeyMaterialMissingError']);
+const settled = new Set(['ContendedObjectError', 'ForeignObjectError', 'KeyMaterialMissingError']);
 
 /** Objects of others are not followed, so nothing tells when one is gone or comes: it is looked for every minute. */
 const settledAgain = 60_000;
 
-/** What was thrown, so that it neither hides the others nor the report. */
+/** What was thrown, so that it neither hides the others nor the report; what ends the pass goes on up. */
 function thrown(error: unknown): Error {
-  if (error instanceof Error) return error;
+  if (error instanceof Error && !(error instanceof SupersededError)) return error;
   throw error;
 }
 
@@ -150,19 +235,30 @@ async function writeAll(
 ): Promise<{ failures: Map<string, Error>; again: Again }> {
   const failures = new Map<string, Error>();
   let again: Again;
+  // What could not be written is not what later steps rely on, whatever is there under its name.
+  const blocked = new Set<string>();
   for (const step of composition.steps) {
-    if (step.problem !== undefined || step.skipped !== undefined || !step.needs.every((need) => done.has(need)))
-      continue;
+    const waitsFor = (need: string) => !done.has(need) || blocked.has(need);
+    if (step.problem !== undefined || step.skipped !== undefined || step.needs.some(waitsFor)) continue;
     const waits = !done.has(step.condition) && awaits(step, judgement);
     try {
       for (const desired of step.objects) {
         if (waits && !runs(desired, judgement)) continue;
-        if (desired.verb === 'claim') await claimNodes(pass, desired);
-        else again = sooner(again, await write(pass, desired, judgement.finishedJobs));
+        if (desired.verb === 'claim') again = sooner(again, await claimNodes(pass, desired));
+        else {
+          try {
+            again = sooner(again, await write(pass, desired, judgement.finishedJobs));
+          } catch (error) {
+            // Nothing else waits for what two writers contend for.
+            if (!(error instanceof ContendedObjectError)) throw error;
+            failures.set(step.condition, error);
+          }
+        }
       }
     } catch (error) {
       if (pass.signal.aborted) throw error;
       failures.set(step.condition, thrown(error));
+      blocked.add(step.condition);
     }
   }
   return { failures, again };
@@ -186,25 +282,33 @@ function runs(desired: Desired, { observe }: Judgement): boolean {
 function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>): Judgement {
   return {
     observe: (kind, ref) => pass.cache.get(kind, ref),
+    ours: (live) => ownershipOf(pass.object, false).ours?.(live) === true,
     pods: (namespace, labels) => {
       const labelSelector: LabelSelector = { matchLabels: { ...labels } };
       return pass.cache
         .list(Pod, { namespace, labelSelector })
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
     },
-    unmounted: ({ metadata: { uid } }) =>
-      pass.cache.list(Event).findLast(({ involvedObject }) => involvedObject.uid === uid)?.message,
-    ...(pass.cache.has(Node) ? { nodes: pass.cache.list(Node) } : {}),
+    unmounted: ({ metadata: { uid } }) => pass.unmounted.get(uid),
+    ...(pass.cache.has(Node) ? { nodes: pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) } : {}),
+    unclean: (claim) => planOf(pass, claim).unclean,
+    controlled: (kind, owner) =>
+      kind === 'Job' ? pass.cache.controlledBy(Job, owner) : pass.cache.controlledBy(Pod, owner),
     finishedJobs,
+    moment: { now: pass.clock.now(), resource: pass.object },
+    now: pass.clock.now(),
+    met: metOf(pass.object),
   };
 }
 
+/** Conditions that the status has as met. */
+function metOf({ status }: StoredObject): ReadonlySet<string> {
+  const { conditions = [] } = (status ?? {}) as { conditions?: readonly Condition[] };
+  return new Set(conditions.filter(({ status }) => status === 'True').map(({ type }) => type));
+}
+
 /** Digests of the Jobs that have run to their end: what the status knows, and what the cache shows now. */
-function finishedOf(
-  pass: Pass,
-  composition: Composition,
-  before: Readonly<Record<string, string>>,
-): Record<string, string> {
+function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs }: Adopted): Record<string, string> {
   if (!composition.complete) return { ...before };
   const finished: Record<string, string> = {};
   for (const { objects } of composition.steps) {
@@ -214,76 +318,17 @@ function finishedOf(
       const live = pass.cache.get(kindOf(desired.object), { namespace, name });
       const inputs = live?.metadata.annotations?.[annotations.inputs];
       const complete = live !== undefined && conditionOf(live, 'Complete')?.status === 'True';
-      const digest = complete ? inputs : before[name];
+      const digest = complete ? (adoptedJobs.get(name) ?? inputs) : before[name];
       if (digest !== undefined) finished[name] = digest;
     }
   }
   return finished;
 }
 
-async function finalize(pass: Pass): Promise<void> {
-  const { object: resource } = pass;
-  if (!hasFinalizer(resource)) return;
-  await releaseNodes(pass);
-  await setFinalizers(
-    pass,
-    (resource.metadata.finalizers ?? []).filter((name) => name !== nodesFinalizer),
-  );
-}
-
-async function setFinalizers(pass: Pass, finalizers: readonly string[]): Promise<void> {
-  const { name, namespace = '', uid, resourceVersion } = pass.object.metadata;
-  const patch = { metadata: { uid, resourceVersion, finalizers } };
-  await pass.client.patch(kindOf(pass.object), { name, namespace }, 'merge', patch, { signal: pass.signal });
-}
-
-function hasFinalizer(resource: StoredObject): boolean {
-  return resource.metadata.finalizers?.includes(nodesFinalizer) === true;
-}
-
-/**
- * Whether the control plane above is being deleted or gone: the garbage collector comes for this resource next. What it
- * would write now is for nobody, such as a Job that finds out that the nodes have been let go.
- */
-function isGoingWithOwner(pass: Pass): boolean {
-  const owner = controllerOf(pass.object);
-  if (owner === undefined || !pass.cache.has(kindOf(owner))) return false;
-  const above = ownerOf(pass);
-  return above === undefined || above.metadata.deletionTimestamp !== undefined;
-}
-
-/** The control plane that made this resource, while it is there. */
-function ownerOf({ object, cache }: Pass): StoredObject | undefined {
-  const owner = controllerOf(object);
-  const above = owner && cache.has(kindOf(owner)) ? cache.get(kindOf(owner), keyIn(object, owner.name)) : undefined;
-  return above?.metadata.uid === owner?.uid ? above : undefined;
-}
-
-/** Which resource's annotation puts this one to rest: its own, or that of the control plane above it. */
-function whoPaused(pass: Pass): StoredObject | undefined {
-  if (isPaused(pass.object)) return pass.object;
-  const above = ownerOf(pass);
-  return above !== undefined && isPaused(above) ? above : undefined;
-}
-
-function keyIn({ metadata: { namespace } }: StoredObject, name: string) {
-  return { name, ...(namespace === undefined ? {} : { namespace }) };
-}
-
-async function reportPaused(pass: Pass, by: StoredObject): Promise<void> {
-  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
-  const whose = by === pass.object ? '' : ` of ${by.kind} ${by.metadata.name}`;
-  const message = `annotation ${annotations.paused}${whose} is true: nothing is written until it is removed`;
-  const findings: Findings = {
-    composition: { complete: false, status: {} },
-    progress: [{ condition: 'Reconciled', status: 'False', reason: 'Paused', message }],
-    failures: new Map(),
-    phase: 'Paused',
-    volumes: {},
-    finishedJobs: jobs,
-    redact: (text) => text,
-  };
-  await report(pass, statusOf(pass, findings));
+/** Milliseconds until the first of the waits has lasted too long. */
+function untilDeadline(progress: readonly Progress[], { clock }: Pass): Again {
+  const deadlines = progress.flatMap(({ deadline }) => deadline ?? []);
+  return deadlines.length === 0 ? undefined : Math.max(0, Math.min(...deadlines) - clock.now());
 }
 
 function sooner(a: Again, b: Again): Again {

@@ -12,10 +12,11 @@ import {
   conditionOf,
   type Progress,
   type Reason,
+  type ReleaseStatus,
   reasons,
   retainedFor,
 } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { Begun, Pass } from './pass.ts';
 
 /** What the report is made from. */
 export interface Findings {
@@ -27,13 +28,15 @@ export interface Findings {
   readonly finishedJobs: Readonly<Record<string, string>>;
   /** Volume claim name -> uid. */
   readonly volumes: Readonly<Record<string, string>>;
-  /** Takes secrets out of a text. */
+  /** Takes secrets out of a text, and cuts it to what a condition may say. */
   readonly redact: (text: string) => string;
 }
 
-/** Bounds of the CRD's `status`, in characters. */
+/** The condition that says why a resource is not judged at all; it is absent while it is. */
+export const reconciled = 'Reconciled';
+
+/** The most characters of `status.message` (a bound of the CRDs). */
 const mostOfSentence = 1024;
-const mostOfMessage = 32_768;
 
 /**
  * The status of a resource: a condition for each step, `Ready` last, one sentence of what is awaited. A condition keeps
@@ -47,11 +50,14 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
   // What somebody has to mend comes first; what waits for another step says nothing of its own.
   const cause =
     open.find(({ reason }) => reasons[reason] === 'stuck') ??
+    open.find(({ reason }) => reasons[reason] === 'stalled') ??
     open.find(({ reason }) => reason !== 'Waiting') ??
     open[0];
+  // What is to be mended although the resource serves.
+  const degraded = judged.filter(({ reason }) => reasons[reason] === 'degraded').map(({ message }) => message);
   const ready: Progress =
     cause === undefined
-      ? { condition: 'Ready', status: 'True', reason: 'Ready', message: '' }
+      ? { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') }
       : { condition: 'Ready', status: 'False', reason: cause.reason, message: cause.message };
   const generation = pass.object.metadata.generation ?? 1;
   const conditions = [...judged, ready].map(({ condition, status, reason, message }): Condition => {
@@ -62,21 +68,38 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
       observedGeneration: generation,
       lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(pass.clock),
       reason,
-      message: redact(message).slice(0, mostOfMessage),
+      message: redact(message),
     };
   });
   const old = (composition.complete ? {} : (pass.object['status'] ?? {})) as { conditions?: Condition[] };
-  const spoken = new Set(conditions.map(({ type }) => type));
+  const before = (pass.object['status'] ?? {}) as { readyGeneration?: number };
+  const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
+  const spoken = new Set([reconciled, ...conditions.map(({ type }) => type)]);
   return {
     ...old,
     ...composition.status,
+    ...releaseOf(pass.object, composition, cause === undefined),
     observedGeneration: generation,
+    ...(readyGeneration === undefined ? {} : { readyGeneration }),
     phase,
     message: (conditions.at(-1)?.message ?? '').slice(0, mostOfSentence),
     conditions: [...(old.conditions ?? []).filter(({ type }) => !spoken.has(type)), ...conditions],
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
     ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
   };
+}
+
+/** The release of the status: what is rolled out is deployed once every step is done, and nothing is before. */
+function releaseOf(
+  resource: StoredObject,
+  { status }: Findings['composition'],
+  done: boolean,
+): { readonly release?: ReleaseStatus } {
+  const { target } = (status['release'] ?? {}) as ReleaseStatus;
+  if (target === undefined) return {};
+  const before = ((resource['status'] ?? {}) as { release?: ReleaseStatus }).release;
+  const deployed = done ? target : before?.deployed;
+  return { release: { ...(deployed === undefined ? {} : { deployed }), target } };
 }
 
 /**
@@ -103,7 +126,7 @@ function isPassing(error: Error): boolean {
 }
 
 /** Writes the status when it says anything new, and an event for each condition that turned. */
-export async function report(pass: Pass, status: Record<string, unknown>): Promise<void> {
+export async function report(pass: Begun, status: Record<string, unknown>): Promise<void> {
   try {
     await pass.status(status);
   } catch (error) {
@@ -115,11 +138,11 @@ export async function report(pass: Pass, status: Record<string, unknown>): Promi
 }
 
 /** Events on transitions only: a step is done, or stands still for a reason that it did not have before. */
-function announce(pass: Pass, condition: Condition): void {
+function announce(pass: Begun, condition: Condition): void {
   const before = conditionOf(pass.object, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return;
   const { type, status, reason, message } = condition;
-  if (status === 'True')
+  if (status === 'True' && reasons[reason as Reason] !== 'degraded')
     pass.event({ type: 'Normal', reason: type, action: 'Reconcile', note: message || `${type}: done` });
   else if (reasons[reason as Reason] !== 'progress')
     pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
@@ -144,6 +167,7 @@ export function isPaused(resource: StoredObject): boolean {
 /** The reason of a failure that is a state of the cluster, from its error's name; anything else is a failed write. */
 function reasonOf(error: Error): Reason {
   const known: Readonly<Record<string, Reason>> = {
+    ContendedObjectError: 'Contended',
     ForeignObjectError: 'ForeignObject',
     KeyMaterialMissingError: 'KeyMaterialMissing',
   };

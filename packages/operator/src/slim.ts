@@ -1,14 +1,19 @@
 import type { StoredObject } from '@openstack-operator/kube';
+import { cloudLabel, conditionOf, prefix } from '@openstack-operator/openstack';
 
 interface PodSpec {
   readonly nodeName?: string;
+  readonly hostNetwork?: boolean;
+  readonly affinity?: unknown;
+  readonly containers?: readonly { readonly env?: unknown }[];
   readonly volumes?: readonly { readonly configMap?: object }[];
 }
 type Workload = { readonly template?: { readonly spec?: PodSpec } };
 
 /**
  * What is ever looked at of pods, ReplicaSets and revisions: what became of them, where they run, and which ConfigMaps
- * they mount. Images, environment and mounts, the greater part of them, need not lie in memory.
+ * they mount; of node agents also what settings they apply, and which node one is made for that has none yet. Images, environment and mounts, the greater part of them,
+ * need not lie in memory.
  */
 export function slim(object: StoredObject): StoredObject {
   switch (object.kind) {
@@ -23,11 +28,66 @@ export function slim(object: StoredObject): StoredObject {
   }
 }
 
-function podSpec({ nodeName, volumes = [] }: PodSpec = {}): PodSpec {
+function podSpec({ nodeName, hostNetwork, affinity, containers = [], volumes = [] }: PodSpec = {}): PodSpec {
   const configMaps = volumes.flatMap(({ configMap }) => (configMap === undefined ? [] : [{ configMap }]));
-  return { ...(nodeName === undefined ? {} : { nodeName }), volumes: configMaps };
+  return {
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(hostNetwork === true && nodeName === undefined && affinity !== undefined ? { affinity } : {}),
+    ...(hostNetwork === true ? { hostNetwork, containers: containers.map(({ env = [] }) => ({ env })) } : {}),
+    volumes: configMaps,
+  };
 }
 
 function workload({ template }: Workload = {}): Workload {
   return { template: { spec: podSpec(template?.spec) } };
+}
+
+/**
+ * What is read of a node: whose it is, whether it can be used, its addresses and its size. The rest, its images first of
+ * all, is many times as long.
+ */
+export function slimNode(node: StoredObject): StoredObject {
+  const { unschedulable, taints } = (node['spec'] ?? {}) as { unschedulable?: boolean; taints?: unknown };
+  const status = (node['status'] ?? {}) as Record<string, unknown>;
+  const { addresses, capacity, allocatable } = status;
+  const ready = conditionOf(node, 'Ready');
+  return {
+    ...node,
+    spec: { ...(unschedulable === undefined ? {} : { unschedulable }), ...(taints === undefined ? {} : { taints }) },
+    status: {
+      ...(addresses === undefined ? {} : { addresses }),
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(allocatable === undefined ? {} : { allocatable }),
+      conditions: ready === undefined ? [] : [ready],
+    },
+  };
+}
+
+/**
+ * What of a node concerns a cloud. Of one that is claimed only our own labels and annotations do, besides whether it can
+ * be used; a free one is chosen by any of its labels. Heartbeats concern nobody.
+ */
+export function nodeFacts(node: StoredObject): unknown {
+  const { labels = {}, annotations = {}, deletionTimestamp } = node.metadata;
+  const { addresses, capacity, allocatable } = (node['status'] ?? {}) as Record<string, unknown>;
+  const ours = (texts: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(texts).filter(([name]) => name.startsWith(`${prefix}/`)));
+  return [
+    labels[cloudLabel] === undefined ? labels : ours(labels),
+    ours(annotations),
+    deletionTimestamp,
+    node['spec'],
+    conditionOf(node, 'Ready')?.status,
+    [addresses, capacity, allocatable],
+  ];
+}
+
+/** What is read of a StorageClass: that it exists, and whether it is the default one. */
+export function slimStorageClass({ apiVersion, kind, metadata }: StoredObject): StoredObject {
+  return { apiVersion, kind, metadata };
+}
+
+/** What of a StorageClass concerns those who have volumes. */
+export function storageClassFacts({ metadata }: StoredObject): unknown {
+  return metadata.annotations;
 }

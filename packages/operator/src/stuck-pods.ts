@@ -6,6 +6,10 @@ import type { Pass } from './pass.ts';
  * Deletes pods of an old revision that cannot become Ready: a StatefulSet replaces no pod before it is Ready, so a
  * mistake in a template would block its own correction for ever (kubernetes/kubernetes#67250). A pod that is merely
  * starting is left alone: it may be making its database, or be a member that the others need.
+ *
+ * One at a time, the highest ordinal first, as a rolling update goes. The next one only when every pod is there and each
+ * of the new revision is Ready, or stuck as well: members that come back find those that they knew. No pod that is Ready
+ * is ever deleted, so that a quorum stays what it is.
  */
 export async function replaceStuckPods(pass: Pass, stated: KubeObject): Promise<void> {
   const { namespace = '', name = '' } = stated.metadata;
@@ -16,13 +20,40 @@ export async function replaceStuckPods(pass: Pass, stated: KubeObject): Promise<
   };
   if (live === undefined || updateRevision === undefined || observedGeneration < (live.metadata.generation ?? 0))
     return;
-  for (const pod of pass.cache.byIndex(Pod, 'controller', live.metadata.uid)) {
-    const revision = pod.metadata.labels?.['controller-revision-hash'];
-    if (revision === updateRevision || pod.metadata.deletionTimestamp !== undefined || !isStuck(pod)) continue;
-    await pass.remove(pod);
-    const note = `pod ${pod.metadata.name} of an older revision could not become Ready: replaced`;
-    pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
-  }
+  const pods = pass.cache.controlledBy(Pod, live);
+  const isNew = (pod: StoredObject) => pod.metadata.labels?.['controller-revision-hash'] === updateRevision;
+  const [next] = pods
+    .filter((pod) => !isNew(pod) && !isReady(pod) && isStuck(pod))
+    .sort((a, b) => ordinalOf(b) - ordinalOf(a));
+  if (next === undefined || !pods.every((pod) => isSettled(pod, isNew(pod))) || !isComplete(live, pods)) return;
+  await pass.remove(next);
+  const note = `pod ${next.metadata.name} of an older revision could not become Ready: replaced`;
+  pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
+}
+
+/** Nothing is under way with a pod: it does not end, and one of the new revision has come as far as it can. */
+function isSettled(pod: StoredObject, isNew: boolean): boolean {
+  return pod.metadata.deletionTimestamp === undefined && (!isNew || isReady(pod) || isStuck(pod));
+}
+
+/**
+ * Whether no pod is missing that was there before. Pods are made in order, each when the one before it is Ready, so that
+ * those behind a stuck one may not be there yet.
+ */
+function isComplete({ spec }: StoredObject, pods: readonly StoredObject[]): boolean {
+  const { replicas = 1 } = (spec ?? {}) as { replicas?: number };
+  const ordinals = pods.map(ordinalOf);
+  const highest = Math.min(replicas - 1, Math.max(...ordinals));
+  return Array.from({ length: highest + 1 }, (_, ordinal) => ordinal).every((ordinal) => ordinals.includes(ordinal));
+}
+
+/** `db-2` -> 2 */
+function ordinalOf({ metadata: { name } }: StoredObject): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1));
+}
+
+function isReady(pod: StoredObject): boolean {
+  return conditionOf(pod, 'Ready')?.status === 'True';
 }
 
 /** Reasons for which a container waits that only another template changes. */

@@ -20,6 +20,9 @@ import {
   resolveReferences,
   retainedForLabel,
 } from '@openstack-operator/openstack';
+import { isAutoscaled, leavingReplicas, withoutReplicas } from './autoscalers.ts';
+import { ContendedObjectError } from './contention.ts';
+import type { DigestKey } from './digest-key.ts';
 import { mustBeRecreated, recreate } from './immutable-fields.ts';
 import { keepJob } from './jobs.ts';
 import { ownershipOf } from './ownership.ts';
@@ -51,18 +54,32 @@ export async function write(
   }
 }
 
-/** Applies an object unless it is ours and live as stated. */
-async function applyDifference(pass: Pass, object: KubeObject, retained: boolean): Promise<void> {
+/** Applies an object unless it is ours and live as stated. @returns the object as it is now, unless it is going */
+async function applyDifference(pass: Pass, object: KubeObject, retained: boolean): Promise<StoredObject | undefined> {
   const { name = '', namespace = '' } = object.metadata;
   const live = pass.cache.get(kindOf(object), { name, namespace });
   // Its end wakes the resource, and the next pass makes it anew.
-  if (live?.metadata.deletionTimestamp !== undefined) return;
+  if (live?.metadata.deletionTimestamp !== undefined) return undefined;
   const ownership = ownershipOf(pass.object, retained);
   const controlled = retained || live?.metadata.ownerReferences?.some(({ uid }) => uid === pass.object.metadata.uid);
   const ours = live !== undefined && ownership.ours?.(live) === true;
-  if (ours && controlled === true && sameFields(object, live)) return;
-  if (ours && mustBeRecreated(object, live)) await recreate(pass, object, live);
-  else await pass.apply(object, ownership);
+  const autoscaled = live !== undefined && isAutoscaled(pass, object);
+  if (ours && controlled === true && sameFields(autoscaled ? withoutReplicas(object) : object, live)) return live;
+  if (ours && mustBeRecreated(object, live)) {
+    await recreate(pass, object, live);
+    return undefined;
+  }
+  const state = object.metadata.annotations?.[annotations.applied] ?? '';
+  const wait = live === undefined ? 0 : pass.contention.wait(live, state, pass.clock.now());
+  if (wait > 0) {
+    // The cache holds no field managers.
+    const current = await pass.client.get(kindOf(object), { name, namespace }, { signal: pass.signal });
+    throw new ContendedObjectError(current, pass.clock, wait);
+  }
+  const outcome = await pass.apply(autoscaled ? await leavingReplicas(pass, object) : object, ownership);
+  if (live !== undefined && outcome.metadata.resourceVersion !== live.metadata.resourceVersion)
+    pass.contention.changed(live, state, pass.clock.now());
+  return outcome;
 }
 
 type Generated = DesiredObject & { verb: 'generate' };
@@ -198,21 +215,41 @@ async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
   const values = mapValues(templates, (text) => resolveReferences(text, (secret, key) => sources.get(secret)?.[key]));
   const { stringData: _templates, ...rest } = object;
   const resolved = { ...rest, data: encodeData(values) };
-  await applyDifference(pass, noted(resolved, keyedDigest(pass.digestKey, resolved)), false);
+  const outcome = await applyDifference(pass, noted(resolved, keyedDigest(pass.digestKey, resolved)), false);
+  await dropOtherKeys(pass, outcome, values);
+}
+
+/**
+ * Takes out what somebody else has put into a Secret of ours: each key is a variable of the pods, and server-side apply
+ * leaves those that are not stated.
+ */
+async function dropOtherKeys(
+  pass: Pass,
+  live: StoredObject | undefined,
+  stated: Readonly<Record<string, string>>,
+): Promise<void> {
+  const others = Object.keys(live?.['data'] ?? {}).filter((key) => !(key in stated));
+  if (live === undefined || others.length === 0) return;
+  const { namespace = '', name, uid, resourceVersion } = live.metadata;
+  const data = Object.fromEntries(others.map((key) => [key, null]));
+  const patch = { metadata: { uid, resourceVersion }, data };
+  await pass.client.patch(Secret, { namespace, name }, 'merge', patch, { fieldManager, signal: pass.signal });
 }
 
 /** Digests of objects that were digested before: cached objects are frozen, and most stay the same from pass to pass. */
-const known = new WeakMap<object, string>();
+const known = new WeakMap<DigestKey, WeakMap<object, string>>();
 
-/** Digest of a Secret's or ConfigMap's content that tells nothing about it; `key` is one for the whole process. */
-export function keyedDigest(key: Uint8Array, object: KubeObject): string {
-  let result = known.get(object);
+/** Digest of a Secret's or ConfigMap's content that tells nothing about it. */
+export function keyedDigest(key: DigestKey, object: KubeObject): string {
+  const ofKey = known.get(key) ?? new WeakMap<object, string>();
+  known.set(key, ofKey);
+  let result = ofKey.get(object);
   if (result === undefined) {
-    result = createHmac('sha256', key)
+    result = createHmac('sha256', key.bytes)
       .update(digest(object['data'] ?? {}))
       .digest('hex')
       .slice(0, 16);
-    known.set(object, result);
+    ofKey.set(object, result);
   }
   return result;
 }

@@ -1,4 +1,5 @@
 import type { Image, ImageEntry, Program } from '@openstack-operator/sandbox';
+import { ip } from './infrastructure/ip-command.ts';
 import { libvirtPrograms } from './infrastructure/libvirt.ts';
 import { mariadbClients } from './infrastructure/mariadb-client.ts';
 import { mariadbInstallDb } from './infrastructure/mariadb-install-db.ts';
@@ -14,6 +15,7 @@ import { accountFiles, kollaId } from './kolla-users.ts';
 import { keystoneApi } from './openstack/keystone-api.ts';
 import { keystoneManage } from './openstack/keystone-manage.ts';
 import { openstackRecipes } from './openstack/openstack-recipes.ts';
+import { unboundModule } from './openstack/ovn-client.ts';
 import { uwsgi } from './openstack/uwsgi.ts';
 import { CommandError, command } from './program-support.ts';
 import { curl } from './shell/curl.ts';
@@ -83,7 +85,7 @@ const recipes: readonly Recipe[] = [
     user: 'openvswitch',
     programs: {
       ...openvswitch,
-      '/usr/sbin': { ...pick(ovsdbCommands, ['ovsdb-server']), ...pick(ovnDaemons, ['ovs-vswitchd']) },
+      '/usr/sbin': { ip, ...pick(ovsdbCommands, ['ovsdb-server']), ...pick(ovnDaemons, ['ovs-vswitchd']) },
     },
     files: schemas,
   },
@@ -123,12 +125,15 @@ const kollaStart = command((process) => {
   throw new CommandError('ERROR:__main__:KOLLA_CONFIG_STRATEGY is not set properly');
 });
 
-/** Images of an OpenStack 2025.1 cloud: known by Kolla's image names, whatever the registry, the tag or the digest. */
-export function openstackImages(): Image[] {
-  return recipes.map(imageOf);
+/**
+ * Images of an OpenStack 2025.1 cloud: known by Kolla's image names, whatever the registry, the tag or the digest.
+ * `resolver`: their Python has `unbound`, as in Debian's images; Kolla's have none (default).
+ */
+export function openstackImages({ resolver = false }: { resolver?: boolean } = {}): Image[] {
+  return recipes.map((recipe) => imageOf(recipe, resolver ? { [unboundModule]: '' } : {}));
 }
 
-function imageOf(recipe: Recipe): Image {
+function imageOf(recipe: Recipe, more: Readonly<Record<string, string>>): Image {
   const { names, user, runsAsUser = false } = recipe;
   const isOpenstack = recipe.programs[venv] !== undefined;
   const base = Object.entries({ ...baseCommands, curl });
@@ -157,6 +162,7 @@ function imageOf(recipe: Recipe): Image {
       ...accountFiles,
       [`/var/lib/${user}`]: owned(user),
       '/var/log/kolla': { mode: 0o2775, gid: kollaId('kolla') },
+      ...more,
       ...recipe.files,
     },
     ...(runsAsUser && { user: kollaId(user) }),

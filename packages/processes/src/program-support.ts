@@ -99,6 +99,11 @@ export function notModelled(process: Process, what: string): never {
   throw new CommandError(`${nameOf(process)}: this make-believe ${nameOf(process)} does not know ${what}`, 2);
 }
 
+/** Bytes of the file system that a path lies on. @throws SystemError ENOENT */
+export function fileSystemSize(process: Process, path: string): number {
+  return process.files.capacity(path) ?? notModelled(process, `how large the file system of ${path} is`);
+}
+
 /** Makes a directory and those above it. @throws SystemError */
 export function makeDirectories(process: Process, path: string, mode?: number): void {
   const { files } = process;

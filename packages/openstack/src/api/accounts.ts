@@ -1,10 +1,10 @@
-import { objectName } from './references.ts';
+import { secretName as brought } from './references.ts';
 import { object, rule, string } from './schema.ts';
 
 const identifier = (what: string, name: string) =>
   string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback: name, immutable: name });
 
-const secretName = (what: string, generated: string) => objectName(what + generated);
+const secretName = (what: string, generated: string) => brought(what + generated);
 
 /** The databases of a service, by the names that they have unless told otherwise. */
 export function database<const N extends string>(user: string, names: readonly N[]) {

@@ -17,8 +17,8 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (_name, api
   const all = [...walk(spec, 'spec'), ...walk(status, 'status')];
 
   test('every field says what it is', () => {
-    // Below a control plane the shapes of core/v1 are documented by the child's own CRD.
-    const known = /\.(resources|tolerations|topologySpreadConstraints|env)\b./;
+    // Below a control plane the shapes that services share are documented by the child's own CRD.
+    const known = /\.(components|images|resources|tolerations|gatewayRef|housekeeping)\b./;
     const silent = all.filter(
       ([path, { description }]) => !description && !(api === OpenStackControlPlane && known.test(path)),
     );

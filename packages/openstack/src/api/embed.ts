@@ -23,7 +23,8 @@ const enabled = bool(
 /**
  * The spec of a child as a field of the control plane: without what the control plane says for all, and without
  * defaults (the child's own CRD sets them; here they would hide that a field was left to the control plane). Affinity
- * is checked by the child's CRD alone, which keeps this one below the size that an API server takes.
+ * is checked by the child's CRD alone, and shapes that services share are documented there alone, which keeps this one
+ * below the 256 KiB that `kubectl apply` can note in an annotation.
  */
 export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
@@ -32,12 +33,14 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
   return {
     required: false,
     transitions: transitions.filter(({ path }) => !saidOnce.includes(path[0] ?? '')),
+    // The child reads them; the control plane passes them on.
+    names: [],
     schema: {
       ...rest,
       description: `${what} The fields are those of kind ${api.kind}.`,
       properties: {
         enabled: enabled.schema,
-        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child)])),
+        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child, name)])),
       },
       ...(required === undefined ? {} : { required }),
     },
@@ -45,14 +48,14 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
 }
 
 const openAffinity = object('As in core/v1.', {}, { open: true }).schema;
-/** Shapes of core/v1, which the child's CRD documents field by field. */
-const coreShapes = ['resources', 'tolerations', 'topologySpreadConstraints', 'env'];
+/** Shapes of core/v1, and those that most services share: the child's CRD documents them field by field. */
+const sharedShapes = ['components', 'images', 'resources', 'tolerations', 'gatewayRef', 'housekeeping'];
 
-function loosened(whole: OpenApiSchema): OpenApiSchema {
-  return mapped(without(whole, 'default'), (child, name) => {
-    if (name === 'affinity') return { ...openAffinity, description: child.description ?? '' };
-    return coreShapes.includes(name) ? mapped(child, undocumented) : loosened(child);
-  });
+/** A field without defaults, and without descriptions below it where its shape is a shared one. */
+function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
+  if (name === 'affinity') return { ...openAffinity, description: whole.description ?? '' };
+  const loose = mapped(without(whole, 'default'), loosened);
+  return sharedShapes.includes(name) ? mapped(loose, undocumented) : loose;
 }
 
 function undocumented(schema: OpenApiSchema): OpenApiSchema {

@@ -4,6 +4,7 @@ import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef } from './references.ts';
+import { glanceHousekeeping, recordsAudit } from './schedules.ts';
 import { choice, object, string } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
 import { storage } from './storage.ts';
@@ -45,6 +46,8 @@ export const Glance = defineApi({
       maxLength: 128,
       fallback: 'glance-images',
     }),
+    recordsAudit,
+    housekeeping: glanceHousekeeping,
     config: config('glance-api.conf'),
   }),
   status: object('What the operator found.', { ...common, phase, ...endpoints }),

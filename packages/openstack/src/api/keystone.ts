@@ -2,7 +2,8 @@ import { database, noMessageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
-import { cacheRef, databaseRef, objectName } from './references.ts';
+import { cacheRef, databaseRef, secretName } from './references.ts';
+import { recordsAudit } from './schedules.ts';
 import { int, object, rule, string } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
@@ -20,7 +21,7 @@ export const Keystone = defineApi({
   spec: object(
     'What the identity service should be.',
     {
-      ...template({ main: 'the API', components: ['api'] }),
+      ...template({ main: 'the API', components: ['api'], wsgi: ['api'] }),
       ...api('keystone'),
       release,
       region,
@@ -28,7 +29,7 @@ export const Keystone = defineApi({
       cacheRef,
       database: database('keystone', ['keystone']),
       messageQueue: noMessageQueue,
-      adminPasswordSecretName: objectName(
+      adminPasswordSecretName: secretName(
         "Secret with the administrator's password (key password). Absent: <name>-admin-password is generated. Bootstrap sets the password once; a password changed in Keystone afterwards stays.",
       ),
       adminUser: adminName('Name of the administrator.', 'admin'),
@@ -47,13 +48,14 @@ export const Keystone = defineApi({
             'the smallest number that covers the life of a token and the 48 hours in which services may still use it',
         },
       ),
-      fernetKeysSecretName: objectName(
+      fernetKeysSecretName: secretName(
         'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted; whoever brings it rotates it. Absent: <name>-fernet-keys is generated, and rotated.',
       ),
-      credentialKeysSecretName: objectName(
+      credentialKeysSecretName: secretName(
         'Secret with the keys that encrypt stored credentials (keys 0, 1, ...). Key material: when it is lost, so are the credentials. Absent: <name>-credential-keys is generated.',
       ),
       tokenExpiration: int('How long a token is valid, in seconds.', { minimum: 60, maximum: 2592000, fallback: 3600 }),
+      recordsAudit,
       config: config('keystone.conf'),
     },
     {

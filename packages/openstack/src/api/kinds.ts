@@ -1,4 +1,5 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
+import { type BroughtObject, broughtObjects } from './brought-objects.ts';
 import { builtInKinds } from './built-in-kinds.ts';
 import type { Api } from './define-api.ts';
 import { Glance } from './glance.ts';
@@ -26,6 +27,14 @@ export const kinds: readonly Api[] = [
   Nova,
 ];
 
+/** The objects that users bring, as a resource of ours names them; none for other kinds. */
+export function broughtBy(
+  object: Pick<KubeObject, 'apiVersion' | 'kind'> & { readonly spec?: unknown },
+): BroughtObject[] {
+  const api = kinds.find((kind) => kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion);
+  return api === undefined ? [] : broughtObjects(api.spec, object.spec);
+}
+
 const known = new Map<string, Kind>(
   [...builtInKinds, ...kinds].map((kind) => [`${apiVersionOf(kind)} ${kind.kind}`, kind]),
 );
@@ -35,9 +44,14 @@ const known = new Map<string, Kind>(
  * @throws Error when neither knows it (a kind that is missing in built-in-kinds.ts)
  */
 export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind {
-  const kind = known.get(`${object.apiVersion} ${object.kind}`);
+  const kind = knownKindOf(object);
   if (kind === undefined) {
     throw new Error(`no Kind is known for ${object.apiVersion} ${object.kind}; it is missing in built-in-kinds.ts`);
   }
   return kind;
+}
+
+/** The `Kind` of an object that may be anybody's, such as an owner; undefined when it is a foreign kind. */
+export function knownKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined {
+  return known.get(`${apiVersion} ${kind}`);
 }

@@ -1,11 +1,11 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
 import { notOfferedYet } from './offering.ts';
-import { objectName } from './references.ts';
-import { bool, object, rule, string } from './schema.ts';
+import { secretName } from './references.ts';
+import { bool, int, object, rule, string } from './schema.ts';
 import { common, phase } from './status.ts';
 import { storage } from './storage.ts';
-import { template } from './template.ts';
+import { config, template } from './template.ts';
 
 const single = {
   components: ['server'],
@@ -30,7 +30,16 @@ export const MariaDB = defineApi({
       default: false,
       rules: [notOfferedYet('galeraEnabled', 'leave it out, or set it to false')],
     }),
-    rootSecretName: objectName(
+    maxConnections: int(
+      "How many clients may be connected. The services' connection pools together must not exceed it. A change restarts the server.",
+      {
+        minimum: 100,
+        maximum: 100_000,
+        otherwise: '1000; below a control plane 4000, doubled until the pools of its services fit',
+      },
+    ),
+    config: config('my.cnf'),
+    rootSecretName: secretName(
       'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
     ),
   }),

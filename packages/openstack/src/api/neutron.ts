@@ -4,9 +4,10 @@ import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { bridgeMappings } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, objectName, ovnRef, serviceRef } from './references.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, secretName, serviceRef } from './references.ts';
+import { recordsAudit } from './schedules.ts';
 import { array, choice, int, object, required, rule, string } from './schema.ts';
-import { common, endpoints, nodes, phase } from './status.ts';
+import { cloud, common, endpoints, nodes, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
 
 const vlanRanges = array(
@@ -37,6 +38,7 @@ export const Neutron = defineApi({
         main: 'the server',
         components: ['server', 'rpc-server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'],
         nodeAgents: ['metadata-agent'],
+        wsgi: ['server'],
       }),
       ...api('neutron'),
       release,
@@ -50,7 +52,7 @@ export const Neutron = defineApi({
       database: database('neutron', ['neutron']),
       messageQueue: messageQueue('neutron'),
       identity: identity('neutron'),
-      metadataSecretName: objectName(
+      metadataSecretName: secretName(
         'Secret with what the metadata agents and the metadata service of Nova share (key password). Absent: <name>-metadata-secret is generated.',
       ),
       mechanism: choice('ML2 mechanism driver. ovs is not offered yet.', ['ovn', 'ovs'], {
@@ -67,7 +69,7 @@ export const Neutron = defineApi({
         { maxLength: 15, pattern: '^[a-z][-a-z0-9_.]*$', fallback: 'br-ex' },
       ),
       bridgeMappings: bridgeMappings(
-        'Physical networks and the bridges that carry them. Applied to running nodes without an outage. Absent: physnet1 on externalBridge.',
+        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge.',
       ),
       networkTypes: array(
         'Types that networks of projects may have; the first one is taken when none is asked for.',
@@ -83,6 +85,7 @@ export const Neutron = defineApi({
           fallback: 1500,
         },
       ),
+      recordsAudit,
       config: config('neutron.conf'),
     },
     {
@@ -100,7 +103,7 @@ export const Neutron = defineApi({
       ],
     },
   ),
-  status: object('What the operator found.', { ...common, phase, ...endpoints, nodes }),
+  status: object('What the operator found.', { ...common, phase, ...endpoints, cloud, nodes }),
   columns: [{ name: 'Mechanism', type: 'string', jsonPath: '.spec.mechanism', description: 'ML2 mechanism driver' }],
 });
 

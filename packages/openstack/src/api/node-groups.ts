@@ -1,5 +1,6 @@
 import { labelPattern, nameLength } from './names.ts';
-import { array, type Infer, object, required, string } from './schema.ts';
+import { tolerations } from './scheduling.ts';
+import { array, bool, type Infer, int, object, required, string } from './schema.ts';
 
 /** A Neutron physical network and the OVS bridge that carries it. */
 export const bridgeMappings = (what: string) =>
@@ -25,9 +26,30 @@ export const bridgeMappings = (what: string) =>
           pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
         },
       ),
+      allowNodeInterface: bool(
+        "Whether the interface may be the one that carries the node's own address or default route. Open vSwitch takes it away from the node, which is cut off unless somebody has seen to another way.",
+        { fallback: false },
+      ),
     }),
     { maxItems: 16, keys: ['physicalNetwork'] },
   );
+
+/** Taints that nodes of a group may have when they are claimed. */
+export const groupTolerations = tolerations(
+  'Taints that its nodes may have. A node with any other taint of effect NoSchedule or NoExecute is not claimed, such as a control-plane node. A toleration with tolerationSeconds does not count. What is claimed stays claimed, and its agents tolerate every taint that comes later: guests live there.',
+);
+
+/** How fast the agents of a group are replaced. */
+export const groupMaxUnavailable = int(
+  'How many of its nodes may be without an agent at once while agents are replaced. A node that is not Ready or is cordoned is left out, and does not hold up the others.',
+  { minimum: 1, maximum: 5000, otherwise: 'one node of all groups that do not say' },
+);
+
+/** Where the tunnels of a group's nodes begin. */
+export const tunnelNetwork = string(
+  'Network of the tunnels between nodes, such as 192.0.2.0/24: each node has an address in it. A change moves the tunnels of running guests. Absent: the address by which Kubernetes knows the node.',
+  { maxLength: 64, pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' },
+);
 
 /** The name of a cell or a node group, which becomes part of object names. */
 export const partName = (what: string, options: { fallback?: string; immutable?: string } = {}) =>

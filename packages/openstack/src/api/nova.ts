@@ -2,12 +2,13 @@ import { database, identity, messageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { api, hostname } from './exposure.ts';
 import { nameLength } from './names.ts';
-import { bridgeMappings, partName } from './node-groups.ts';
+import { bridgeMappings, groupMaxUnavailable, groupTolerations, partName, tunnelNetwork } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from './references.ts';
+import { novaHousekeeping, recordsAudit } from './schedules.ts';
 import { nodeSelector } from './scheduling.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
-import { common, endpoints, nodes, phase } from './status.ts';
+import { cloud, common, endpoints, nodes, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
 
 const virtTypes = ['kvm', 'qemu'] as const;
@@ -48,13 +49,39 @@ const cells = transition(
   },
 );
 
+const guests = object(
+  'What guests of one node may use together: Kubernetes gives it to no pod, and Nova gives guests no more. Absent: nothing is reserved. It reaches a node when its agents are replaced, and wins over reserved_host_* of config.',
+  {
+    memory: string('Memory, such as 48Gi.', { maxLength: 16, pattern: '^[1-9][0-9]*[MGT]i$' }),
+    cpus: int('Processors; cpu_allocation_ratio multiplies them. Not beside cpu_shared_set or cpu_dedicated_set.', {
+      minimum: 1,
+      maximum: 4096,
+    }),
+    disk: string('Disk, such as 400Gi. Only where /var/lib/nova is on the file system of the kubelet.', {
+      maxLength: 16,
+      pattern: '^[1-9][0-9]*[GT]i$',
+    }),
+  },
+  {
+    rules: [
+      rule('has(self.memory) || has(self.cpus) || has(self.disk)', 'set memory, cpus or disk, or leave guests out'),
+    ],
+  },
+);
+
 const nodeGroups = array(
   'Groups of nodes that run guests. Absent: one group named default, of computeReplicas nodes. Their agents are replaced node by node, never by themselves while guests run.',
   object('One group of nodes.', {
     name: required(partName('Name of the group.')),
-    nodeSelector: nodeSelector('Labels of its nodes. Absent: every schedulable node.'),
-    replicas: int('How many of these nodes are claimed. Absent: all.', { minimum: 0, maximum: 5000 }),
+    nodeSelector: nodeSelector('Labels of its nodes. Absent: every node that is Ready and schedulable.'),
+    tolerations: groupTolerations,
+    maxUnavailable: groupMaxUnavailable,
+    replicas: int('How many of these nodes are claimed. Absent: all. A smaller number than before releases no node.', {
+      minimum: 0,
+      maximum: 5000,
+    }),
     virtType: choice('What runs the guests of the group.', virtTypes, { otherwise: 'spec.virtType' }),
+    guests,
     cell: partName('Cell of its hosts. Absent: the only cell.'),
     availabilityZone: string('Availability zone of its hosts. Not offered yet: make host aggregates through the API.', {
       maxLength: 255,
@@ -63,6 +90,7 @@ const nodeGroups = array(
       ],
     }),
     bridgeMappings: bridgeMappings("Physical networks that its nodes reach. Absent: Neutron's."),
+    tunnelNetwork,
     gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
     config: config('nova.conf'),
   }),
@@ -93,6 +121,7 @@ export const Nova = defineApi({
           'virtlogd',
         ],
         nodeAgents: ['compute', 'libvirt', 'virtlogd'],
+        wsgi: ['api', 'metadata'],
       }),
       ...api('nova'),
       consolePublicHostname: hostname('Host name of the graphical consoles (noVNC) from outside.', {
@@ -117,7 +146,7 @@ export const Nova = defineApi({
       cellName: partName('Name of the only cell.', { fallback: 'cell1', immutable: 'cell1' }),
       cells,
       computeReplicas: int(
-        'How many eligible nodes are claimed to run guests. 0 when all compute hosts are outside of the cluster. A node that has guests is not released.',
+        'How many eligible nodes are claimed to run guests. 0 when all compute hosts are outside of the cluster. A smaller number than before releases no node.',
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
@@ -125,6 +154,8 @@ export const Nova = defineApi({
         default: 'local',
         rules: [onlyOffered('ephemeralStorage', ['local'])],
       }),
+      recordsAudit,
+      housekeeping: novaHousekeeping,
       config: config('nova.conf'),
     },
     {
@@ -142,7 +173,7 @@ export const Nova = defineApi({
       ],
     },
   ),
-  status: object('What the operator found.', { ...common, phase, ...endpoints, nodes }),
+  status: object('What the operator found.', { ...common, phase, ...endpoints, cloud, nodes }),
   columns: [endpointColumn],
 });
 
@@ -151,3 +182,4 @@ export type NovaSpec = SpecOf<typeof Nova>;
 export type NovaStatus = StatusOf<typeof Nova>;
 export type NovaCell = Infer<typeof cells>[number];
 export type NodeGroup = Infer<typeof nodeGroups>[number];
+export type Guests = Infer<typeof guests>;

@@ -12,9 +12,20 @@ import { onlyOffered } from './offering.ts';
 import { OVNNetwork } from './ovn-network.ts';
 import { Placement } from './placement.ts';
 import { RabbitMQ } from './rabbitmq.ts';
-import { bool, choice, object, rule } from './schema.ts';
+import { bool, choice, int, object, rule } from './schema.ts';
 import { common, nodes, serviceEndpoints } from './status.ts';
-import { deletionPolicy, imagePullSecrets, imageRegistry, imageTag, region, release } from './template.ts';
+import {
+  deletionPolicy,
+  imagePullPolicy,
+  imagePullSecrets,
+  imageRegistry,
+  imageTag,
+  nodeNetworks,
+  podPriority,
+  podTolerations,
+  region,
+  release,
+} from './template.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
@@ -99,6 +110,10 @@ export const OpenStackControlPlane = defineApi({
     imageRegistry,
     imageTag,
     imagePullSecrets,
+    imagePullPolicy,
+    nodeNetworks,
+    tolerations: podTolerations,
+    priorityClassName: podPriority,
     deletionPolicy,
     mariadb: embedded(MariaDB, 'The database server.'),
     rabbitmq: embedded(RabbitMQ, 'The message broker.'),
@@ -122,10 +137,16 @@ export const OpenStackControlPlane = defineApi({
       'ExtendedServices',
       'Dashboards',
       'Ready',
+      'Degraded',
       'Failed',
       'Paused',
+      'Deleting',
     ]),
     endpoints: serviceEndpoints,
+    claimedNodes: int('How many nodes the cloud has claimed. The field nodes lists the first 500 of them by name.', {
+      minimum: 0,
+      maximum: 2 ** 31 - 1,
+    }),
     nodes,
   }),
 });

@@ -1,12 +1,12 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
-import { bridgeMappings, partName } from './node-groups.ts';
+import { bridgeMappings, groupMaxUnavailable, groupTolerations, partName, tunnelNetwork } from './node-groups.ts';
 import { atMost, notOfferedYet } from './offering.ts';
 import { nodeSelector, resources } from './scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
-import { common, nodes, phase } from './status.ts';
+import { cloud, common, nodes, phase } from './status.ts';
 import { storage } from './storage.ts';
-import { image, template } from './template.ts';
+import { image, nodeNetworks, template } from './template.ts';
 
 const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
 
@@ -45,8 +45,11 @@ const nodeGroups = array(
   'Nodes that are chassis: Open vSwitch and ovn-controller run there. Below a control plane, the node groups of Nova are added by themselves; nodes without guests, such as gateways, stand here.',
   object('One group of nodes.', {
     name: required(partName('Name of the group.')),
-    nodeSelector: nodeSelector('Labels of its nodes. Absent: every schedulable node.'),
+    nodeSelector: nodeSelector('Labels of its nodes. Absent: every node that is Ready and schedulable.'),
+    tolerations: groupTolerations,
+    maxUnavailable: groupMaxUnavailable,
     bridgeMappings: bridgeMappings('Physical networks that its nodes reach, instead of those of spec.bridgeMappings.'),
+    tunnelNetwork,
     gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
   }),
   { maxItems: 32, keys: ['name'] },
@@ -61,6 +64,7 @@ export const OVNNetwork = defineApi({
     "OVN: the northbound and southbound databases, northd, and on every claimed node Open vSwitch with ovn-controller. It carries Neutron's networks.",
   nameLength: nameLength.service,
   spec: object('What the virtual network should be.', {
+    nodeNetworks,
     ...template({
       main: 'each database',
       components,
@@ -99,13 +103,14 @@ export const OVNNetwork = defineApi({
       rules: [rule('false', 'externalNorthboundDB is not offered by this version of the operator; leave it out')],
     }),
     bridgeMappings: bridgeMappings(
-      "Physical networks that the nodes reach. Applied to running nodes without an outage. Absent below a control plane: Neutron's.",
+      "Physical networks that the nodes reach. Applied to running nodes; a network whose uplink changes pauses. Absent below a control plane: Neutron's.",
     ),
     nodeGroups,
   }),
   status: object('What the operator found.', {
     ...common,
     phase,
+    cloud,
     nodes,
     northboundDBEndpoint: string('Connection string of the northbound database.', { maxLength: 1024 }),
     southboundDBEndpoint: string('Connection string of the southbound database.', { maxLength: 1024 }),

@@ -3,6 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
 import { cacheRef, databaseRef, keystoneRef } from './references.ts';
+import { recordsAudit } from './schedules.ts';
 import { object } from './schema.ts';
 import { common, endpoints, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
@@ -15,7 +16,7 @@ export const Placement = defineApi({
   description: 'The placement service: what every host has, and what is used of it.',
   nameLength: nameLength.service,
   spec: object('What the placement service should be.', {
-    ...template({ main: 'the API', components: ['api'] }),
+    ...template({ main: 'the API', components: ['api'], wsgi: ['api'], threads: ['api'] }),
     ...api('placement'),
     release,
     region,
@@ -24,6 +25,7 @@ export const Placement = defineApi({
     keystoneRef,
     database: database('placement', ['placement']),
     identity: identity('placement'),
+    recordsAudit,
     config: config('placement.conf'),
   }),
   status: object('What the operator found.', { ...common, phase, ...endpoints }),

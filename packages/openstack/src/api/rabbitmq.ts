@@ -1,11 +1,11 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
 import { notOfferedYet } from './offering.ts';
-import { objectName } from './references.ts';
+import { secretName } from './references.ts';
 import { bool, object } from './schema.ts';
 import { common, phase } from './status.ts';
 import { storage } from './storage.ts';
-import { template } from './template.ts';
+import { nodeNetworks, template } from './template.ts';
 
 const single = {
   components: ['server'],
@@ -22,11 +22,12 @@ export const RabbitMQ = defineApi({
   spec: object('What the message broker should be.', {
     ...template({ main: 'the broker', components: ['server'], single }),
     storage: storage('Volume of the broker.', '10Gi'),
+    nodeNetworks,
     clusterEnabled: bool('Forms a cluster of several brokers with quorum queues.', {
       default: false,
       rules: [notOfferedYet('clusterEnabled', 'leave it out, or set it to false')],
     }),
-    credentialsSecretName: objectName(
+    credentialsSecretName: secretName(
       'Secret with keys username and password of the administrator. Absent: <name>-credentials is generated.',
     ),
   }),

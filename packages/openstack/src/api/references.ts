@@ -1,8 +1,11 @@
 import { subdomainPattern } from './names.ts';
-import { array, type Field, type Infer, int, object, required, rule, string } from './schema.ts';
+import { array, type Field, type Infer, int, nameOf, object, required, rule, string } from './schema.ts';
 
 /** The name of an object in the same namespace. */
 export const objectName = (what: string) => string(what, { maxLength: 253, minLength: 1, pattern: subdomainPattern });
+
+/** The name of a Secret in the same namespace, which its user brings. */
+export const secretName = (what: string) => nameOf('Secret', objectName(what));
 
 const host = (what: string) => string(what, { maxLength: 253, minLength: 1, pattern: '^[A-Za-z0-9:.-]+$' });
 const port = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 65535, fallback });
@@ -22,13 +25,16 @@ function reference<T>(what: string, kind: string, external: Field<T, false>) {
 export const databaseRef = reference(
   'The database server that holds the databases.',
   'MariaDB',
-  object('A MariaDB or MySQL server that this operator does not run.', {
-    host: required(host('Host name or address.')),
-    port: port('Port.', 3306),
-    secretName: required(
-      objectName('Secret with keys username and password of an account that may create databases and users.'),
-    ),
-  }),
+  object(
+    'A MariaDB server that this operator does not run. MySQL does not know the statements that make users with a hashed password.',
+    {
+      host: required(host('Host name or address.')),
+      port: port('Port.', 3306),
+      secretName: required(
+        secretName('Secret with keys username and password of an account that may create databases and users.'),
+      ),
+    },
+  ),
 );
 
 export const messageQueueRef = reference(
@@ -38,7 +44,7 @@ export const messageQueueRef = reference(
     host: required(host('Host name or address.')),
     port: port('AMQP port.', 5672),
     managementPort: port('Port of the management API, through which users and virtual hosts are made.', 15672),
-    secretName: required(objectName('Secret with keys username and password of an administrator.')),
+    secretName: required(secretName('Secret with keys username and password of an administrator.')),
   }),
 );
 
@@ -65,10 +71,13 @@ export const keystoneRef = reference(
   'Keystone',
   object('A Keystone that this operator does not run; the region is never bootstrapped there.', {
     authURL: required(
-      string('Its URL, such as https://keystone.example.com/v3.', { maxLength: 2048, pattern: '^https?://.+' }),
+      string('Its URL, such as https://keystone.example.com/v3.', {
+        maxLength: 2048,
+        pattern: String.raw`^https?://[A-Za-z0-9.:/_~%@\[\]-]+$`,
+      }),
     ),
     secretName: required(
-      objectName(
+      secretName(
         'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may make users and endpoints.',
       ),
     ),
@@ -82,8 +91,16 @@ export const ovnRef = reference(
   'The OVN that carries the networks.',
   'OVNNetwork',
   object('OVN databases that this operator does not run.', {
-    northbound: required(connection('Connection string of the northbound database: tcp:host:6641[,tcp:...].')),
-    southbound: required(connection('Connection string of the southbound database: tcp:host:6642[,tcp:...].')),
+    northbound: required(
+      connection(
+        'Connection string of the northbound database: tcp:address:6641[,tcp:...]. A host name works only with images whose Python has the library unbound.',
+      ),
+    ),
+    southbound: required(
+      connection(
+        'Connection string of the southbound database: tcp:address:6642[,tcp:...]. A host name works only with images whose Python has the library unbound.',
+      ),
+    ),
   }),
 );
 

@@ -1,12 +1,14 @@
 import { subdomainPattern } from './names.ts';
 import {
   array,
+  type BroughtKind,
   bool,
   choice,
   type Infer,
   int,
   intOrString,
   map,
+  nameOf,
   object,
   type Rule,
   required,
@@ -141,11 +143,13 @@ const topologySpreadConstraints = (what: string) =>
     { maxItems: 8 },
   );
 
-const keyOf = (what: string) =>
+const keyOf = (kind: BroughtKind, what: string) =>
   object(what, {
-    name: required(string('Name of the object in the same namespace.', { maxLength: 253, pattern: subdomainPattern })),
+    name: required(
+      nameOf(kind, string(`Name of the ${kind} in the same namespace.`, { maxLength: 253, pattern: subdomainPattern })),
+    ),
     key: required(string('Key in its data.', { maxLength: 253 })),
-    optional: bool('Whether it may be missing.'),
+    optional: bool('Whether it, or the key, may be missing: the variable is not set then.', { fallback: false }),
   });
 
 const env = (what: string) =>
@@ -155,8 +159,8 @@ const env = (what: string) =>
       name: required(string('Name of the variable.', { maxLength: 128, pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' })),
       value: string('Its value. Never a secret: those come through valueFrom.', { maxLength: 1024 }),
       valueFrom: object('Where the value comes from.', {
-        secretKeyRef: keyOf('A key of a Secret.'),
-        configMapKeyRef: keyOf('A key of a ConfigMap.'),
+        secretKeyRef: keyOf('Secret', 'A key of a Secret. Pods roll when the Secret changes.'),
+        configMapKeyRef: keyOf('ConfigMap', 'A key of a ConfigMap. Pods roll when the ConfigMap changes.'),
       }),
     }),
     { maxItems: 32, keys: ['name'] },
@@ -167,6 +171,15 @@ export const componentOverrides = object('Settings for the pods of one component
   replicas: int('How many pods run.', {
     minimum: 0,
     maximum: 100,
+  }),
+  processes: int(
+    'Processes of an API under uwsgi; each answers one request at a time in each of its threads, and has connections to the database of its own.',
+    { minimum: 1, maximum: 64, otherwise: '2' },
+  ),
+  threads: int('Threads of each process of an API under uwsgi.', {
+    minimum: 1,
+    maximum: 64,
+    otherwise: "the API's own",
   }),
   resources: resources("Requests and limits of the component's main container.", "the component's own"),
   nodeSelector: nodeSelector('Node labels that its pods ask for, instead of those of spec.nodeSelector.'),

@@ -60,11 +60,22 @@ export interface Transition {
   readonly message: string;
 }
 
+/** Kinds of objects that users bring, and name in a spec. */
+export type BroughtKind = 'Secret' | 'ConfigMap' | 'StorageClass';
+
+/** Where a value holds the name of an object that users bring; `*` stands for each item of a list or map. */
+export interface NamePath {
+  readonly kind: BroughtKind;
+  readonly path: readonly string[];
+}
+
 /** One field: its schema, whether it must be there, and (at compile time only) its type. */
 export interface Field<T = unknown, R extends boolean = boolean> {
   readonly schema: OpenApiSchema;
   readonly required: R;
   readonly transitions: readonly Transition[];
+  /** The names of objects that its value holds. */
+  readonly names: readonly NamePath[];
   /** Never set; carries the type. */
   readonly $type?: T;
 }
@@ -108,6 +119,7 @@ function field<T>(description: string, schema: OpenApiSchema, options: Options<T
     },
     required: false,
     transitions: options.immutable === undefined ? [] : [immutable(options.immutable)],
+    names: [],
   };
 }
 
@@ -133,6 +145,16 @@ export function required<T>(field: Field<T>): Field<T, true> {
 /** The same field with one more rule about how its value may change. */
 export function transition<T>(field: Field<T, false>, change: Omit<Transition, 'path'>): Field<T, false> {
   return { ...field, transitions: [...field.transitions, { ...change, path: [] }] };
+}
+
+/** The same text, which is the name of an object of this kind: in the same namespace, where the kind has namespaces. */
+export function nameOf(kind: BroughtKind, field: Field<string, false>): Field<string, false> {
+  return { ...field, names: [{ kind, path: [] }] };
+}
+
+/** The names of objects that a child holds, seen from what contains it. */
+function namesBelow(segment: string, { names }: Field): readonly NamePath[] {
+  return names.map(({ kind, path }) => ({ kind, path: [segment, ...path] }));
 }
 
 /** A text. `maxLength` is mandatory: the cost of CEL rules is estimated from it. */
@@ -207,7 +229,7 @@ export function array<T>(
   options: Options<readonly T[]> & { maxItems: number; minItems?: number; keys?: readonly string[]; unique?: boolean },
 ): Field<readonly T[], false> {
   const { maxItems, minItems, keys, unique = false } = options;
-  return field(
+  const list = field(
     description,
     {
       type: 'array',
@@ -219,6 +241,7 @@ export function array<T>(
     },
     options,
   );
+  return { ...list, names: namesBelow('*', items) };
 }
 
 type MapOf<K extends string, T> = string extends K ? Readonly<Record<string, T>> : { readonly [key in K]?: T };
@@ -231,7 +254,7 @@ export function map<T, const K extends string = string>(
 ): Field<MapOf<K, T>, false> {
   const { keys, rules = [] } = options;
   const names = keys?.map((key) => JSON.stringify(key)).join(', ');
-  return field<MapOf<K, T>>(
+  const whole = field<MapOf<K, T>>(
     description,
     {
       type: 'object',
@@ -248,6 +271,7 @@ export function map<T, const K extends string = string>(
             ],
     },
   );
+  return { ...whole, names: namesBelow('*', values) };
 }
 
 /** An object with known fields. `open` keeps fields that the schema does not name. */
@@ -272,6 +296,7 @@ export function object<const F extends Fields>(
     transitions: entries.flatMap(([name, child]) =>
       child.transitions.map((change) => ({ ...change, path: [name, ...change.path] })),
     ),
+    names: entries.flatMap(([name, child]) => namesBelow(name, child)),
   };
 }
 

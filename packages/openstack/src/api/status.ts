@@ -1,3 +1,4 @@
+import { schedules } from './schedules.ts';
 import { array, choice, type Infer, int, map, object, required, string } from './schema.ts';
 
 /** `metav1.Condition`s. */
@@ -20,7 +21,7 @@ const conditions = array(
 );
 
 /** The phases of a service or an infrastructure kind. */
-export const phases = ['Pending', 'Progressing', 'Ready', 'Failed', 'Paused', 'Deleting'] as const;
+export const phases = ['Pending', 'Progressing', 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting'] as const;
 
 /** Status fields that every kind has. */
 export const common = {
@@ -28,13 +29,15 @@ export const common = {
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
   }),
+  readyGeneration: int(
+    'The newest generation that has been Ready. While it is the present one and Ready is not True, something has broken since; while it is older, a change is being rolled out.',
+    { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  ),
   conditions,
   message: string('What is awaited, in one short sentence; what the column Message shows.', { maxLength: 1024 }),
   release: object('Where the resource is between two releases.', {
     deployed: string('Release that is running.', { maxLength: 16 }),
     target: string('Release that is being rolled out.', { maxLength: 16 }),
-    phase: string('Stage of the upgrade: expand, migrate, roll, contract.', { maxLength: 32 }),
-    step: string('Step within the stage.', { maxLength: 64 }),
   }),
   volumes: map(
     'Volume claims by name, with their uid: a claim of another uid is an empty volume, which is reported, not used.',
@@ -46,10 +49,14 @@ export const common = {
     string('Hash of command, image, configuration and credentials.', { maxLength: 64 }),
     { maxProperties: 64 },
   ),
+  schedules,
 };
 
 /** The phase of a service or an infrastructure kind. */
-export const phase = choice('How far the resource is.', phases);
+export const phase = choice(
+  'How far the resource is. Degraded: it was Ready, and something has ceased to work or takes too long; it may recover by itself. Failed: it goes on when somebody changes something; the message says what.',
+  phases,
+);
 
 /** Status fields of a service with an API. */
 export const endpoints = {
@@ -69,18 +76,22 @@ export const serviceEndpoints = map(
 
 /** Nodes that the resource has claimed. */
 export const nodes = array(
-  'Nodes that are claimed: their bridges, chassis and guests belong to this cloud until they are released. What identifies a host is recorded once and compared ever after.',
+  'Nodes that are claimed: their bridges, chassis and guests belong to this cloud until they are released.',
   object('One node.', {
     name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
     group: string('Node group that claimed it.', { maxLength: 63 }),
-    host: string('Name of the host in Nova and Neutron.', { maxLength: 253 }),
-    hypervisorHostname: string('Name of the hypervisor in Nova.', { maxLength: 253 }),
-    computeId: string('Identity of the compute node (/var/lib/nova/compute_id).', { maxLength: 64 }),
-    systemId: string('Identity of the OVN chassis.', { maxLength: 64 }),
-    cell: string('Nova cell of the host.', { maxLength: 63 }),
-    phase: string('How far the node is: Claimed, Ready, Draining, Released.', { maxLength: 32 }),
+    phase: string(
+      'How far the node is: Claimed; Joined, once its agents have been up and all that follows from it was done.',
+      { maxLength: 32 },
+    ),
   }),
   { maxItems: 5000, keys: ['name'] },
+);
+
+/** The cloud that a resource with node agents is of. */
+export const cloud = string(
+  'The cloud that its nodes and agents are of, as their label openstack.k8s.io/cloud has it. A resource that loses its control plane stays of it, whatever its labels say.',
+  { maxLength: 63 },
 );
 
 export type ClaimedNode = Infer<typeof nodes>[number];

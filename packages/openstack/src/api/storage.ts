@@ -1,5 +1,5 @@
 import { subdomainPattern } from './names.ts';
-import { type Infer, object, string, transition } from './schema.ts';
+import { type Infer, nameOf, object, string, transition } from './schema.ts';
 
 /** A volume. It may grow where its StorageClass allows that; it never shrinks. */
 export function storage(what: string, size: string) {
@@ -17,11 +17,14 @@ export function storage(what: string, size: string) {
       },
     ),
     storageClassName: transition(
-      string('StorageClass of the volume.', {
-        maxLength: 253,
-        pattern: subdomainPattern,
-        otherwise: "the cluster's default StorageClass",
-      }),
+      nameOf(
+        'StorageClass',
+        string('StorageClass of the volume.', {
+          maxLength: 253,
+          pattern: subdomainPattern,
+          otherwise: "the cluster's default StorageClass",
+        }),
+      ),
       {
         absent: '""',
         allows: (next, previous) => `${next} == ${previous}`,

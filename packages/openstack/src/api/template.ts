@@ -1,7 +1,8 @@
 import { defaultRelease, releases } from '../releases/index.ts';
+import { subdomainPattern } from './names.ts';
 import { atMost, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
-import { componentOverrides, nodeSelector, resources } from './scheduling.ts';
+import { componentOverrides, nodeSelector, resources, tolerations } from './scheduling.ts';
 import { anyValue, array, choice, type Infer, int, map, object, type Rule, required, rule, string } from './schema.ts';
 
 /** A reference of a container image. */
@@ -40,6 +41,34 @@ export const imagePullSecrets = array(
   { maxItems: 8, keys: ['name'] },
 );
 
+/** When nodes ask the registries. */
+export const imagePullPolicy = choice(
+  'When nodes pull images, as in core/v1. A tag that moves, such as that of the release, may be another build on each node: pin images by digest (spec.images), or by a tag of your own that stays (imageTag).',
+  ['Always', 'IfNotPresent', 'Never'],
+  { otherwise: "Kubernetes' own: IfNotPresent, but Always for the tag latest" },
+);
+
+/** Where agents on nodes call from. */
+export const nodeNetworks = array(
+  "Networks (CIDR) of the addresses that pods see of nodes: the broker and OVN's southbound database let in agents from there, and the cloud's own pods. Absent: everybody, because network plugins show other addresses than Kubernetes does (those of tunnels), or do not match nodes by address at all (Cilium, unless told to).",
+  string('Such as 10.0.0.0/16 or fd00:1::/64.', {
+    maxLength: 43,
+    pattern: '^[0-9a-fA-F:.]+/[0-9]{1,3}$',
+  }),
+  { minItems: 1, maxItems: 32, unique: true, otherwise: 'any address' },
+);
+
+/** Where pods may run, of the whole resource. */
+export const podTolerations = tolerations(
+  'Taints that all pods put up with, those of Jobs included; node agents put up with all. Those of a component go before it.',
+);
+
+/** Which pods go first when there is not enough room for all. */
+export const podPriority = string(
+  'PriorityClass of all pods, those of Jobs included; node agents have system-node-critical. That of a component goes before it.',
+  { maxLength: 253, pattern: subdomainPattern },
+);
+
 /** What outlives the resource. */
 export const deletionPolicy = choice(
   'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, and they are taken up when it is created again; Delete removes them with all data.',
@@ -54,6 +83,7 @@ export const deletionPolicy = choice(
  * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
  * - `single`: the components of which there can be only one pod yet, and why.
  * - `nodeAgents`: the components that run on every claimed node, wherever that is.
+ * - `wsgi`: the components under uwsgi, whose processes can be set; `threads`: those that are safe with several threads.
  */
 export function template<const C extends string, const I extends string = never>(options: {
   main: string;
@@ -61,8 +91,11 @@ export function template<const C extends string, const I extends string = never>
   images?: readonly I[];
   single?: { readonly components: readonly NoInfer<C>[]; readonly reason: string };
   nodeAgents?: readonly NoInfer<C>[];
+  wsgi?: readonly NoInfer<C>[];
+  threads?: readonly NoInfer<C>[];
 }) {
-  const { main, components, images = [], single, nodeAgents } = options;
+  const { main, components, images = [], single, nodeAgents, wsgi = [], threads = [] } = options;
+  const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
   return {
     replicas: int(`How many pods of ${main} run; 0 stops them and keeps their data.`, {
       minimum: 0,
@@ -83,6 +116,8 @@ export function template<const C extends string, const I extends string = never>
       rules: [
         ...(single === undefined ? [] : [singleOnly(single.components, single.reason)]),
         ...(nodeAgents === undefined ? [] : [onClaimedNodes(nodeAgents)]),
+        ...notFor('processes', without(wsgi), 'only APIs under uwsgi have it'),
+        ...notFor('threads', without(threads), 'with several threads a process, requests fail or hang'),
       ],
     }),
     images: map(
@@ -93,6 +128,9 @@ export function template<const C extends string, const I extends string = never>
     imageRegistry,
     imageTag,
     imagePullSecrets,
+    imagePullPolicy,
+    tolerations: podTolerations,
+    priorityClassName: podPriority,
     deletionPolicy,
   };
 }
@@ -109,6 +147,16 @@ function singleOnly(components: readonly string[], reason: string) {
   );
 }
 
+function notFor(field: 'processes' | 'threads', components: readonly string[], reason: string) {
+  if (components.length === 0) return [];
+  return [
+    rule(
+      `${settingsOf(components)}.all(one, !has(one.${field}))`,
+      `${field} cannot be set for ${components.join(', ')}: ${reason}`,
+    ),
+  ];
+}
+
 function onClaimedNodes(nodeAgents: readonly string[]) {
   return rule(
     `${settingsOf(nodeAgents)}.all(one, !has(one.replicas) && !has(one.nodeSelector) && !has(one.affinity) && !has(one.topologySpreadConstraints))`,
@@ -118,7 +166,7 @@ function onClaimedNodes(nodeAgents: readonly string[]) {
 
 /** The OpenStack release, on kinds whose images follow it. */
 export const release = string(
-  'OpenStack release to run, such as 2025.1. A change upgrades: step by step, to the next release only, never back.',
+  'OpenStack release to run, such as 2025.1. An upgrade from one to the next is not offered yet.',
   {
     maxLength: 16,
     otherwise: `that of the control plane, else ${defaultRelease.name}`,
@@ -145,7 +193,7 @@ export type ConfigValue = string | number | boolean | null | readonly (string | 
 /** User configuration of a service: file, section, option, value. */
 export function config(file: string) {
   return map(
-    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns, and options that the release does not know, are refused.`,
+    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns are refused by the condition ConfigReady. Names are not compared with the release: an option that it does not know has no effect.`,
     map(
       'Sections of one file.',
       map(

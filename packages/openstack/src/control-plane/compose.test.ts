@@ -45,36 +45,62 @@ test('host names follow the domain, unless they are said', () => {
 });
 
 describe('a service that is switched off', () => {
-  test('is skipped, and so is what needs it, with words', () => {
-    const steps = new Map(compose({ neutron: { enabled: false } }).steps.map((step) => [step.condition, step]));
-    expect(steps.get('NeutronReady')?.skipped?.reason).toBe('Disabled');
-    expect(steps.get('NovaReady')?.skipped).toEqual({
-      reason: 'DependencyDisabled',
-      message: 'Nova needs spec.neutron, which is disabled; enable it, or disable spec.nova as well',
-    });
+  const steps = (spec: object) => new Map(compose(spec).steps.map((step) => [step.condition, step]));
+  /** Conditions of the steps with a problem, by its reason. */
+  const problems = (spec: object) =>
+    compose(spec).steps.flatMap(({ condition, problem }) =>
+      problem === undefined ? [] : [`${condition} ${problem.reason}`],
+    );
+  const everything = Object.fromEntries(
+    ['ovnNetwork', 'keystone', 'glance', 'placement', 'neutron', 'nova'].map((name) => [name, { enabled: false }]),
+  );
+
+  test('is skipped when nothing that is on needs it', () => {
+    const off = steps({ ...everything, memcached: { enabled: false } }).get('MemcachedReady');
+    expect(off).toMatchObject({ objects: [], skipped: { reason: 'Disabled' } });
+    expect(off?.problem).toBeUndefined();
   });
 
-  test('takes along what needs it at second hand, but nothing that has its own elsewhere', () => {
-    const skipped = (spec: object) =>
-      compose({ mariadb: { enabled: false }, ...spec }).steps.flatMap(({ condition, skipped }) =>
-        skipped === undefined ? [] : [condition],
-      );
-    expect(skipped({})).toEqual([
-      'MariaDBReady',
-      'KeystoneReady',
-      'GlanceReady',
-      'PlacementReady',
-      'NeutronReady',
-      'NovaReady',
+  test('keeps its objects, and those of what needs it, with words on both sides', () => {
+    const found = steps({ neutron: { enabled: false } });
+    expect(found.get('NeutronReady')?.problem).toEqual({
+      reason: 'InUse',
+      message:
+        'spec.neutron.enabled is false, but spec.nova needs it: no Neutron that runs is deleted until nothing needs it; enable it, disable what needs it as well, or have that refer to another one',
+    });
+    expect(found.get('NovaReady')?.problem).toEqual({
+      reason: 'DependencyDisabled',
+      message:
+        'Nova needs spec.neutron, which is disabled; enable it, let spec.nova.neutronRef refer to another one, or disable spec.nova as well; until then nothing of Nova is changed or deleted',
+    });
+    for (const kind of ['Neutron', 'Nova']) expect(child(kind, { neutron: { enabled: false } })).toBeDefined();
+  });
+
+  test('is a problem of what needs it at second hand, but of nothing that has its own elsewhere', () => {
+    const off = { mariadb: { enabled: false } };
+    expect(problems(off)).toEqual([
+      'MariaDBReady InUse',
+      'KeystoneReady DependencyDisabled',
+      'GlanceReady DependencyDisabled',
+      'PlacementReady DependencyDisabled',
+      'NeutronReady DependencyDisabled',
+      'NovaReady DependencyDisabled',
     ]);
     const databaseRef = { external: { host: 'db.example.org', secretName: 'db-admin' } };
-    expect(skipped({ keystone: { databaseRef }, glance: { databaseRef } })).toEqual([
-      'MariaDBReady',
-      'PlacementReady',
-      'NeutronReady',
-      'NovaReady',
+    const external = Object.fromEntries(
+      ['keystone', 'glance', 'placement', 'neutron', 'nova'].map((name) => [name, { databaseRef }]),
+    );
+    expect(problems({ ...off, ...external })).toEqual([]);
+    expect(problems({ ...off, ...external, neutron: {} })).toEqual([
+      'MariaDBReady InUse',
+      'NeutronReady DependencyDisabled',
+      'NovaReady DependencyDisabled',
     ]);
-    expect(claims({ mariadb: { enabled: false } })).toEqual([]);
+  });
+
+  test('takes nothing from what does not need it: nodes stay claimed, references stay', () => {
+    expect(claims({ mariadb: { enabled: false } })).toEqual(claims());
+    expect(child('Neutron', { glance: { enabled: false } })).toEqual(child('Neutron'));
   });
 
   test('is not referred to', () => {
@@ -90,7 +116,8 @@ describe('nodes', () => {
   });
 
   test('one group of all nodes by default, of as many as asked for', () => {
-    expect(claims()).toEqual([{ verb: 'claim', labels: labels('default', true), selector: {} }]);
+    expect(claims()).toMatchObject([{ verb: 'claim', labels: labels('default', true), selector: {} }]);
+    expect(claims()[0]).not.toHaveProperty('count');
     expect(claims({ nova: { computeReplicas: 2 } })).toMatchObject([{ count: 2 }]);
     expect(claims({ nova: { enabled: false } })).toEqual([]);
   });
@@ -100,7 +127,7 @@ describe('nodes', () => {
       nova: { nodeGroups: [{ name: 'big', nodeSelector: { size: 'big' }, gateway: false, virtType: 'kvm' }] },
       ovnNetwork: { nodeGroups: [{ name: 'edge', nodeSelector: { role: 'edge' } }] },
     };
-    expect(claims(spec)).toEqual([
+    expect(claims(spec)).toMatchObject([
       { verb: 'claim', labels: labels('big', true), selector: { size: 'big' } },
       { verb: 'claim', labels: labels('edge', false), selector: { role: 'edge' } },
     ]);
@@ -141,7 +168,7 @@ test.each([
     reason: 'Progressing' as const,
     message: '',
   }));
-  expect(phaseOf(progress)).toBe(phase);
+  expect(phaseOf(progress, minimal)).toBe(phase);
 });
 
 test('what only somebody can mend is a failure; running Jobs again is asked of the children', () => {
@@ -151,7 +178,7 @@ test('what only somebody can mend is a failure; running Jobs again is asked of t
     reason: 'Done' as const,
     message: '',
   }));
-  expect(phaseOf([{ ...first!, status: 'False', reason: 'VolumeLost' }, ...rest])).toBe('Failed');
+  expect(phaseOf([{ ...first!, status: 'False', reason: 'VolumeLost' }, ...rest], minimal)).toBe('Failed');
   const metadata = { ...minimal.metadata, annotations: { 'openstack.k8s.io/reconcile-at': 'now' } };
   const [step] = composeControlPlane({ ...minimal, metadata }, emptySurroundings).steps.slice(1);
   expect(step?.objects).toMatchObject([{ object: { metadata: { annotations: metadata.annotations } } }]);

@@ -2,16 +2,21 @@ import type { KubeObject } from '@openstack-operator/kube';
 import type { Neutron } from '../api/neutron.ts';
 import type { Nova } from '../api/nova.ts';
 import type { OVNNetwork } from '../api/ovn-network.ts';
-import type { Composition } from '../engine/compose.ts';
+import { type Composition, unknownRelease } from '../engine/compose.ts';
+import { troubleOf } from '../engine/deadlines.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
 import { defined } from '../engine/pod.ts';
-import { reasons } from '../engine/reasons.ts';
+import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
+import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
+import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
+import type { Release } from '../releases/release.ts';
 import { bridgesOf } from '../services/neutron/configuration.ts';
 import { claimedGroups, groupsOf } from '../services/nova/compute.ts';
 import { type Child, children, phases } from './children.ts';
+import { neededConnections } from './connections.ts';
 
 /** The spec of a control plane, as far as its composition reads it. */
 interface ControlPlaneSpec extends ServiceSpec {
@@ -24,21 +29,32 @@ interface ControlPlaneSpec extends ServiceSpec {
 
 const defaultDomain = 'openstack.local';
 
+/** Label `app.kubernetes.io/name` of what a control plane itself runs: what cleans its nodes. */
+export const claimingService = 'openstackcontrolplane';
+
 /** From a control plane to its children: one step each, held back until what the child needs is Ready. */
-export function composeControlPlane(resource: ServiceResource, _surroundings: Surroundings): Composition {
-  const spec = (resource.spec ?? {}) as ControlPlaneSpec;
-  const enabled = enabledChildren(spec);
-  const steps = children.map((child) => childStep(resource, spec, child, enabled));
-  return { steps: [claimStep(resource, spec, enabled), ...steps], complete: true, status: {} };
+export function composeControlPlane(resource: ServiceResource, surroundings: Surroundings): Composition {
+  const unknown = unknownRelease(resource, surroundings);
+  if (unknown !== undefined) return unknown;
+  const stated = (resource.spec ?? {}) as ControlPlaneSpec;
+  const release = releaseNameOf(stated, surroundings.release);
+  // Children get it told, so that one that is added later joins the cloud at its release.
+  const spec = { ...stated, release };
+  const steps = children.map((child) => childStep(resource, spec, child));
+  const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease);
+  return { steps: [claims, ...steps], complete: true, status: { release: { target: release } } };
 }
 
 /**
- * The phase of a control plane: that of the first child that is not Ready, `Failed` when one cannot go on by itself.
+ * The phase of a control plane: that of the first child that is not Ready, `Failed` when one cannot go on by itself,
+ * `Degraded` when it was Ready and something has ceased to work.
  */
-export function phaseOf(progress: readonly Progress[]): string {
+export function phaseOf(progress: readonly Progress[], resource: KubeObject): string {
   const open = progress.filter(({ status }) => status !== 'True');
   if (open.length === 0) return 'Ready';
-  if (open.some(({ reason }) => reasons[reason] === 'stuck')) return 'Failed';
+  const trouble = troubleOf(open, resource);
+  if (trouble !== undefined) return trouble;
+  if (isPending(progress)) return 'Pending';
   const conditions = new Set(open.map(({ condition }) => condition));
   const phase = phases.find((phase) =>
     children.some((child) => child.phase === phase && conditions.has(conditionOf(child))),
@@ -55,23 +71,23 @@ function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
   return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 
-/** The children that are made: switched on, and with all that they need. */
-function enabledChildren(spec: ControlPlaneSpec): readonly Child[] {
-  // In their order each child comes after what it needs.
-  const enabled: Child[] = [];
-  for (const child of children) {
-    if (isEnabled(spec, child.field) && absentNeed(spec, child, enabled) === undefined) enabled.push(child);
-  }
-  return enabled;
-}
-
-/** The first thing that a child needs and that is not made; what its template refers to elsewhere is not missed. */
-function absentNeed(spec: ControlPlaneSpec, child: Child, enabled: readonly Child[]): string | undefined {
+/** What a child needs of the others: what its template refers to elsewhere is not missed. */
+function needsHere(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   const template = (spec[child.field] ?? {}) as Record<string, unknown>;
   const elsewhere = Object.entries(child.references).flatMap(([reference, field]) =>
     template[reference] === undefined ? [] : [field],
   );
-  return needsOf(child).find((need) => !elsewhere.includes(need) && !enabled.some(({ field }) => field === need));
+  return needsOf(child).flatMap((need) =>
+    elsewhere.includes(need) ? [] : children.filter(({ field }) => field === need),
+  );
+}
+
+/**
+ * The first thing that a child needs and that cannot be, at first or second hand. What runs without it stays as it is:
+ * nothing is deleted because something else was switched off.
+ */
+function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
+  return needsHere(spec, child).find((need) => !isEnabled(spec, need.field) || absentNeed(spec, need) !== undefined);
 }
 
 /** All that a child needs: what it refers to, and what it finds by itself; Nova is only named, and comes after. */
@@ -81,22 +97,23 @@ function needsOf({ needs, references }: Child): readonly string[] {
 }
 
 /** One claim for each node group, and what is wrong with the groups. */
-function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, enabled: readonly Child[]): Step {
-  const isMade = (name: string) => enabled.some(({ field }) => field === name);
-  const compute = isMade('nova') ? claimedGroups(spec.nova ?? {}) : [];
-  const chassis = isMade('ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
+function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: Release): Step {
+  const compute = isEnabled(spec, 'nova') ? claimedGroups(spec.nova ?? {}) : [];
+  const chassis = isEnabled(spec, 'ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
   const twice = chassis.filter(({ name }) => compute.some((group) => group.name === name));
   const message = twice.map(
     ({ name }) =>
       `spec.ovnNetwork.nodeGroups[name=${name}]: Nova has a group of this name, whose nodes are chassis anyway`,
   );
+  const { images = {} } = spec.ovnNetwork ?? {};
+  const cleaner = nodeCleaner(resource, { service: claimingService, spec: { ...spec, images }, release });
   return {
     condition: 'NodesReady',
     needs: [],
     awaits: [],
     objects: [
-      ...nodeClaims(resource, compute, { compute: true }),
-      ...nodeClaims(resource, chassis, { compute: false }),
+      ...nodeClaims(resource, compute, { compute: true, cleaner }),
+      ...nodeClaims(resource, chassis, { compute: false, cleaner }),
     ],
     ...(twice.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: message.join('; ') } }),
   };
@@ -106,10 +123,16 @@ function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, enabled: r
 function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<string, unknown>> {
   const { nova = {}, neutron = {}, ovnNetwork = {}, publicDomain = defaultDomain } = spec;
   if (field === 'nova') return { consolePublicHostname: nova.consolePublicHostname ?? `console.${publicDomain}` };
+  if (field === 'mariadb') {
+    const { maxConnections } = (spec['mariadb'] ?? {}) as { maxConnections?: number };
+    const fields = children.map((child) => child.field).filter((name) => isEnabled(spec, name));
+    return { maxConnections: maxConnections ?? neededConnections(spec, fields) };
+  }
   if (field !== 'ovnNetwork') return {};
   const groups = [
-    ...(isEnabled(spec, 'nova') ? groupsOf(nova) : []).map(({ name, nodeSelector, bridgeMappings, gateway }) =>
-      defined({ name, nodeSelector, bridgeMappings, gateway }),
+    ...(isEnabled(spec, 'nova') ? groupsOf(nova) : []).map(
+      ({ name, nodeSelector, tolerations, maxUnavailable, bridgeMappings, tunnelNetwork, gateway }) =>
+        defined({ name, nodeSelector, tolerations, maxUnavailable, bridgeMappings, tunnelNetwork, gateway }),
     ),
     ...(ovnNetwork.nodeGroups ?? []),
   ];
@@ -119,24 +142,45 @@ function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<stri
   };
 }
 
-function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child, enabled: readonly Child[]): Step {
+function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): Step {
   const condition = conditionOf(child);
-  const step = { condition, needs: [], awaits: [], objects: [] };
-  if (!isEnabled(spec, child.field)) {
-    return { ...step, skipped: { reason: 'Disabled', message: `spec.${child.field}.enabled is false` } };
-  }
-  const absent = absentNeed(spec, child, enabled);
-  if (absent !== undefined) {
-    const why = isEnabled(spec, absent) ? 'skipped, as something that it needs is disabled' : 'disabled';
-    const message = `${child.kind} needs spec.${absent}, which is ${why}; enable it, or disable spec.${child.field} as well`;
-    return { ...step, skipped: { reason: 'DependencyDisabled', message } };
-  }
-  const needs = enabled.filter(({ field }) => child.after.includes(field)).map(conditionOf);
-  return {
-    ...step,
-    needs: child.onNodes === true ? ['NodesReady', ...needs] : needs,
-    objects: [{ verb: 'apply', object: childObject(resource, spec, child, enabled) }],
+  const step: Step = {
+    condition,
+    needs: [],
+    awaits: [],
+    objects: [{ verb: 'apply', object: childObject(resource, spec, child) }],
   };
+  if (!isEnabled(spec, child.field)) {
+    const users = children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
+    return users.length === 0
+      ? { ...step, objects: [], skipped: { reason: 'Disabled', message: `spec.${child.field}.enabled is false` } }
+      : { ...step, problem: { reason: 'InUse', message: inUse(child, users) } };
+  }
+  const absent = absentNeed(spec, child);
+  if (absent !== undefined) {
+    const why = isEnabled(spec, absent.field)
+      ? `which itself needs what is disabled (condition ${conditionOf(absent)})`
+      : 'which is disabled; enable it';
+    const message = `${child.kind} needs spec.${absent.field}, ${why}, ${wayOut(child, absent)}`;
+    return { ...step, problem: { reason: 'DependencyDisabled', message } };
+  }
+  const needs = children.filter(({ field }) => child.after.includes(field) && isEnabled(spec, field)).map(conditionOf);
+  return { ...step, needs: child.onNodes === true ? ['NodesReady', ...needs] : needs };
+}
+
+function inUse(child: Child, users: readonly Child[]): string {
+  const fields = users.map(({ field }) => `spec.${field}`).join(', ');
+  return (
+    `spec.${child.field}.enabled is false, but ${fields} ${users.length === 1 ? 'needs' : 'need'} it: ` +
+    `no ${child.kind} that runs is deleted until nothing needs it; enable it, disable what needs it as well, or have that refer to another one`
+  );
+}
+
+/** What a user can do about a child whose need is switched off. */
+function wayOut(child: Child, absent: Child): string {
+  const reference = Object.entries(child.references).find(([, field]) => field === absent.field)?.[0];
+  const refer = reference === undefined ? '' : `let spec.${child.field}.${reference} refer to another one, `;
+  return `${refer}or disable spec.${child.field} as well; until then nothing of ${child.kind} is changed or deleted`;
 }
 
 /** Jobs and node agents are the children's: who asks the control plane to run or to replace them means all of them. */
@@ -148,16 +192,11 @@ function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<st
   return passed.length === 0 ? {} : { annotations: Object.fromEntries(passed) };
 }
 
-function childObject(
-  resource: ServiceResource,
-  spec: ControlPlaneSpec,
-  child: Child,
-  enabled: readonly Child[],
-): KubeObject {
+function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): KubeObject {
   const name = resource.metadata.name ?? '';
   const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
-    const target = enabled.find((one) => one.field === field);
+    const target = children.find((one) => one.field === field && isEnabled(spec, field));
     return target === undefined ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =
@@ -182,7 +221,11 @@ function childObject(
       imageRegistry: spec.imageRegistry,
       imageTag: spec.imageTag,
       imagePullSecrets: spec.imagePullSecrets,
+      imagePullPolicy: spec.imagePullPolicy,
+      tolerations: spec.tolerations,
+      priorityClassName: spec.priorityClassName,
       deletionPolicy: spec.deletionPolicy,
+      nodeNetworks: ['rabbitmq', 'ovnNetwork'].includes(child.field) ? spec.nodeNetworks : undefined,
       release: child.phase === 'Infrastructure' ? undefined : spec.release,
       ...api,
       ...Object.fromEntries(references),

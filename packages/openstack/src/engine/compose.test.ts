@@ -36,16 +36,21 @@ describe('one field changes, and only what depends on it', () => {
     ],
     ['replicas of the API', 'placement', { replicas: 4 }, ['Deployment placement-api']],
     [
-      'an image of one component, and the Job that runs the same',
+      'an image of one component, and the Jobs that run the same',
       'glance',
       { images: { api: 'registry.example.org/glance:1' } },
-      ['Deployment glance-api', 'Job glance-db-sync'],
+      ['CronJob glance-db-purge', 'Deployment glance-api', 'Job glance-db-sync', 'Job glance-load-metadefs'],
     ],
     [
       'the tag of every image',
       'placement',
       { imageTag: '2025.1-mirrored' },
-      ['Deployment placement-api', 'Job placement-db-create', 'Job placement-db-sync'],
+      [
+        'CronJob placement-records-audit',
+        'Deployment placement-api',
+        'Job placement-db-create',
+        'Job placement-db-sync',
+      ],
     ],
     [
       'resources of the main component alone',
@@ -68,6 +73,7 @@ describe('one field changes, and only what depends on it', () => {
         'ConfigMap nova-cell1-config',
         'ConfigMap nova-cell1-manage-config',
         'ConfigMap nova-config',
+        'CronJob nova-db-archive',
         'Deployment nova-api',
         'Deployment nova-cell1-conductor',
         'Deployment nova-cell1-novncproxy',
@@ -83,10 +89,10 @@ describe('one field changes, and only what depends on it', () => {
       'a bridge mapping: the settings, not the data path',
       'ovn-network',
       { bridgeMappings: [{ physicalNetwork: 'physnet2', bridge: 'br-two' }] },
-      ['DaemonSet ovn-ovs-settings'],
+      ['DaemonSet ovn-ovs-settings-compute'],
     ],
     [
-      'one group with bridges of its own: its settings alone get a DaemonSet of their own',
+      'one group more: its settings are a DaemonSet of their own',
       'ovn-network',
       {
         nodeGroups: [
@@ -94,7 +100,13 @@ describe('one field changes, and only what depends on it', () => {
           { name: 'edge', gateway: false },
         ],
       },
-      ['ConfigMap ovn-ovs-settings-edge-start', 'DaemonSet ovn-ovs-settings', 'DaemonSet ovn-ovs-settings-edge'],
+      ['ConfigMap ovn-ovs-settings-edge-start', 'DaemonSet ovn-ovs-settings-edge'],
+    ],
+    [
+      'what guests may use: libvirtd and nova-compute under their names, and no virtlogd',
+      'nova',
+      { nodeGroups: [{ name: 'compute', guests: { memory: '48Gi' } }] },
+      ['ConfigMap nova-compute-compute-start', 'DaemonSet nova-compute-compute', 'DaemonSet nova-libvirt-compute'],
     ],
     [
       "a cell's hosts: neutron's file for nodes is a file of its own",
@@ -145,8 +157,8 @@ test('hypervisors know no database and no account of the API', () => {
   const mounted = new Set(
     agents.flatMap((json) => [...json.matchAll(/"name":"(nova-[a-z0-9-]+-config)"/g)].map((m) => m[1])),
   );
-  expect(mounted).toEqual(new Set(['nova-compute-config']));
-  const secret = objects('nova').get('Secret nova-compute-config') ?? '';
+  expect(mounted).toEqual(new Set(['nova-compute-compute-config']));
+  const secret = objects('nova').get('Secret nova-compute-compute-config') ?? '';
   expect(Object.keys((JSON.parse(secret) as { object: { stringData: object } }).object.stringData).sort()).toEqual([
     'OS_DEFAULT__TRANSPORT_URL',
     'OS_NEUTRON__PASSWORD',
@@ -193,12 +205,36 @@ describe('what is missing or wrong is a condition, and nothing is lost', () => {
     });
   });
 
-  test('a group whose cell there is not', () => {
-    const base = resource(read('nova'));
-    const nodeGroups = [{ name: 'edge', cell: 'cell9' }];
-    const { steps } = composed({ ...base, spec: { ...base.spec, nodeGroups } as object }, world);
-    expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(
+  test.each<[string, Spec, string]>([
+    [
+      'a group whose cell there is not',
+      { nodeGroups: [{ name: 'edge', cell: 'cell9' }] },
       'spec.nodeGroups[name=edge].cell: there is no cell cell9; known are cell1',
-    );
+    ],
+    [
+      'an option that follows from what guests may use',
+      {
+        nodeGroups: [
+          {
+            name: 'edge',
+            guests: { memory: '8Gi' },
+            config: { 'nova.conf': { DEFAULT: { reserved_host_memory_mb: 512, reserved_host_cpus: 1 } } },
+          },
+        ],
+      },
+      'spec.nodeGroups[name=edge].config["nova.conf"].DEFAULT.reserved_host_memory_mb: this option follows from other fields: set guests of the group instead',
+    ],
+    [
+      'requests of libvirtd that are said twice',
+      {
+        nodeGroups: [{ name: 'edge', guests: { memory: '8Gi' } }],
+        components: { libvirt: { resources: { requests: { memory: '1Gi' } } } },
+      },
+      'spec.nodeGroups[name=edge].guests: spec.components.libvirt.resources says otherwise; remove one of the two',
+    ],
+  ])('%s', (_title, spec, message) => {
+    const base = resource(read('nova'));
+    const { steps } = composed({ ...base, spec: { ...base.spec, ...spec } }, world);
+    expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(message);
   });
 });

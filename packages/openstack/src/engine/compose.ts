@@ -1,22 +1,27 @@
 import { controllerOf, type KubeObject } from '@openstack-operator/kube';
-import { kindOf } from '../api/kinds.ts';
+import { broughtBy, kindOf } from '../api/kinds.ts';
 import { OpenStackControlPlane } from '../api/openstack-control-plane.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
+import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
+import { recordsAudit } from './audit.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
+import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
-import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
+import { fieldManager, labelsOf, movedTo, retainedFor, retainedForLabel } from './names.ts';
+import { environmentProblems } from './pod.ts';
 import { withPreconditions } from './preconditions.ts';
 import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
-import type { Component, GeneratedSecret, Job, Service, Volume } from './service.ts';
+import { cronJobObject } from './schedule.ts';
+import type { Component, GeneratedSecret, Job, Runs, Schedule, Service, Volume } from './service.ts';
 import { startOf } from './start.ts';
 import type { Awaited, Desired, Problem, Step } from './step.ts';
 import { type StepDraft, steps } from './steps.ts';
-import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
-import { disruptionBudget, networkPolicy, serviceOf, workload, workloadName } from './workload.ts';
+import type { ComponentOverrides, ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
+import { disruptionBudget, memberServices, networkPolicy, serviceOf, workload, workloadName } from './workload.ts';
 
 /** All steps of a resource. Incomplete when a reference is missing: nothing may be pruned then. */
 export interface Composition {
@@ -24,6 +29,11 @@ export interface Composition {
   readonly complete: boolean;
   /** Fields of the status that follow from the spec: addresses, endpoints. */
   readonly status: Readonly<Record<string, unknown>>;
+  /**
+   * Node group -> how many of its nodes may be without an agent while agents are replaced. Of all groups that do not say,
+   * one node together: they may be each other's gateways.
+   */
+  readonly maxUnavailable?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -34,6 +44,8 @@ export function compose<R extends ServiceResource>(
   resource: R,
   surroundings: Surroundings,
 ): Composition {
+  const unknown = unknownRelease(resource, surroundings);
+  if (unknown !== undefined) return unknown;
   const missing = service.references.flatMap((field) => {
     if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
     const resolved = surroundings.references[field];
@@ -41,23 +53,44 @@ export function compose<R extends ServiceResource>(
     return 'missing' in resolved ? [resolved.missing] : [];
   });
   if (missing.length > 0) {
-    const problem: Problem = { reason: 'ReferenceMissing', message: missing.join('; ') };
-    return {
-      steps: [{ condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem }],
-      complete: false,
-      status: {},
-    };
+    return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
   }
   const context = contextOf(service, resource, surroundings);
   return {
     steps: withPreconditions(
       steps(draft(service as unknown as Service, context), service.needs ?? {}),
-      resource.spec,
+      broughtBy(resource),
       surroundings,
     ),
     complete: true,
-    status: { ...endpointsOf(service as unknown as Service, context), ...service.status?.(context) },
+    status: {
+      release: { target: context.release.name },
+      ...(service.groups === undefined ? {} : { cloud: context.cloud }),
+      ...endpointsOf(service as unknown as Service, context),
+      ...service.status?.(context),
+    },
+    maxUnavailable: Object.fromEntries(
+      (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
+        maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
+      ),
+    ),
   };
+}
+
+/** Nothing is known of what is wanted: what exists stays as it is. */
+function incomplete(problem: Problem): Composition {
+  const step: Step = { condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem };
+  return { steps: [step], complete: false, status: {} };
+}
+
+/** What a resource comes to whose release this version cannot deploy: it is left as it is. Undefined when it can. */
+export function unknownRelease({ spec }: ServiceResource, surroundings: Surroundings): Composition | undefined {
+  const name = releaseNameOf(spec, surroundings.release);
+  if (releaseNamed(name) !== undefined) return undefined;
+  const where = spec?.release === undefined ? 'status.release' : 'spec.release';
+  const known = releases.map((release) => release.name).join(', ');
+  const message = `${where}: this operator deploys ${known}, not ${name}; install a version that does, or set spec.release`;
+  return incomplete({ reason: 'ReleaseUnknown', message });
 }
 
 /** Where the API answers, as the catalogue has it. */
@@ -102,7 +135,9 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     });
     needed(job.step, ...needs, ...(job.needs ?? []));
   };
+  const kept: Records[] = [];
   const addRecords = (records: Records, ...awaits: Awaited[]) => {
+    kept.push(records);
     add(records.job.step, ...records.objects);
     addJob(records.job, 'CredentialsReady');
     step(records.job.step).awaits.push(...awaits);
@@ -115,6 +150,8 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   if (controllerOf(context.resource)?.kind !== OpenStackControlPlane.kind) {
     for (const claim of service.claims?.(context) ?? []) add('NodesReady', claim);
   }
+  const moved = service.groups === undefined ? undefined : movedProblem(context);
+  if (moved !== undefined) step('NodesReady').problems.push(moved);
   for (const volume of service.volumes?.(context) ?? []) add('StorageReady', volumeClaim(service, context, volume));
   for (const job of service.jobs?.(context) ?? []) {
     addJob(job, 'ConfigReady', 'DatabaseReady');
@@ -126,7 +163,19 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
       (set): set is ConfigSet => set !== undefined,
     );
     const input = { service, context, name, component, main, configs };
-    for (const object of [serviceOf(input), workload(input), disruptionBudget(input), networkPolicy(input)]) {
+    const shown = component.variantOf ?? name;
+    step('ConfigReady').problems.push(
+      ...environmentProblems(`spec.components.${shown}`, component.env, context.spec.components?.[shown]).map(
+        (message): Problem => ({ reason: 'ConfigRefused', message }),
+      ),
+    );
+    for (const object of [
+      serviceOf(input),
+      ...memberServices(input),
+      workload(input),
+      disruptionBudget(input),
+      networkPolicy(input),
+    ]) {
       if (object !== undefined) add(condition, { verb: 'apply', object });
     }
     needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
@@ -144,12 +193,32 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     );
     if (!foreign) needed('EndpointReady', 'BootstrapReady', 'DeploymentReady');
   }
+  for (const schedule of [...recordsAudit(context, kept), ...(service.schedules?.(context) ?? [])]) {
+    const start = jobStartSet(service, context, schedule);
+    const configs = [sets[schedule.config ?? 'main'], start].filter((set) => set !== undefined);
+    const image = (name: string) => imageOfJob(context, { suffix: schedule.suffix, image: name }, components);
+    const object = cronJobObject({ service, context, schedule, image, configs });
+    add('SchedulesReady', ...start.objects, { verb: 'apply', object });
+    // After everything else was set up once.
+    needed('SchedulesReady', 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'EndpointReady');
+  }
   for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) add(condition, ...objects);
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     step(condition).problems.push(problem);
   for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {}))
     drafts[condition] = { ...step(condition), objects: [], skipped };
   return drafts;
+}
+
+/** Labels that say another cloud: nodes and agents stay as they are until these are put back. */
+function movedProblem({ resource, cloud }: Context): Problem | undefined {
+  const other = movedTo(resource);
+  if (other === undefined) return undefined;
+  const message =
+    `labels app.kubernetes.io/managed-by and app.kubernetes.io/instance of ${resource.kind} ${resource.metadata.name} say ` +
+    `that it is of cloud ${other}, and its nodes are of ${cloud} (status.cloud): nothing of nodes and agents is changed. ` +
+    `Put the labels back: ${fieldManager} and the name of the owner that it lost, or neither if it never had one`;
+  return { reason: 'CloudDiffers', message };
 }
 
 /** The Secrets that a definition names, and those that its databases, vhost and user imply. */
@@ -225,19 +294,37 @@ function volumeClaim(service: Service, context: Context, volume: Volume): Desire
 
 function startSet(service: Service, context: Context, name: string, component: Component): ConfigSet {
   const port = Object.values(component.ports ?? {})[0];
-  const files = { ...startOf(name, component.runs, port, { reaper: true }).files };
+  const runs = runsOf(component, context.spec.components?.[component.variantOf ?? name]);
+  const files = { ...startOf(name, runs, port, { reaper: true }).files };
   for (const init of component.init ?? [])
     Object.assign(files, startOf(init.name, init.runs, port, { reaper: false }).files);
+  if (component.health !== undefined && 'connected' in component.health) files[connectedPath] = connectedScript;
   return configSet(ownerOf(service, context), { name: `${name}-start`, volume: 'start', files });
 }
 
-function jobStartSet(service: Service, context: Context, job: Job): ConfigSet {
+/** What it runs, with the processes and threads that users ask for. */
+function runsOf({ runs }: Component, overrides: ComponentOverrides | undefined): Runs {
+  if (!('wsgi' in runs)) return runs;
+  const { processes = runs.processes, threads = runs.threads } = overrides ?? {};
+  return {
+    ...runs,
+    ...(processes === undefined ? {} : { processes }),
+    ...(threads === undefined ? {} : { threads }),
+  };
+}
+
+function jobStartSet(service: Service, context: Context, job: Pick<Job | Schedule, 'suffix' | 'runs'>): ConfigSet {
   const files = Object.assign({}, ...job.runs.map((run) => startOf(run.name, run, undefined, { reaper: false }).files));
   return configSet(ownerOf(service, context), { name: `${job.suffix}-start`, volume: 'start', files });
 }
 
 /** A Job runs what the component with the same image runs: a migration of another version would break it. */
-function imageOfJob({ spec, release }: Context, job: Job, components: Readonly<Record<string, Component>>): string {
+function imageOfJob(
+  { spec, release, surroundings }: Context,
+  job: Pick<Job, 'suffix' | 'image'>,
+  components: Readonly<Record<string, Component>>,
+): string {
+  if (job.image === 'operator') return surroundings.operatorImage;
   const all = Object.entries(components);
   const index = all.findIndex(([, component]) => component.image === job.image);
   const [name = job.suffix, component] = all[index] ?? [];
@@ -250,8 +337,15 @@ function jobOf(
   job: Job,
   { components, sets }: { components: Readonly<Record<string, Component>>; sets: readonly (ConfigSet | undefined)[] },
 ): KubeObject {
-  const image = job.image === 'operator' ? context.surroundings.operatorImage : imageOfJob(context, job, components);
-  return jobObject({ service, context, job, image, configs: sets.filter((set) => set !== undefined) });
+  const [main = ''] = Object.keys(components);
+  return jobObject({
+    service,
+    context,
+    job,
+    image: imageOfJob(context, job, components),
+    overrides: context.spec.components?.[main],
+    configs: sets.filter((set) => set !== undefined),
+  });
 }
 
 function expose(

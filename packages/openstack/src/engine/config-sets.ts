@@ -1,9 +1,9 @@
-import type { Layer } from '../oslo/layers.ts';
+import { type Layer, layered } from '../oslo/layers.ts';
 import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
 import type { Context } from './context.ts';
 import type { Component, ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
-import { userConfig, type WrittenConfig } from './user-config.ts';
+import { type OwnedOptions, userConfig, type WrittenConfig } from './user-config.ts';
 
 /** All sets of configuration of a resource, and what is wrong with what users say in them. */
 export interface ConfigSets {
@@ -25,9 +25,14 @@ export function configSets(
 ): ConfigSets {
   const { owner, components } = options;
   const sets = service.config?.(context) ?? {};
-  const owned = service.owned ?? {};
   const problems: Problem[] = [];
-  const checked = (config: WrittenConfig | undefined, path: string, names: readonly string[]) => {
+  const checked = (
+    config: WrittenConfig | undefined,
+    path: string,
+    names: readonly string[],
+    more: OwnedOptions = {},
+  ) => {
+    const owned = layered(service.owned ?? {}, more) as OwnedOptions;
     const { layers, problems: found } = userConfig(config, { path, names, owned });
     problems.push(...found);
     return layers;
@@ -45,7 +50,7 @@ export function configSets(
     (file: string, { takes = () => true, more = [] }: OsloSource): Layer[] => [
       Object.fromEntries(Object.entries(layers[file] ?? {}).filter(([section]) => takes(section))),
       ...(file === primary && component !== undefined ? [component] : []),
-      ...more.map(({ path, config }) => checked(config, path, [file])[file] ?? {}),
+      ...more.map(({ path, config, owned }) => checked(config, path, [file], owned)[file] ?? {}),
     ];
   const byName = Object.entries(sets).map(([name, files]) => {
     const base = name === 'main' ? 'config' : `${name}-config`;

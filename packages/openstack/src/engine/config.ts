@@ -2,6 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { type Layer, layered } from '../oslo/layers.ts';
 import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
+import { credentialDigest } from './credential-digest.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
 import type { ConfigFiles, OsloSource } from './service.ts';
@@ -112,7 +113,9 @@ export function inputsOf(object: KubeObject): string {
 /** A Secret of templates; its annotation tells from which template and which source values it was resolved last. */
 export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Record<string, string>): Desired {
   const sources = [...JSON.stringify(stringData).matchAll(/\{\{([a-z0-9.-]+)\//g)].map(([, secret = '']) => secret);
-  const digests = sources.map((secret) => owner.surroundings.digests[secret] ?? null);
+  const { digests: known, digestKeyId } = owner.surroundings;
+  const digests = sources.map((secret) => known[secret] ?? null);
+  const inputs = credentialDigest(digestKeyId, { template: { stringData }, whole: { stringData, digests } });
   return {
     verb: 'resolve',
     object: {
@@ -122,7 +125,7 @@ export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Rec
         name,
         namespace: owner.namespace,
         labels: labelsOf(owner.service, owner.instance),
-        annotations: { [annotations.inputs]: digest({ stringData, digests }) },
+        annotations: { [annotations.inputs]: inputs },
       },
       type: 'Opaque',
       stringData,

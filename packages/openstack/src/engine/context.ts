@@ -17,7 +17,7 @@ import {
   ovnAddress,
 } from '../infrastructure/addresses.ts';
 import { secretReference } from '../oslo/references.ts';
-import { defaultRelease, releaseNamed } from '../releases/index.ts';
+import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
 import { exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
@@ -150,7 +150,7 @@ export function contextOf<R extends ServiceResource>(
     name,
     namespace,
     region: spec.region ?? 'RegionOne',
-    release: (spec.release === undefined ? defaultRelease : releaseNamed(spec.release)) ?? defaultRelease,
+    release: releaseNamed(releaseNameOf(spec, surroundings.release)) ?? defaultRelease,
     surroundings,
     cloud: cloudOf(resource),
     accounts,
@@ -182,7 +182,7 @@ export function contextOf<R extends ServiceResource>(
       );
     },
     get ovn() {
-      const own = (found: StoredObject) => ovnAddress(found, surroundings.clusterDomain);
+      const own = (found: StoredObject) => ovnAddress(found, surroundings);
       return address('ovnRef', own, (external: OvnAddress) => external);
     },
     databaseUrl(name) {

@@ -23,15 +23,21 @@ export interface Exposed {
   readonly spec: ServiceSpec;
 }
 
+/** The Gateway that a route of this exposure would attach to; undefined where none is asked for. */
+export function gatewayOf({ namespace, spec }: Exposed): { name: string; namespace: string } | undefined {
+  if (spec.exposure !== undefined && spec.exposure !== 'Gateway') return undefined;
+  return { name: spec.gatewayRef?.name ?? defaultGateway, namespace: spec.gatewayRef?.namespace ?? namespace };
+}
+
 /**
  * Decides how an API is exposed. A route is made where the cluster serves HTTPRoutes and the resource asks for a
  * Gateway, or the default one exists; elsewhere the API is reached by its Service alone.
  */
 export function exposureOf({ namespace, spec }: Exposed, surroundings: Surroundings): Exposure {
   const asked = spec.exposure === 'Gateway' || spec.gatewayRef?.name !== undefined;
-  if (spec.exposure !== undefined && spec.exposure !== 'Gateway') return { type: 'none' };
-  const name = spec.gatewayRef?.name ?? defaultGateway;
-  const gatewayNamespace = spec.gatewayRef?.namespace ?? namespace;
+  const meant = gatewayOf({ namespace, spec });
+  if (meant === undefined) return { type: 'none' };
+  const { name, namespace: gatewayNamespace } = meant;
   const gateway = surroundings.gateways[`${gatewayNamespace}/${name}`];
   if (!surroundings.served.has('gateway.networking.k8s.io/HTTPRoute')) {
     return asked

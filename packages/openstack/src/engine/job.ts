@@ -1,10 +1,11 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
-import { digest } from './digest.ts';
+import { credentialDigest, templateOf } from './credential-digest.ts';
 import { annotations, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
 import type { Job, Runs, Service } from './service.ts';
+import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
 
 /** All that a Job is made of. */
 export interface JobInput {
@@ -14,14 +15,16 @@ export interface JobInput {
   /** Full reference of the image. */
   readonly image: string;
   readonly configs: readonly ConfigSet[];
+  /** What users say of the main component: Jobs run where its pods do, unless the resource says where all run. */
+  readonly overrides?: ComponentOverrides | undefined;
 }
 
 /**
- * The Job of a step. Its annotation holds the digest of all that makes a run different: programs, image, credentials,
- * further inputs; not labels, resources, or configuration beside the credentials in it, which no Job of ours depends
+ * The Job of a step. Its annotation holds the digest of all that makes a run different: programs, image (but not the
+ * operator's own), credentials, further inputs; not labels, resources, or configuration beside the credentials in it, which no Job of ours depends
  * on. No TTL: a Job that vanishes would have to be run again to know.
  */
-export function jobObject({ service, context, job, image, configs }: JobInput): KubeObject {
+export function jobObject({ service, context, job, image, configs, overrides }: JobInput): KubeObject {
   const runs = [...job.runs];
   const last = runs.pop();
   if (last === undefined) throw new Error(`${service.name} ${job.suffix}: a Job runs at least one program`);
@@ -36,14 +39,23 @@ export function jobObject({ service, context, job, image, configs }: JobInput): 
     configs,
     ...(job.mounts === undefined ? {} : { mounts: job.mounts }),
     ...(job.env === undefined ? {} : { env: job.env }),
-    spec: { ...context.spec, resources: undefined },
+    spec: {
+      ...context.spec,
+      resources: undefined,
+      ...placeOf(context.spec, overrides),
+    },
     restartPolicy: 'Never',
   });
   const again = context.resource.metadata.annotations?.[annotations.reconcileAt];
-  const inputs = digest({
-    ...inputsOf({ job, image, configs }, pod),
-    digests: digestsOf(context, job, configs),
-    again,
+  const stated = inputsOf(job, pod, {
+    configs,
+    // A new operator of another image states the same records; what they are is among the inputs.
+    image: job.image === 'operator' ? context.surroundings.formerOperatorImage : image,
+  });
+  const sets = job.once === true ? [] : configs.flatMap((set) => set.inputs.map(templateOf));
+  const inputs = credentialDigest(context.surroundings.digestKeyId, {
+    template: { ...stated, inputs: templateOf(job.inputs), sets, again },
+    whole: { ...stated, digests: digestsOf(context, job, configs), again },
   });
   return {
     apiVersion: 'batch/v1',
@@ -54,8 +66,17 @@ export function jobObject({ service, context, job, image, configs }: JobInput): 
       backoffLimit: 6,
       // A node that is cut off keeps its pod running: never two at once (production rule 13).
       podReplacementPolicy: 'Failed',
+      ...(job.deadlineSeconds === undefined ? {} : { activeDeadlineSeconds: job.deadlineSeconds }),
       template: { metadata: { labels }, spec: pod },
     },
+  };
+}
+
+function placeOf(spec: ServiceSpec, main: ComponentOverrides | undefined): Partial<ServiceSpec> {
+  const { tolerations = main?.tolerations, priorityClassName = main?.priorityClassName } = spec;
+  return {
+    ...(tolerations === undefined ? {} : { tolerations }),
+    ...(priorityClassName === undefined ? {} : { priorityClassName }),
   };
 }
 
@@ -65,8 +86,9 @@ function withoutName({ name: _name, ...runs }: Runs & { name: string }): Runs {
 
 /** What makes a run different, secrets aside. */
 function inputsOf(
-  { job, image, configs }: Pick<JobInput, 'job' | 'image' | 'configs'>,
+  job: Job,
   pod: Record<string, unknown>,
+  { image, configs }: { readonly image: string | undefined; readonly configs: readonly ConfigSet[] },
 ): Record<string, unknown> {
   const { env, inputs } = job;
   if (job.once === true) return { env, inputs };

@@ -1,8 +1,8 @@
-import { keyOf, type StoredObject } from '@openstack-operator/kube';
+import { keyOf, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
 import { describe, expect, test } from 'vitest';
 import { Keystone } from '../api/keystone.ts';
 import { judge, judgeAll } from './judge.ts';
-import { annotations, cloudLabel, nodeGroupLabel } from './names.ts';
+import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
 import type { Desired, Step } from './step.ts';
 
 const stored = (kind: string, name: string, more: object = {}): StoredObject => ({
@@ -27,7 +27,14 @@ const step = (object: StoredObject, more: Partial<Step> = {}): Step => ({
   ...more,
 });
 
-const blank = { pods: () => [], unmounted: () => undefined, nodes: [], finishedJobs: {} };
+const blank = {
+  pods: () => [],
+  unmounted: () => undefined,
+  nodes: [],
+  finishedJobs: {},
+  now: parseTimestamp('2026-01-01T00:10:00Z'),
+  met: new Set<string>(),
+};
 
 function verdict(
   desired: StoredObject,
@@ -102,43 +109,101 @@ describe('workloads', () => {
 });
 
 describe('node agents are judged by the nodes that they are for', () => {
-  const nodeSelector = { [cloudLabel]: 'c' };
-  const matchExpressions = [{ key: nodeGroupLabel, operator: 'In', values: ['a'] }];
-  const affinity = {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
-  };
+  const nodeSelector = { [cloudLabel]: 'c', [nodeGroupLabel]: 'a' };
   const daemonSet = (desiredNumberScheduled: number, numberReady: number, updatedNumberScheduled: number) =>
     stored('DaemonSet', 'agent', {
-      spec: { template: { ...template, spec: { nodeSelector, affinity } } },
+      spec: { template: { ...template, spec: { nodeSelector } } },
       status: { observedGeneration: 2, desiredNumberScheduled, numberReady, updatedNumberScheduled },
     });
   const node = (name: string, group: string) =>
     stored('Node', name, { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: group } } });
-  test.each<[string, number, number, string[], string]>([
-    ['no node, none wanted', 0, 0, [], ''],
-    ['only nodes of another group', 0, 0, ['b'], ''],
-    ['a node without its pod yet', 0, 0, ['a'], 'DaemonSet agent: 0 of 1 nodes have a pod'],
-    ['one of two is ready', 2, 1, ['a', 'a'], 'DaemonSet agent: ready on 1 of 2 nodes'],
-    ['all are ready', 2, 2, ['a', 'a', 'b'], ''],
-  ])('%s', (_title, wanted, ready, groups, message) => {
-    const live = daemonSet(wanted, ready, wanted);
-    const nodes = groups.map((group, index) => node(`node-${index}`, group));
-    expect(verdict(live, live, { nodes })[2]).toBe(message);
+  const readyNode = (name: string, group: string, status = 'True') => ({
+    ...node(name, group),
+    status: { conditions: [{ type: 'Ready', status, message: 'Kubelet stopped posting node status.' }] },
+  });
+  const pod = (nodeName: string, ready: boolean, since = '2026-01-01T00:09:00Z', more: object = {}) =>
+    stored('Pod', `agent-${nodeName}`, {
+      spec: { nodeName },
+      status: {
+        conditions: [
+          { type: 'Ready', status: String(ready).replace(/^./, (c) => c.toUpperCase()), lastTransitionTime: since },
+        ],
+        ...more,
+      },
+    });
+  const world = (nodes: StoredObject[], pods: StoredObject[], met: string[] = []) => ({
+    nodes,
+    pods: () => pods,
+    met: new Set(met),
+  });
+  const live = daemonSet(2, 2, 2);
+  const [one, two] = [readyNode('node-1', 'a'), readyNode('node-2', 'a')];
+  const long = '2026-01-01T00:01:00Z';
+  test.each<[string, ReturnType<typeof world>, string, string, string]>([
+    ['no node, none wanted', world([], []), 'True', 'Done', ''],
+    ['only nodes of another group', world([readyNode('node-1', 'b')], []), 'True', 'Done', ''],
+    [
+      'a node without its pod yet',
+      world([one], []),
+      'False',
+      'RollingOut',
+      'agents are up on 0 of 1 nodes; node-1: no pod of DaemonSet agent yet',
+    ],
+    [
+      'one of two is starting for the first time',
+      world([one, two], [pod('node-1', true), pod('node-2', false)]),
+      'False',
+      'NotAvailable',
+      'agents are up on 1 of 2 nodes; node-2: pod agent-node-2: not ready',
+    ],
+    [
+      'one of two starts later',
+      world([one, two], [pod('node-1', true), pod('node-2', false)], ['DeploymentReady']),
+      'True',
+      'Done',
+      '',
+    ],
+    [
+      'one of two has not come up for long',
+      world([one, two], [pod('node-1', true), pod('node-2', false, long)]),
+      'True',
+      'Degraded',
+      'agents are up on 1 of 2 nodes; node-2: pod agent-node-2: not ready',
+    ],
+    [
+      'the node of one is off',
+      world([one, readyNode('node-2', 'a', 'Unknown')], [pod('node-1', true), pod('node-2', false)]),
+      'True',
+      'Degraded',
+      'agents are up on 1 of 2 nodes; node-2: the node is not Ready: Kubelet stopped posting node status.',
+    ],
+    [
+      'the only one has not come up for long',
+      world([one], [pod('node-1', false, long)]),
+      'False',
+      'NotAvailable',
+      'agents are up on 0 of 1 nodes; node-1: pod agent-node-1: not ready',
+    ],
+    ['all are ready', world([one, two], [pod('node-1', true), pod('node-2', true)]), 'True', 'Done', ''],
+  ])('%s', (_title, view, ...expected) => {
+    expect(verdict(live, live, view)).toEqual(expected);
+  });
+
+  test('one that is starting is looked at again when it is given up on', () => {
+    const view = { ...blank, ...world([one, two], [pod('node-1', true), pod('node-2', false)]) };
+    expect(judge(step(live), { ...view, observe: () => live }).requeueAfter).toBe(240_000);
   });
 
   test('a pod whose volume cannot be mounted says why, which its status does not', () => {
-    const status = { containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }] };
     const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules is not a directory';
-    const world = { pods: () => [stored('Pod', 'agent-1', { status })], unmounted: () => words };
-    const live = daemonSet(1, 0, 1);
-    expect(verdict(live, live, { ...world, nodes: [node('node-1', 'a')] })[2]).toBe(
-      `DaemonSet agent: ready on 0 of 1 nodes; pod agent-1: ${words}`,
-    );
+    const waiting = { containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }] };
+    const view = { ...world([one], [pod('node-1', false, long, waiting)]), unmounted: () => words };
+    expect(verdict(live, live, view)[2]).toBe(`agents are up on 0 of 1 nodes; node-1: pod agent-node-1: ${words}`);
   });
 
   test('those of an older revision are told of: nobody replaces them unasked', () => {
     const live = daemonSet(2, 2, 1);
-    const [status, , message] = verdict(live, live, { nodes: [node('node-1', 'a'), node('node-2', 'a')] });
+    const [status, , message] = verdict(live, live, world([one, two], [pod('node-1', true), pod('node-2', true)]));
     expect(status).toBe('True');
     expect(message).toContain('DaemonSet agent: of an older revision on 1 of 2 nodes');
   });
@@ -192,16 +257,16 @@ describe('steps', () => {
     ]);
   });
 
-  test('a step that may not begin says which resource it waits for', () => {
+  test('a step that may not begin says which resource it waits for, in words that stay while that is not Ready', () => {
     const awaits = [{ kind: Keystone, namespace: 'ns', name: 'keystone' }];
     expect(judge(step(config, { awaits }), world).message).toBe('waiting for Keystone keystone, which does not exist');
     const live = stored('Keystone', 'keystone', {
-      status: { conditions: [{ type: 'Ready', status: 'False', message: 'Job x is running' }] },
+      status: { conditions: [{ type: 'Ready', status: 'False', reason: 'JobRunning', message: 'Job x is running' }] },
     });
     const observe: typeof world.observe = ((kind: { kind: string }) =>
       kind.kind === 'Keystone' ? live : undefined) as never;
     expect(judge(step(config, { awaits }), { ...world, observe }).message).toBe(
-      'waiting for Keystone keystone: Job x is running',
+      'waiting for Keystone keystone, which is not Ready (JobRunning)',
     );
   });
 
@@ -224,11 +289,33 @@ describe('steps', () => {
     expect(keyOf(live)).toBe('ns/config');
   });
 
-  test('a claim counts the nodes that carry its labels', () => {
-    const claim: Desired = { verb: 'claim', labels: { [cloudLabel]: 'c' }, selector: {}, count: 2 };
-    const one = { ...step(config), objects: [claim] };
-    const node = stored('Node', 'node-1', { metadata: { labels: { [cloudLabel]: 'c' } } });
-    expect(judge(one, { ...world, nodes: [node] }).message).toContain('1 of 2 nodes are claimed');
-    expect(judge({ ...one, objects: [{ ...claim, count: 0 }] }, world).status).toBe('True');
+  test('claims count the nodes that carry their labels: one too few holds back nothing, none at all does', () => {
+    const claim = (group: string, count: number, more: object = {}): Desired => ({
+      verb: 'claim',
+      labels: { [cloudLabel]: 'c', [nodeGroupLabel]: group, ...more },
+      selector: {},
+      count,
+      cleaning: { labels: {}, daemonSet: config },
+    });
+    const claims = (...objects: Desired[]) => ({ ...step(config), objects });
+    const node = stored('Node', 'node-1', { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: 'a' } } });
+    const nodes = [node];
+    expect(judge(claims(claim('a', 2)), { ...world, nodes })).toMatchObject({
+      status: 'True',
+      reason: 'Degraded',
+      message: expect.stringContaining('1 of 2 nodes of group a are claimed; a node is eligible when'),
+    });
+    expect(judge(claims(claim('a', 1), claim('b', 1)), { ...world, nodes }).status).toBe('True');
+    expect(judge(claims(claim('b', 1)), { ...world, nodes: [] })).toMatchObject({ status: 'False', reason: 'NoNodes' });
+    expect(judge(claims(claim('b', 1)), { ...world, nodes })).toMatchObject({
+      status: 'True',
+      reason: 'Degraded',
+      message: expect.stringContaining('node-1 (a); their agents stay as they are'),
+    });
+    const guests = claim('b', 1, { [computeLabel]: 'true' });
+    expect(judge(claims(claim('a', 1), guests), { ...world, nodes }), 'none runs guests').toMatchObject({
+      reason: 'NoNodes',
+    });
+    expect(judge(claims(claim('b', 0)), world).reason).toBe('Done');
   });
 });

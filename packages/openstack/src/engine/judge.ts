@@ -1,32 +1,83 @@
-import type { Condition, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+import {
+  type Condition,
+  type Kind,
+  type KubeObject,
+  parseTimestamp,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
+import { isNodeAgent, nodeStates, reasonsOf } from './agents.ts';
+import { conditionOf } from './conditions.ts';
+import { isCrashing, lastChange, type Moment, wasReady, withDeadline } from './deadlines.ts';
 import { digest } from './digest.ts';
-import { lastWordsOf } from './last-words.ts';
-import { annotations, cloudLabel } from './names.ts';
+import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
+import { strayNodes } from './node-groups.ts';
+import { podWords } from './pod-words.ts';
 import { isReason, type Reason } from './reasons.ts';
 import { routeProblem } from './route-problem.ts';
+import { failedRunsKept } from './schedule.ts';
+import { scheduleStatus } from './schedule-status.ts';
 import type { Desired, NodeClaim, Observe, Progress, Step } from './step.ts';
 
 /** What a judgement needs beside the step. */
 export interface Judgement {
   readonly observe: Observe;
+  /** Whether a live object is the resource's. One of somebody else is never what a step waits for. Default: all are. */
+  readonly ours?: (live: StoredObject) => boolean;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
   /** What the kubelet says of a pod whose volumes cannot be mounted. */
   readonly unmounted: (pod: StoredObject) => string | undefined;
-  /** The cluster's nodes: for claims, and for agents that run on claimed nodes. Absent: they may not be read. */
+  /** The nodes of the resource's cloud: for claims, and for agents that run on them. Absent: they may not be read. */
   readonly nodes?: readonly StoredObject[];
+  /** Nodes that a claim would take if they were clean; default: none. */
+  readonly unclean?: (claim: NodeClaim) => readonly UncleanNode[];
+  /** Jobs of a CronJob and pods of a Job, by their controller. */
+  readonly controlled?: (kind: 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
+  /** Absent: no wait is too long. */
+  readonly moment?: Moment;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Conditions that the resource's status already had as met. */
+  readonly met: ReadonlySet<string>;
+}
+
+/** A node that another cloud has let go, and that a claim waits for. */
+export interface UncleanNode {
+  /** Which node, who has left it, and how far it is. */
+  readonly words: string;
+  /** Somebody has to do something before it can be clean. */
+  readonly isStuck: boolean;
 }
 
 /** Whether one thing is as wanted; otherwise what is awaited. */
 type Verdict =
-  | { readonly done: true; readonly note?: string }
-  | { readonly done: false; readonly reason: Reason; readonly message: string };
+  /**
+   * `note`: of node agents that wait to be replaced. `remark`: of what is as it should be, all the same. `degraded`:
+   * usable, but something is to be mended.
+   */
+  | {
+      readonly done: true;
+      readonly note?: string;
+      readonly remark?: string;
+      readonly degraded?: string;
+      readonly requeueAfter?: number;
+    }
+  | {
+      readonly done: false;
+      readonly reason: Reason;
+      readonly message: string;
+      readonly requeueAfter?: number;
+      /** When what is awaited showed a sign of life last (milliseconds since the epoch). */
+      readonly begun?: number;
+      /** Another resource of ours says it, which knows itself when it waits too long. */
+      readonly said?: boolean;
+    };
 
 const done: Verdict = { done: true };
-const wait = (reason: Reason, message: string): Verdict => ({ done: false, reason, message });
+const wait = (reason: Reason, message: string): Verdict & { done: false } => ({ done: false, reason, message });
 
 /**
  * Judges every step of a composition, in order. A step whose needs are not done says which one it waits for.
@@ -55,20 +106,45 @@ export function judge(step: Step, judgement: Judgement, blocker?: Progress): Pro
       message: `waiting for ${blocker.condition}: ${blocker.message}`,
     };
   }
-  const notes: string[] = [];
-  for (const desired of step.objects) {
-    const verdict = verdictOf(desired, judgement);
+  const outdated: string[] = [];
+  const degraded: string[] = [];
+  const remarks: string[] = [];
+  const verdicts = [
+    ...step.objects.map((desired) => () => verdictOf(desired, judgement)),
+    () => claimsVerdict(step, judgement),
+    () => agentsVerdict(step, judgement),
+  ];
+  let requeueAfter: number | undefined;
+  for (const one of verdicts) {
+    const verdict = one();
+    requeueAfter ??= verdict.requeueAfter;
+    const again = requeueAfter === undefined ? {} : { requeueAfter };
     if (verdict.done) {
-      if (verdict.note !== undefined) notes.push(verdict.note);
+      if (verdict.note !== undefined) outdated.push(verdict.note);
+      if (verdict.remark !== undefined) remarks.push(verdict.remark);
+      if (verdict.degraded !== undefined) degraded.push(verdict.degraded);
       continue;
     }
+    const { begun, said } = verdict;
+    const waits = (reason: Reason, message: string): Progress => {
+      const progress = { condition, status: 'False', reason, message } as const;
+      return judgement.moment === undefined || said === true
+        ? progress
+        : withDeadline(progress, judgement.moment, begun);
+    };
     const unready = verdict.reason === 'Missing' ? awaitedMessage(step, judgement) : undefined;
-    if (unready !== undefined) return { condition, status: 'False', reason: 'Waiting', message: unready };
-    return { condition, status: 'False', reason: verdict.reason, message: verdict.message };
+    const waiting = unready === undefined ? waits(verdict.reason, verdict.message) : waits('Waiting', unready);
+    return { ...waiting, ...again };
   }
-  if (notes.length === 0) return { condition, status: 'True', reason: 'Done', message: '' };
-  const message = `${notes.join('; ')}; annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
-  return { condition, status: 'True', reason: 'Done', message };
+  const wayOut = `annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
+  const message = [...degraded, ...remarks, ...(outdated.length === 0 ? [] : [...outdated, wayOut])].join('; ');
+  return {
+    condition,
+    status: 'True',
+    reason: degraded.length === 0 ? 'Done' : 'Degraded',
+    message,
+    ...(requeueAfter === undefined ? {} : { requeueAfter }),
+  };
 }
 
 /** What another resource is still missing before this step may begin; undefined when all are Ready. */
@@ -78,19 +154,24 @@ export function awaitedMessage(step: Step, { observe }: Pick<Judgement, 'observe
     if (object === undefined) return `waiting for ${kind.kind} ${name}, which does not exist`;
     const ready = conditionOf(object, 'Ready');
     if (ready?.status !== 'True' || isStale(ready, object)) {
-      return `waiting for ${kind.kind} ${name}${ready?.message ? `: ${ready.message}` : ''}`;
+      // Not its message: that changes more often than this step is judged again.
+      const why = ready === undefined || ready.status === 'True' ? 'Progressing' : ready.reason;
+      return `waiting for ${kind.kind} ${name}, which is not Ready (${why})`;
     }
   }
   return undefined;
 }
 
 function verdictOf(desired: Desired, judgement: Judgement): Verdict {
-  if (desired.verb === 'claim') return claimVerdict(desired, judgement);
+  // Claims are judged together.
+  if (desired.verb === 'claim') return done;
   const { object } = desired;
   const kind = kindOf(object);
   const { namespace, name = '' } = object.metadata;
   const live = judgement.observe(kind, { ...(namespace === undefined ? {} : { namespace }), name });
   const title = `${kind.kind} ${name}`;
+  if (live !== undefined && judgement.ours?.(live) === false)
+    return wait('ForeignObject', `${title} is somebody else's`);
   if (kind.kind === 'Job') return jobVerdict(object, live, judgement);
   if (live === undefined) return wait('Missing', `${title} is to be created`);
   if (desired.verb === 'resolve') {
@@ -112,21 +193,94 @@ function verdictOf(desired: Desired, judgement: Judgement): Verdict {
   return workloadVerdict(kind, live, judgement);
 }
 
-function claimVerdict({ labels, count = 1 }: NodeClaim, { nodes }: Judgement): Verdict {
+/**
+ * The nodes of a cloud. One that is missing holds back nothing: what runs on the others goes on, and a node that comes
+ * later is claimed then. But there has to be one that runs guests where some are asked for, and one chassis likewise.
+ */
+function claimsVerdict({ objects }: Step, { nodes, unclean = () => [] }: Judgement): Verdict {
+  const claims = objects.filter((desired) => desired.verb === 'claim');
+  if (claims.length === 0) return done;
   if (nodes === undefined) {
     const role = 'the operator may not read and label nodes; bind it the ClusterRole openstack-operator-cluster';
     return wait('NodesHidden', `${role} (config/rbac-namespaced) and restart it`);
   }
-  const claimed = nodes.filter((node) =>
-    Object.entries(labels).every(([key, value]) => node.metadata.labels?.[key] === value),
+  const found = claims.map((claim) => ({
+    claim,
+    claimed: nodes.filter((node) => hasLabels(node, claim.labels)).length,
+  }));
+  const stray = strayNodes(claims, nodes);
+  if (stray !== undefined) return { done: true, degraded: stray };
+  const short = found.filter(({ claim: { count = 1 }, claimed }) => claimed < count);
+  const released = claims.flatMap(unclean);
+  const words = released.map(({ words }) => words).join('; ');
+  const isStuck = released.some((node) => node.isStuck);
+  if (short.length === 0) {
+    if (released.length === 0) return done;
+    return isStuck ? { done: true, degraded: words } : { done: true, remark: words };
+  }
+  const told = short.map(
+    ({ claim: { labels, count = 1 }, claimed }) =>
+      `${claimed} of ${count} nodes of group ${labels[nodeGroupLabel]} are claimed`,
   );
-  const eligible = `a node is eligible when it is Ready, schedulable, and has no other ${cloudLabel} label`;
-  return claimed.length >= count
-    ? done
-    : wait('NoNodes', `${claimed.length} of ${count} nodes are claimed; ${eligible}`);
+  const eligible = `a node is eligible when it is Ready, schedulable, has the labels of the group's nodeSelector, no taint that the group does not tolerate, and no other ${cloudLabel} label`;
+  const message = [...told, ...(released.length === 0 ? [] : [words]), eligible].join('; ');
+  const served = (compute: string | undefined) => {
+    const alike = found.filter(({ claim: { labels, count = 1 } }) => labels[computeLabel] === compute && count > 0);
+    return alike.length === 0 || alike.some(({ claimed }) => claimed > 0);
+  };
+  if (served('true') && served(undefined)) return { done: true, degraded: message };
+  return wait(released.length > 0 && !isStuck ? 'Progressing' : 'NoNodes', message);
 }
 
+function hasLabels(node: StoredObject, labels: NodeClaim['labels']): boolean {
+  return Object.entries(labels).every(([key, value]) => node.metadata.labels?.[key] === value);
+}
+
+/**
+ * The agents of the nodes. A node whose agents are not up holds back itself alone: the others serve. Nodes that are just
+ * starting are waited for until the agents have been up for the first time, so that a cloud comes up as a whole.
+ */
+function agentsVerdict({ condition, objects }: Step, judgement: Judgement): Verdict {
+  const { nodes, observe, unmounted, now, met } = judgement;
+  if (nodes === undefined) return done;
+  const agents = objects.flatMap((desired) => {
+    if (desired.verb !== 'apply' || desired.object.kind !== 'DaemonSet') return [];
+    const { namespace = '', name = '' } = desired.object.metadata;
+    const live = observe(kindOf(desired.object), { namespace, name });
+    return live !== undefined && isNodeAgent(live) ? [live] : [];
+  });
+  const states = nodeStates(agents, {
+    nodes,
+    podsOf: (daemonSet) => podsOf(daemonSet, judgement),
+    words: (pod) => podWords(pod, unmounted),
+    now,
+  });
+  const up = states.filter(({ state }) => state === 'up').length;
+  // Where no node is to run them (`computeReplicas: 0`), there is nothing to wait for.
+  if (up === states.length) return done;
+  const message = `agents are up on ${up} of ${states.length} nodes; ${reasonsOf(states)}`;
+  const starting = states.filter(({ state }) => state === 'starting');
+  const patience = starting.flatMap(({ patience = [] }) => patience);
+  const again = patience.length === 0 ? {} : { requeueAfter: Math.min(...patience) };
+  if (up === 0 || (starting.length > 0 && !met.has(condition))) {
+    const reason = starting.some(({ patience }) => patience === undefined) ? 'RollingOut' : 'NotAvailable';
+    return { ...wait(reason, message), ...again };
+  }
+  const isDown = states.some(({ state }) => state === 'down');
+  return isDown ? { done: true, degraded: message, ...again } : { done: true, ...again };
+}
+
+/** What a workload waits for, since when, and whether what ran before has begun to crash. */
 function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): Verdict {
+  const verdict = rolloutVerdict(kind, live, judgement);
+  if (verdict.done || verdict.said === true || judgement.moment === undefined) return verdict;
+  const { now, resource } = judgement.moment;
+  const pods = podsOf(live, judgement);
+  const crashes = wasReady(resource) && pods.some((pod) => isCrashing(pod, now));
+  return { ...verdict, begun: lastChange(pods), ...(crashes ? { reason: 'CrashLoopBackOff' } : {}) };
+}
+
+function rolloutVerdict(kind: Kind, live: StoredObject, judgement: Judgement): Verdict {
   const title = `${kind.kind} ${live.metadata.name}`;
   const status = (live['status'] ?? {}) as Record<string, number | undefined>;
   const spec = (live['spec'] ?? {}) as { replicas?: number; template?: unknown; updateStrategy?: { type?: string } };
@@ -158,13 +312,15 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
       const wanted = status['desiredNumberScheduled'] ?? 0;
       const ready = status['numberReady'] ?? 0;
-      // Where no node is to run it (`computeReplicas: 0`), there is nothing to wait for.
-      const matching = (judgement.nodes ?? []).filter((node) => isSelected(node, live)).length;
-      if (wanted < matching) return wait('RollingOut', `${title}: ${wanted} of ${matching} nodes have a pod`);
-      if (ready < wanted) return wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`);
+      // Node agents are judged together, node by node.
+      const together = isNodeAgent(live) && judgement.nodes !== undefined;
+      if (!together && ready < wanted)
+        return wait('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes${words()}`);
       const older = wanted - (status['updatedNumberScheduled'] ?? 0);
       return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
     }
+    case 'CronJob':
+      return scheduleVerdict(live, judgement);
     case 'HTTPRoute': {
       const problem = routeProblem(live, judgement.observe);
       return problem === undefined ? done : { done: false, ...problem };
@@ -173,39 +329,23 @@ function workloadVerdict(kind: Kind, live: StoredObject, judgement: Judgement): 
       // Our own kinds say it themselves; everything else is done once it exists.
       if (kind.group !== 'openstack.k8s.io') return done;
       const ready = conditionOf(live, 'Ready');
-      if (ready?.status === 'True' && !isStale(ready, live)) return done;
+      if (ready?.status === 'True' && !isStale(ready, live))
+        return ready.message === '' ? done : { done: true, degraded: ready.message };
       const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
-      return wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
+      const verdict = wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
+      return ready === undefined || isStale(ready, live) ? verdict : { ...verdict, said: true };
     }
   }
 }
 
-/** Whether a node agent's DaemonSet is for a node: its labels, and its node groups. */
-function isSelected(node: StoredObject, daemonSet: StoredObject): boolean {
-  const { nodeSelector = {}, affinity } =
-    (daemonSet['spec'] as { template?: { spec?: AgentPod } } | undefined)?.template?.spec ?? {};
-  const labels = node.metadata.labels ?? {};
-  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  return (
-    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
-    terms.every(({ matchExpressions = [] }) =>
-      matchExpressions.every(({ key, values = [] }) => values.includes(labels[key] ?? '')),
-    )
-  );
-}
-
-/** What of a node agent's pod says where it runs; groups are the only terms of its affinity. */
-interface AgentPod {
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly affinity?: {
-    readonly nodeAffinity?: {
-      readonly requiredDuringSchedulingIgnoredDuringExecution?: {
-        readonly nodeSelectorTerms: readonly {
-          readonly matchExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
-        }[];
-      };
-    };
-  };
+/** One run that failed is told, and tried again at its next time; as many in a row as are kept are a problem. */
+function scheduleVerdict(live: StoredObject, { controlled = () => [], unmounted }: Judgement): Verdict {
+  const pods = (job: StoredObject) => controlled('Pod', job);
+  const words = (pod: StoredObject) => podWords(pod, unmounted);
+  const { failures, message = '' } = scheduleStatus(live, { jobs: controlled('Job', live), pods, words });
+  if (failures === 0) return done;
+  const text = `CronJob ${live.metadata.name}: its last ${failures === 1 ? 'run' : `${failures} runs`} failed: ${message}`;
+  return failures < failedRunsKept ? { done: true, remark: text } : wait('ScheduleFailing', text);
 }
 
 function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgement: Judgement): Verdict {
@@ -222,69 +362,25 @@ function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgemen
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True')
     return wait('JobFailed', `Job ${name} failed: ${failed.message}${lastWords(live, judgement)}`);
-  return wait('JobRunning', `Job ${name} is running${lastWords(live, judgement)}`);
+  const { startTime = live.metadata.creationTimestamp } = (live['status'] ?? {}) as { startTime?: string };
+  const running = wait('JobRunning', `Job ${name} is running${lastWords(live, judgement)}`);
+  return { ...running, begun: parseTimestamp(startTime ?? '') || 0 };
 }
 
 /** The last words of the pods of a workload or Job, in one phrase; empty when they say nothing. */
-function lastWords(owner: StoredObject, { pods, unmounted }: Judgement): string {
-  const template = (owner['spec'] as { template?: { metadata?: { labels?: Record<string, string> } } } | undefined)
-    ?.template;
-  const labels = template?.metadata?.labels;
-  if (labels === undefined) return '';
-  for (const pod of pods(owner.metadata.namespace ?? '', labels)) {
-    const words = podWords(pod, unmounted);
+function lastWords(owner: StoredObject, judgement: Judgement): string {
+  for (const pod of podsOf(owner, judgement)) {
+    const words = podWords(pod, judgement.unmounted);
     if (words !== undefined) return `; pod ${pod.metadata.name}: ${words}`;
   }
   return '';
 }
 
-interface ContainerStatus {
-  readonly name: string;
-  readonly ready?: boolean;
-  readonly restartCount?: number;
-  readonly state?: ContainerState;
-  readonly lastState?: ContainerState;
-}
-interface ContainerState {
-  readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
-}
-
-/** What keeps a pod from being ready: not scheduled, an image, a container's last words. */
-export function podWords(pod: StoredObject, unmounted: Judgement['unmounted']): string | undefined {
-  const status = (pod['status'] ?? {}) as {
-    initContainerStatuses?: ContainerStatus[];
-    containerStatuses?: ContainerStatus[];
-  };
-  const { initContainerStatuses = [], containerStatuses = [] } = status;
-  for (const container of [...initContainerStatuses, ...containerStatuses]) {
-    const { terminated } = container.state ?? {};
-    const ended = terminated ?? container.lastState?.terminated;
-    // What was started again should not have ended at all: nova-compute that cannot start ends with 0 (seen live).
-    const failed = ended?.exitCode !== 0 || (terminated === undefined && containerStatuses.includes(container));
-    if (ended !== undefined && failed && container.ready !== true) {
-      // The kubelet keeps the end of the log of what failed only.
-      const said = ended.exitCode === 0 ? 'its log says why' : lastWordsOf(ended.message ?? '');
-      return `container ${container.name} ended with ${ended.exitCode}${said ? `: ${said}` : ''}`;
-    }
-    const waiting = container.state?.waiting;
-    if (waiting?.reason === undefined) continue;
-    if (['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) {
-      const said = unmounted(pod);
-      if (said !== undefined) return said;
-    } else {
-      return `container ${container.name}: ${waiting.reason}${waiting.message ? `: ${waiting.message}` : ''}`;
-    }
-  }
-  const scheduled = conditionOf(pod, 'PodScheduled');
-  return scheduled?.status === 'False' ? scheduled.message : undefined;
-}
-
-/** A condition of an object's status. */
-export function conditionOf(object: KubeObject, type: string): Condition | undefined {
-  return ((object['status'] ?? {}) as { conditions?: Condition[] }).conditions?.find(
-    (condition) => condition.type === type,
-  );
+/** The pods of a workload or Job, by the labels of its template. */
+function podsOf(owner: StoredObject, { pods }: Judgement): readonly StoredObject[] {
+  const { template } = (owner['spec'] ?? {}) as { template?: { metadata?: { labels?: Record<string, string> } } };
+  const labels = template?.metadata?.labels;
+  return labels === undefined ? [] : pods(owner.metadata.namespace ?? '', labels);
 }
 
 function isStale(condition: Condition, object: KubeObject): boolean {

@@ -5,6 +5,7 @@ import { builtinResourceTypes, pruneUnknown, resourceTypeFromCrd } from '@openst
 import { describe, expect, test } from 'vitest';
 import { crd } from '../api/crd.ts';
 import { kinds } from '../api/kinds.ts';
+import { services } from '../services/index.ts';
 import { composed, objectsOf, resource, samples, surroundings } from '../testing/compositions.ts';
 
 const read = (name: string) =>
@@ -37,6 +38,19 @@ test('a misspelt field is found', () => {
   broken.spec.template.spec['enableServiceLink'] = false;
   expect(mistakes(broken as unknown as KubeObject)).toEqual(['unknown field spec.template.spec.enableServiceLink']);
 });
+
+test.each(services.map((service) => [service.name, service] as const))(
+  '%s: what the schema allows one pod of is left to no autoscaler',
+  (_name, { kind, single = [] }) => {
+    const schema = JSON.stringify(kinds.filter((api) => api.kind === kind.kind).map(crd));
+    const [, limited = ''] = /replicas of ([a-z, -]+) is at most 1/.exec(schema) ?? [];
+    const sample = samples.find((name) => resource(read(name)).kind === kind.kind) ?? 'mariadb';
+    const deployed = objectsOf(composed(resource(read(sample)), surroundings(read))).flatMap(({ object }) =>
+      object.kind === 'Deployment' ? [object.metadata.labels?.['app.kubernetes.io/component'] ?? ''] : [],
+    );
+    expect(limited.split(', ').filter((component) => deployed.includes(component))).toEqual(single);
+  },
+);
 
 describe.each(samples)('%s', (name) => {
   const composition = composed(resource(read(name)), surroundings(read));

@@ -15,19 +15,35 @@ export const annotations = {
   applied: `${prefix}/applied`,
   /** On pod templates: digest of the credentials that the pods take from the environment. */
   credentials: `${prefix}/credentials`,
+  /** On workloads: the digest, by the present key, that the one in the pod template counts as. */
+  adoptedCredentials: `${prefix}/adopted-credentials`,
   /** On key Secrets: when the keys were rotated last (RFC 3339). */
   rotatedAt: `${prefix}/rotated-at`,
+  /** On resources: the operator that manages it, by its namespace. Users change it to hand the resource over. */
+  operator: `${prefix}/operator`,
+  /** By users: the class of operators that the resource is for. */
+  operatorClass: `${prefix}/operator-class`,
   /** By users: nothing is written while it is `true`. */
   paused: `${prefix}/paused`,
   /** By users: while it is `true`, node agents of an older revision are replaced, one after the other. */
   rollNodeAgents: `${prefix}/roll-node-agents`,
+  /** On DaemonSets of node agents: pods with other variables are replaced without being asked for. */
+  replacedUnasked: `${prefix}/replaced-unasked`,
   /** By users: any new value runs the Jobs again. */
   reconcileAt: `${prefix}/reconcile-at`,
   /** By users: an object of that name that nobody controls may be taken over. */
   adopt: `${prefix}/adopt`,
   /** By users, on a control plane: delete although servers exist. */
   deleteWithServers: `${prefix}/delete-with-servers`,
+  /** On nodes: who has let them go (released-nodes.ts of the operator). They are cleaned before another claims them. */
+  releasedFrom: `${prefix}/released-from`,
 } as const;
+
+/** What follows the resource's name in the name of its audit (a CronJob), and the component of its pods. */
+export const auditSuffix = 'records-audit';
+
+/** Components of the Jobs that keep records outside of Kubernetes. */
+export const recordsJobs: readonly string[] = ['db-create', 'mq-create', 'endpoint-create'];
 
 /** Label on what outlives its resource: `<Kind>.<name>`, the only sign of whose it is once the owner is gone. */
 export const retainedForLabel = `${prefix}/retained-for`;
@@ -65,6 +81,9 @@ export function serviceHost(service: string, namespace: string): string {
 /** Label of the nodes that a cloud has claimed (production rule 9): the claim itself, taken by one writer at a time. */
 export const cloudLabel = `${prefix}/cloud`;
 
+/** Label of namespaces, set by administrators to `true`: their pods may read the ports for monitoring. */
+export const monitoringLabel = `${prefix}/monitoring`;
+
 /** Label of a claimed node: the node group that it was claimed for. */
 export const nodeGroupLabel = `${prefix}/node-group`;
 
@@ -72,12 +91,48 @@ export const nodeGroupLabel = `${prefix}/node-group`;
 export const computeLabel = `${prefix}/compute`;
 
 /**
+ * Label of a node that is being cleaned of what another cloud has left: which claimant cleans it. No other one takes it
+ * meanwhile.
+ */
+export const cleaningLabel = `${prefix}/cleaned-for`;
+
+/** The value of `cleaningLabel` for a resource that claims nodes. */
+export function claimantOf({ kind, metadata: { namespace = 'default', name = '' } }: KubeObject): string {
+  return labelValue(`${kind}.${namespace}.${name}`);
+}
+
+/**
  * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
- * without a control plane `<namespace>.standalone`. A text too long for a label ends in a digest.
+ * without a control plane `<namespace>.standalone`. A child that lost its owner (`kubectl delete --cascade=orphan`) stays
+ * of its cloud: its agents would leave all of their nodes otherwise. The status says which one that is, which nobody
+ * but the operator writes; where it does not, the labels that its control plane gave it do.
  */
 export function cloudOf(resource: KubeObject): string {
-  const { namespace = 'default', name = '' } = resource.metadata;
+  const { cloud } = (resource['status'] ?? {}) as { cloud?: string };
+  return ownersCloud(resource) ?? cloud ?? labelledCloud(resource);
+}
+
+/**
+ * The cloud that labels move a resource without an owner to, while its nodes and agents are of another one: anybody who
+ * may edit it can set them. Undefined when they do not.
+ */
+export function movedTo(resource: KubeObject): string | undefined {
+  const labelled = labelledCloud(resource);
+  return ownersCloud(resource) === undefined && labelled !== cloudOf(resource) ? labelled : undefined;
+}
+
+function ownersCloud(resource: KubeObject): string | undefined {
+  const { namespace = 'default', name } = resource.metadata;
   const owner = resource.kind === 'OpenStackControlPlane' ? name : controllerOf(resource)?.name;
-  const text = `${namespace}.${owner ?? 'standalone'}`;
+  return owner === undefined ? undefined : labelValue(`${namespace}.${owner}`);
+}
+
+function labelledCloud({ metadata: { namespace = 'default', labels = {} } }: KubeObject): string {
+  const orphaned = labels['app.kubernetes.io/managed-by'] === fieldManager;
+  return labelValue(`${namespace}.${(orphaned ? labels['app.kubernetes.io/instance'] : undefined) ?? 'standalone'}`);
+}
+
+/** A text too long for a label ends in a digest. */
+function labelValue(text: string): string {
   return text.length <= 63 ? text : `${text.slice(0, 52)}-${digest(text)}`;
 }

@@ -1,7 +1,6 @@
-import type { KubeObject } from '@openstack-operator/kube';
-import { canonical } from './digest.ts';
-import { cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from './names.ts';
-import type { NodeClaim } from './step.ts';
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { claimantOf, cleaningLabel, cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from './names.ts';
+import type { NodeClaim, Toleration } from './step.ts';
 
 /** What a claim is made of: a node group of Nova or OVNNetwork. */
 export interface ClaimedGroup {
@@ -9,48 +8,70 @@ export interface ClaimedGroup {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   /** How many nodes; absent means every eligible one. */
   readonly replicas?: number;
+  /** Taints that its nodes may have. */
+  readonly tolerations?: readonly Toleration[];
 }
 
-/** The claims of a resource's cloud, one for each group; `compute` says whether guests run there. */
+/** How many nodes of a group may be without an agent at once while agents are replaced; default: one of all groups. */
+export interface RolledGroup {
+  readonly name: string;
+  readonly maxUnavailable?: number;
+}
+
+/**
+ * The claims of a resource's cloud, one for each group; `compute` says whether guests run there, `cleaner` is the
+ * DaemonSet that cleans nodes for it.
+ */
 export function nodeClaims(
   resource: KubeObject,
   groups: readonly ClaimedGroup[],
-  { compute }: { compute: boolean },
+  { compute, cleaner }: { compute: boolean; cleaner: KubeObject },
 ): NodeClaim[] {
   const cloud = cloudOf(resource);
-  return groups.map(({ name, nodeSelector = {}, replicas }) => ({
+  const claimant = claimantOf(resource);
+  return groups.map(({ name, nodeSelector = {}, replicas, tolerations = [] }) => ({
     verb: 'claim',
     labels: { [cloudLabel]: cloud, [nodeGroupLabel]: name, ...(compute ? { [computeLabel]: 'true' } : {}) },
     selector: nodeSelector,
     ...(replicas === undefined ? {} : { count: replicas }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+    cleaning: { labels: { [cleaningLabel]: claimant, [nodeGroupLabel]: name }, daemonSet: cleaner },
   }));
 }
 
-/** Node groups that are treated alike, as one DaemonSet. */
-export interface Variant<T> {
-  readonly value: T;
-  /** Names of the groups; absent when there is only one variant: it is for every node of the cloud. */
-  readonly groups?: readonly string[];
-  /** What follows the component's name: nothing for the first variant, which keeps the name that it always had. */
+/** What the agents of a node group are called after, and where they run. */
+export interface GroupAgents {
+  /** What follows the component's name: nothing for the group `default`. */
   readonly suffix: string;
+  /** Labels of the group's nodes, beside those of the cloud. */
+  readonly nodes: Readonly<Record<string, string>>;
 }
 
 /**
- * Groups by what makes them different. Further variants are named after their first group, so that a group that becomes
- * different from the others does not rename the DaemonSet of the others.
+ * Each group has agents of its own, by its name alone: groups may be added, removed, put in another order, and come to
+ * differ, and the agents of the others stay as they are.
  */
-export function variants<T>(groups: readonly { readonly name: string; readonly value: T }[]): Variant<T>[] {
-  const alike = new Map<string, { value: T; names: string[] }>();
-  for (const { name, value } of groups) {
-    const key = canonical(value);
-    const same = alike.get(key);
-    if (same === undefined) alike.set(key, { value, names: [name] });
-    else same.names.push(name);
-  }
-  const all = [...alike.values()];
-  return all.map(({ value, names }, index) => ({
-    value,
-    suffix: index === 0 ? '' : `-${names[0]}`,
-    ...(all.length === 1 ? {} : { groups: names }),
-  }));
+export function agentsOf(group: string): GroupAgents {
+  return { suffix: group === 'default' ? '' : `-${group}`, nodes: { [nodeGroupLabel]: group } };
+}
+
+/**
+ * What is to be said of claimed nodes whose group is no more: guests may run there, so that their agents stay, and nothing
+ * of them is changed any more.
+ */
+export function strayNodes(claims: readonly NodeClaim[], nodes: readonly StoredObject[]): string | undefined {
+  const stray = nodes.flatMap(({ metadata: { name, labels = {} } }) => {
+    const alike = claims.filter((claim) => claim.labels[computeLabel] === labels[computeLabel]);
+    const groups = alike.map((claim) => claim.labels[nodeGroupLabel] ?? '');
+    const { [nodeGroupLabel]: group = 'default' } = labels;
+    return groups.length === 0 || groups.includes(group) ? [] : [{ name, group, groups }];
+  });
+  const [first] = stray;
+  if (first === undefined) return undefined;
+  const names = stray.map(({ name, group }) => `${name} (${group})`).join(', ');
+  return (
+    `nodes that are claimed are of groups that nodeGroups does not name: ${names}; their agents stay as they are. ` +
+    `Name the group again, or give each node to one of ${first.groups.join(', ')}: ` +
+    `kubectl label node ${first.name} ${nodeGroupLabel}=${first.groups[0]} --overwrite`
+  );
 }

@@ -1,8 +1,8 @@
 import { type User, users } from '../releases/users.ts';
 import type { ConfigSet } from './config.ts';
-import { nodeGroupLabel } from './names.ts';
-import type { Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
-import { startOf } from './start.ts';
+import { connectedProbe } from './connected.ts';
+import type { Component, Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
+import { reloadMercySeconds, startOf } from './start.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
 
 /** All that a pod template is made of; workloads and Jobs share it. */
@@ -21,7 +21,7 @@ export interface PodInput {
   readonly startupSeconds?: number;
   readonly graceSeconds?: number;
   readonly nodeAgent?: NodeAgent;
-  readonly resources?: { readonly cpu: string; readonly memory: string };
+  readonly resources?: Component['resources'];
   readonly spec: ServiceSpec;
   readonly overrides?: ComponentOverrides;
   readonly restartPolicy?: 'OnFailure' | 'Never';
@@ -40,6 +40,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     return defined({
       name,
       image,
+      imagePullPolicy: spec.imagePullPolicy,
       command: start.command,
       ports: main ? containerPorts(input) : undefined,
       env: environment(input.env, overrides),
@@ -60,13 +61,15 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     hostPID: nodeAgent?.hostPID,
     dnsPolicy: nodeAgent === undefined ? undefined : 'ClusterFirstWithHostNet',
     restartPolicy: input.restartPolicy,
-    terminationGracePeriodSeconds: input.graceSeconds ?? 30,
+    terminationGracePeriodSeconds: input.graceSeconds ?? ('wsgi' in input.runs ? wsgiGraceSeconds : 30),
     imagePullSecrets: spec.imagePullSecrets,
     nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgent.nodes,
-    tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? undefined : [{ operator: 'Exists' }]),
-    affinity: nodeAgent === undefined ? overrides?.affinity : nodesOfGroups(nodeAgent),
+    // Taints decide which nodes are claimed. On a claimed node guests run, and their agents stay whatever taint follows.
+    tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? spec.tolerations : [{ operator: 'Exists' }]),
+    affinity: nodeAgent === undefined ? overrides?.affinity : undefined,
     topologySpreadConstraints: overrides?.topologySpreadConstraints,
-    priorityClassName: overrides?.priorityClassName ?? (nodeAgent === undefined ? undefined : 'system-node-critical'),
+    priorityClassName:
+      overrides?.priorityClassName ?? (nodeAgent === undefined ? spec.priorityClassName : 'system-node-critical'),
     securityContext:
       nodeAgent === undefined
         ? {
@@ -84,15 +87,6 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     containers: [container(input.name, input.image, input.user, input.runs, true)],
     volumes: volumes.volumes,
   });
-}
-
-/** Which nodes of the cloud: a selector knows no "one of these". */
-function nodesOfGroups({ groups }: NodeAgent): unknown {
-  if (groups === undefined) return undefined;
-  const matchExpressions = [{ key: nodeGroupLabel, operator: 'In', values: groups }];
-  return {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } },
-  };
 }
 
 function variablesFrom(configs: readonly ConfigSet[]): unknown {
@@ -185,14 +179,35 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
       return { name, valueFrom: { secretKeyRef: { name: variable.secret, key: variable.key } } };
     return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: variable.field } } };
   });
-  const all = [...own, ...(overrides?.env ?? [])];
+  // A name twice is refused by the API server; it is told as a problem (environmentProblems).
+  const all = [...own, ...(overrides?.env ?? []).filter(({ name }) => env?.[name] === undefined)];
   return all.length === 0 ? undefined : all;
 }
+
+/** Variables of users that have the name of one of the operator's own: both cannot be. `path` is the component's. */
+export function environmentProblems(
+  path: string,
+  env: PodInput['env'],
+  overrides: ComponentOverrides | undefined,
+): string[] {
+  return (overrides?.env ?? [])
+    .filter(({ name }) => env?.[name] !== undefined)
+    .map(
+      ({ name }) =>
+        `${path}.env[name=${name}]: the operator sets this variable itself, to what the pod needs; remove it`,
+    );
+}
+
+/** Seconds in which a Service lets go of a pod. */
+const letGoSeconds = 5;
+
+/** What an API under uwsgi takes to stop at most: its Service lets go, its requests end, its master ends. */
+const wsgiGraceSeconds = letGoSeconds + reloadMercySeconds + 5;
 
 /** Requests that are still on their way to an API find it: it stops a little after its Service has let go of it. */
 function lifecycle({ health, nodeAgent }: PodInput): unknown {
   if (health === undefined || !('get' in health) || nodeAgent !== undefined) return undefined;
-  return { preStop: { sleep: { seconds: 5 } } };
+  return { preStop: { sleep: { seconds: letGoSeconds } } };
 }
 
 /**
@@ -201,17 +216,12 @@ function lifecycle({ health, nodeAgent }: PodInput): unknown {
  */
 function probes({ health, startupSeconds = 600, nodeAgent }: PodInput): Record<string, unknown> {
   if (health === undefined) return {};
-  const handler =
-    'get' in health
-      ? { httpGet: { path: health.get, port: health.port, scheme: 'HTTP' } }
-      : 'tcp' in health
-        ? { tcpSocket: { port: health.tcp } }
-        : { exec: { command: health.exec } };
-  const { periodSeconds = 5 } = health;
+  const { periodSeconds = 'connected' in health ? 10 : 5 } = health;
   const timeoutSeconds = Math.max(5, Math.ceil(periodSeconds / 2));
-  const readinessProbe = { ...handler, periodSeconds, timeoutSeconds, failureThreshold: 3 };
+  const readinessProbe = { ...handlerOf(health, 'ready'), periodSeconds, timeoutSeconds, failureThreshold: 3 };
   if (nodeAgent !== undefined) return { readinessProbe };
-  const startupPeriod = Math.min(periodSeconds, 'exec' in health ? 5 : 2);
+  const handler = handlerOf(health, 'alive');
+  const startupPeriod = Math.min(periodSeconds, 'get' in health || 'tcp' in health ? 2 : 5);
   return {
     startupProbe: {
       ...handler,
@@ -229,13 +239,21 @@ function probes({ health, startupSeconds = 600, nodeAgent }: PodInput): Record<s
   };
 }
 
+/** What a probe asks: the same whether it decides on traffic or on a restart, unless it depends on others. */
+function handlerOf(health: Health, question: 'ready' | 'alive'): Record<string, unknown> {
+  if ('get' in health) return { httpGet: { path: health.get, port: health.port, scheme: 'HTTP' } };
+  if ('tcp' in health) return { tcpSocket: { port: health.tcp } };
+  if ('connected' in health) return { exec: { command: connectedProbe(health, question) } };
+  return { exec: { command: (question === 'alive' ? health.alive : undefined) ?? health.exec } };
+}
+
 function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: boolean): unknown {
   if (main && overrides?.resources !== undefined) return overrides.resources;
   if (main && spec.resources !== undefined) return spec.resources;
-  const { cpu = '25m', memory = '128Mi' } = resources ?? {};
+  const { cpu = '25m', memory = '128Mi', ...others } = resources ?? {};
   // No CPU limit: throttled APIs time out. Node agents have no memory limit either (production rule 3).
   return {
-    requests: { cpu, memory },
+    requests: { cpu, memory, ...others },
     ...(nodeAgent === undefined ? { limits: { memory: memoryLimitOf(memory) } } : {}),
   };
 }

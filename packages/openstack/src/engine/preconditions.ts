@@ -1,19 +1,23 @@
+import type { BroughtObject } from '../api/brought-objects.ts';
 import { referencesIn } from '../oslo/references.ts';
 import type { Desired, DesiredObject, Problem, Step } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /**
- * The steps, with a problem where one relies on something that users bring and that is not there: a Secret, a key of
- * it, a StorageClass. Found from the objects themselves, so that no field of a kind can be forgotten; the message names
- * the field of the spec that holds the name. What the surroundings do not know is not judged (`render`).
+ * The steps, with a problem where one relies on something that users bring and that is not there: a Secret, a ConfigMap,
+ * a key of these, a StorageClass. Found from the objects themselves, so that no field of a kind can be forgotten; the
+ * message names the field of the spec that holds the name. What the surroundings do not know is not judged (`render`).
  */
-export function withPreconditions(steps: readonly Step[], spec: unknown, surroundings: Surroundings): Step[] {
-  const fields = fieldsByValue(spec);
+export function withPreconditions(
+  steps: readonly Step[],
+  brought: readonly BroughtObject[],
+  surroundings: Surroundings,
+): Step[] {
   return steps.map((step) => {
     if (step.problem !== undefined) return step;
     const problems = step.objects.flatMap((desired) => [
-      ...secretProblems(desired, fields, surroundings),
-      ...storageProblems(desired, fields, surroundings),
+      ...keyProblems(desired, brought, surroundings),
+      ...storageProblems(desired, brought, surroundings),
     ]);
     const [first] = problems;
     if (first === undefined) return step;
@@ -22,28 +26,30 @@ export function withPreconditions(steps: readonly Step[], spec: unknown, surroun
   });
 }
 
-function secretProblems(
+function keyProblems(
   desired: Desired,
-  fields: ReadonlyMap<string, string>,
-  { secretKeys }: Surroundings,
+  brought: readonly BroughtObject[],
+  { secretKeys, configMapKeys }: Surroundings,
 ): Problem[] {
-  if (secretKeys === undefined || !('object' in desired)) return [];
-  return secretsIn(desired).flatMap(({ secret, key }): Problem[] => {
-    const field = fields.get(secret);
+  if (!('object' in desired)) return [];
+  const known = { Secret: secretKeys, ConfigMap: configMapKeys };
+  return readsOf(desired).flatMap(({ kind, name, key, optional }): Problem[] => {
+    const field = brought.find((one) => one.kind === kind && one.name === name)?.field;
+    const objects = known[kind];
     // Only what the spec itself names is the user's; the rest is made by us, and awaited.
-    if (field === undefined) return [];
-    const keys = secretKeys[secret];
+    if (field === undefined || objects === undefined || optional) return [];
+    const keys = objects[name];
     if (keys === undefined)
-      return [{ reason: 'SecretMissing', message: `${field}: Secret ${secret} does not exist; create it` }];
+      return [{ reason: `${kind}Missing`, message: `${field}: ${kind} ${name} does not exist; create it` }];
     if (key === undefined || keys.includes(key)) return [];
     const has = keys.length === 0 ? 'is empty' : `has ${keys.join(', ')}`;
-    return [{ reason: 'SecretKeyMissing', message: `${field}: Secret ${secret} has no key ${key}; it ${has}` }];
+    return [{ reason: `${kind}KeyMissing`, message: `${field}: ${kind} ${name} has no key ${key}; it ${has}` }];
   });
 }
 
 function storageProblems(
   desired: Desired,
-  fields: ReadonlyMap<string, string>,
+  brought: readonly BroughtObject[],
   { storageClasses }: Surroundings,
 ): Problem[] {
   if (storageClasses === undefined || !('object' in desired)) return [];
@@ -59,7 +65,8 @@ function storageProblems(
     }
     if (storageClassName in storageClasses) return [];
     const known = Object.keys(storageClasses).sort().join(', ') || 'none';
-    const field = fields.get(storageClassName) ?? 'storageClassName';
+    const named = brought.find(({ kind: of, name }) => of === 'StorageClass' && name === storageClassName);
+    const field = named?.field ?? 'storageClassName';
     return [
       {
         reason: 'StorageClassMissing',
@@ -73,54 +80,61 @@ interface Claim {
   readonly storageClassName?: string;
 }
 
-/** Texts of the spec -> the path of the field that holds them. */
-function fieldsByValue(spec: unknown): Map<string, string> {
-  const fields = new Map<string, string>();
-  const visit = (value: unknown, path: string): void => {
-    if (typeof value === 'string') {
-      if (!fields.has(value)) fields.set(value, path);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value))
-        visit(inner, Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`);
-    }
-  };
-  visit(spec, 'spec');
-  return fields;
+/** A Secret or ConfigMap that an object reads: one key of it, or the whole. */
+interface Read {
+  readonly kind: 'Secret' | 'ConfigMap';
+  readonly name: string;
+  readonly key?: string;
+  readonly optional: boolean;
 }
 
-/** The Secrets and keys that an object reads: variables, volumes, references in templates. */
-function secretsIn(desired: DesiredObject): { secret: string; key?: string }[] {
+/** What an object reads: variables, volumes of Secrets, references in templates. */
+function readsOf(desired: DesiredObject): Read[] {
   if (desired.verb === 'resolve') {
-    return Object.values((desired.object['stringData'] ?? {}) as Record<string, string>).flatMap(referencesIn);
+    return Object.values((desired.object['stringData'] ?? {}) as Record<string, string>)
+      .flatMap(referencesIn)
+      .map(({ secret, key }) => ({ kind: 'Secret', name: secret, key, optional: false }));
   }
   const template = (desired.object['spec'] as { template?: { spec?: PodSpec } } | undefined)?.template?.spec;
   if (template === undefined) return [];
   const containers = [...(template.initContainers ?? []), ...template.containers];
-  const variables = containers.flatMap(({ env = [] }) =>
-    env.flatMap(({ valueFrom }) =>
-      valueFrom?.secretKeyRef === undefined
-        ? []
-        : [{ secret: valueFrom.secretKeyRef.name, key: valueFrom.secretKeyRef.key }],
-    ),
-  );
-  const volumes = (template.volumes ?? []).flatMap(({ name, secret }) => {
+  const variables = containers.flatMap(({ env = [] }) => variableReads(env));
+  const volumes = (template.volumes ?? []).flatMap(({ name, secret }): Read[] => {
     if (secret === undefined) return [];
     const keys = containers.flatMap(({ volumeMounts = [] }) =>
       volumeMounts.flatMap((mount) => (mount.name === name ? [mount.subPath] : [])),
     );
-    return keys.map((key) => ({ secret: secret.secretName, ...(key === undefined ? {} : { key }) }));
+    const whole = { kind: 'Secret', name: secret.secretName, optional: false } as const;
+    return keys.map((key) => ({ ...whole, ...(key === undefined ? {} : { key }) }));
   });
   return [...variables, ...volumes];
 }
 
+/** The keys that environment variables (core/v1 EnvVar) are taken from. */
+export function variableReads(env: readonly EnvVar[]): Read[] {
+  return env.flatMap(({ valueFrom = {} }) => {
+    const { secretKeyRef, configMapKeyRef } = valueFrom;
+    const read = (kind: Read['kind'], ref: KeyRef | undefined): Read[] =>
+      ref === undefined ? [] : [{ kind, name: ref.name, key: ref.key, optional: ref.optional === true }];
+    return [...read('Secret', secretKeyRef), ...read('ConfigMap', configMapKeyRef)];
+  });
+}
+
+/** What counts here of core/v1's EnvVar. */
+export interface EnvVar {
+  readonly valueFrom?: { readonly secretKeyRef?: KeyRef; readonly configMapKeyRef?: KeyRef };
+}
+interface KeyRef {
+  readonly name: string;
+  readonly key: string;
+  readonly optional?: boolean;
+}
 interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
 }
 interface Container {
-  readonly env?: readonly {
-    readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } };
-  }[];
+  readonly env?: readonly EnvVar[];
   readonly volumeMounts?: readonly { readonly name: string; readonly subPath?: string }[];
 }

@@ -1,5 +1,6 @@
 import type { IdentityAddress } from '../infrastructure/addresses.ts';
 import { secretReference } from '../oslo/references.ts';
+import type { DatabaseAudit } from './audit.ts';
 import { inputsOf, resolvedSecret } from './config.ts';
 import { type Context, databaseName } from './context.ts';
 import { exposureOf } from './exposure.ts';
@@ -16,9 +17,16 @@ import { workloadName } from './workload.ts';
 export interface Records {
   readonly job: Job;
   readonly objects: readonly Desired[];
+  /** Name of the Secret with the list. */
+  readonly list: string;
+  /** How an audit compares and puts right what the list says. */
+  readonly audit: DatabaseAudit | { readonly target: 'keystone' | 'rabbitmq' };
 }
 
 const folder = '/etc/openstack/records';
+
+/** Each of its calls may be cut off, and made again; a server that takes a call and never answers would hold it for ever. */
+const deadlineSeconds = 900;
 
 /** Databases, user and grants (`<name>-db-create`), by the mariadb client of the database's own image. */
 export function databaseRecords(service: Service, context: Context): Records {
@@ -53,8 +61,11 @@ export function databaseRecords(service: Service, context: Context): Records {
   });
   return {
     objects: [list],
+    list: name,
+    audit: { target: 'mariadb', user, databases: [...databases] },
     job: {
       suffix: 'db-create',
+      deadlineSeconds,
       step: 'DatabaseReady',
       image: 'mariadb-server',
       user: 'mysql',
@@ -99,7 +110,12 @@ export function brokerRecords(service: Service, context: Context): Records {
       ],
     }),
   });
-  return { objects: [list], job: recordsJob('mq-create', 'MessagingReady', 'rabbitmq', list) };
+  return {
+    objects: [list],
+    list: name,
+    audit: { target: 'rabbitmq' },
+    job: recordsJob('mq-create', 'MessagingReady', 'rabbitmq', list),
+  };
 }
 
 /** Service user, roles, service and endpoints in Keystone (`<name>-endpoint-create`). */
@@ -144,7 +160,12 @@ export function identityRecords(
       ],
     }),
   });
-  return { objects: [list], job: recordsJob('endpoint-create', 'EndpointReady', 'keystone', list) };
+  return {
+    objects: [list],
+    list: name,
+    audit: { target: 'keystone' },
+    job: recordsJob('endpoint-create', 'EndpointReady', 'keystone', list),
+  };
 }
 
 /** URL of a service's API inside the cluster. */
@@ -175,6 +196,7 @@ function recordsJob(suffix: string, step: string, target: 'keystone' | 'rabbitmq
   return {
     suffix,
     step,
+    deadlineSeconds,
     image: 'operator',
     user: 'operator',
     config: 'none',

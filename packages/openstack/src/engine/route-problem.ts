@@ -28,6 +28,25 @@ export function routeProblem(route: StoredObject, observe: Observe): Problem | u
   return undefined;
 }
 
+/** All of a Gateway that routes and URLs depend on; not how many routes are attached, which each new one changes. */
+export function gatewayFacts(gateway: StoredObject): unknown {
+  const { listeners = [] } = (gateway['spec'] ?? {}) as Partial<GatewayFacts>;
+  const { conditions = [], listeners: states = [] } = (gateway['status'] ?? {}) as GatewayStatus;
+  const said = (all: readonly Condition[] = []) =>
+    all.map(({ type, status, reason, message, observedGeneration }) => [
+      type,
+      status,
+      ...(status === 'False' ? [reason, message] : []),
+      observedGeneration,
+    ]);
+  return [
+    gateway.metadata.generation,
+    listeners.map(({ name, protocol, port }) => [name, protocol, port]),
+    said(conditions),
+    states.map(({ name, conditions }) => [name, said(conditions)]),
+  ];
+}
+
 /** What a Gateway says of the listener that requests come by, or of itself. */
 function troubleOf(gateway: StoredObject, sectionName: string | undefined): string | undefined {
   const { listeners = [] } = (gateway['spec'] ?? {}) as Partial<GatewayFacts>;

@@ -2,6 +2,7 @@ import type { Kind } from '@openstack-operator/kube';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
 import type { Context } from './context.ts';
+import type { RolledGroup } from './node-groups.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource } from './surroundings.ts';
 import type { OwnedOptions, WrittenConfig } from './user-config.ts';
@@ -22,21 +23,35 @@ export interface Wsgi {
   readonly threads?: number;
 }
 
-/** A fixed start script of ours, run by `bash -eu`; its input comes by environment and files only. */
-export interface Script {
+/** A fixed start script of ours, run by `bash -eu`; its input comes by arguments, environment and files only. */
+export interface Script extends Pick<Command, 'signals'> {
   readonly script: string;
+  readonly arguments?: readonly string[];
 }
 
 /** What a container runs. */
 export type Runs = Command | Wsgi | Script;
 
+/**
+ * A program without a port: it runs, and each of its workers holds a connection to each of the peers. A peer is
+ * `host:port`, or several of them, separated by commas, of which one is enough. Without peers the program only has to
+ * run. A peer that is down makes the pod unready; it is restarted only when the peer answers and it does not connect.
+ */
+export interface Connected {
+  /** What the command line of its processes holds, such as `nova-conductor`. */
+  readonly connected: string;
+  readonly to: readonly string[];
+}
+
 /** How the kubelet sees that a container serves. */
 export type Health = (
   | { readonly get: string; readonly port: string }
   | { readonly tcp: string }
-  | { readonly exec: readonly string[] }
+  /** `alive`: what decides on a restart, where `exec` asks for what a restart does not mend. */
+  | { readonly exec: readonly string[]; readonly alive?: readonly string[] }
+  | Connected
 ) & {
-  /** Seconds between two probes; default 5. More for a probe that costs something, such as starting a virtual machine. */
+  /** Seconds between two probes; default 5, of `connected` 10. More for a probe that costs something, such as starting a virtual machine. */
   readonly periodSeconds?: number;
 };
 
@@ -89,10 +104,8 @@ export interface Init {
 
 /** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
 export interface NodeAgent {
-  /** Labels of its nodes: those of the claim. */
+  /** Labels of its nodes: those of the claim, with the group's where it is for one alone. */
   readonly nodes: Readonly<Record<string, string>>;
-  /** Only nodes of these groups; default: every node of the cloud. */
-  readonly groups?: readonly string[];
   readonly hostPID?: boolean;
   /** Needs the whole machine; otherwise only the capabilities. */
   readonly privileged?: boolean;
@@ -119,6 +132,11 @@ export interface Component {
   readonly ports?: Readonly<Record<string, number>>;
   /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
   readonly service?: 'cluster' | 'headless' | 'none';
+  /**
+   * Ports of a StatefulSet at which each member has an address of its own that outlives its pods: for clients that
+   * neither resolve names nor may be led to any member.
+   */
+  readonly memberPorts?: readonly string[];
   readonly health?: Health;
   /** Seconds that a start may take before the container is started anew; default 600. */
   readonly startupSeconds?: number;
@@ -132,14 +150,21 @@ export interface Component {
   readonly exposed?: string;
   /** Its host name from outside; default `spec.publicHostname`. Without one it is only reached inside. */
   readonly publicHostname?: string;
-  /** Who may connect: pods of this cloud (default), anybody, or anybody to these ports and the cloud to the others. */
+  /**
+   * Who may connect: pods of this cloud (default), anybody, or to these ports the agents on nodes, too. Those have the
+   * addresses of their nodes: without `spec.nodeNetworks` that is anybody.
+   */
   readonly reachable?: 'cloud' | 'anyone' | readonly string[];
-  readonly resources?: { readonly cpu: string; readonly memory: string };
+  /** Services (`app.kubernetes.io/name`) whose pods are meant by "of this cloud"; default: all. */
+  readonly clients?: readonly string[];
+  /** Ports that may be read from namespaces with the label `openstack.k8s.io/monitoring: "true"`. */
+  readonly monitored?: readonly string[];
+  readonly resources?: { readonly cpu: string; readonly memory: string; readonly 'ephemeral-storage'?: string };
   /** The condition of the step that it belongs to; default `DeploymentReady`. */
   readonly step?: string;
   /**
    * `Recreate` where two at once would fight (a ReadWriteOnce volume). `RollingUpdate` for a node agent that touches
-   * neither data path nor guests: the others wait to be replaced node by node.
+   * neither data path nor guests: it is replaced by itself, the others wait until somebody asks for it.
    */
   readonly strategy?: 'Recreate' | 'RollingUpdate';
 }
@@ -158,10 +183,23 @@ export interface Job {
   readonly runs: readonly (Runs & { readonly name: string })[];
   readonly mounts?: readonly Mount[];
   readonly env?: Readonly<Record<string, Variable>>;
+  /** Seconds after which it is ended and tried again. Only for what may be cut off anywhere: never for a migration. */
+  readonly deadlineSeconds?: number;
   /** Runs again for other variables only, neither for another image nor for another configuration. */
   readonly once?: boolean;
   /** Further things that make a run different, such as the set of nodes. */
   readonly inputs?: unknown;
+}
+
+/** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */
+export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'config' | 'mounts' | 'env'> {
+  /** Run one after the other; each in the image and as the user of its own, where it says so. */
+  readonly runs: readonly (Runs & { readonly name: string; readonly image?: string; readonly user?: User })[];
+  /** When, as a CronJob has it, in UTC. */
+  readonly cron: string;
+  readonly suspend: boolean;
+  /** Seconds after which a run is ended. */
+  readonly deadlineSeconds: number;
 }
 
 /** A database of the service. */
@@ -216,6 +254,8 @@ export interface UserLayer {
   /** Where it stands, such as `spec.nodeGroups[name=edge].config`. */
   readonly path: string;
   readonly config: WrittenConfig | undefined;
+  /** Options that it cannot set, beside those that no layer of the service can. */
+  readonly owned?: OwnedOptions;
 }
 
 /** Files by absolute path: an oslo.config file as data, or a text. */
@@ -249,9 +289,15 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
   /** Nodes that it claims when it stands alone; below a control plane that one claims them. */
   readonly claims?: (context: Context<R>) => readonly NodeClaim[];
+  /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
+  readonly groups?: (context: Context<R>) => readonly RolledGroup[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
+  /** Components of which only one pod may run: an autoscaler that targets one is ignored. */
+  readonly single?: readonly string[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
   readonly jobs?: (context: Context<R>) => readonly Job[];
+  /** What is done now and then, once everything is set up. The audit of its records is the engine's. */
+  readonly schedules?: (context: Context<R>) => readonly Schedule[];
   /** Objects that no other word of this vocabulary says, by step. */
   readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
   /** What needs which step, beside what the engine derives. */

@@ -7,6 +7,9 @@ export interface Start {
   readonly files: Readonly<Record<string, string>>;
 }
 
+/** Seconds that a worker has to end its request when uwsgi stops; then it is killed. */
+export const reloadMercySeconds = 80;
+
 /** Where start files are mounted. */
 const folder = '/etc/openstack';
 
@@ -15,17 +18,14 @@ const folder = '/etc/openstack';
  * reaps and passes SIGTERM on); uwsgi's master and bash scripts that end in `exec` do that as well.
  */
 export function startOf(name: string, runs: Runs, port: number | undefined, options: { reaper: boolean }): Start {
-  if ('command' in runs) {
+  if (!('wsgi' in runs)) {
     const reaper = runs.signals === 'group' ? ['dumb-init', '--'] : ['dumb-init', '--single-child', '--'];
-    return { command: options.reaper ? [...reaper, ...runs.command] : runs.command, files: {} };
-  }
-  if ('script' in runs) {
     const path = `${folder}/${name}.sh`;
-    const command = ['bash', '-eu', path];
-    return {
-      command: options.reaper ? ['dumb-init', '--single-child', '--', ...command] : command,
-      files: { [path]: runs.script },
-    };
+    const [command, files] =
+      'command' in runs
+        ? [runs.command, {}]
+        : [['bash', '-eu', path, ...(runs.arguments ?? [])], { [path]: runs.script }];
+    return { command: options.reaper ? [...reaper, ...command] : command, files };
   }
   if (port === undefined) throw new Error(`${name}: a WSGI application needs a port`);
   const path = `${folder}/${name}-uwsgi.ini`;
@@ -50,7 +50,7 @@ function uwsgiIni(runs: Wsgi, port: number): string {
     'die-on-term': 'true',
     'exit-on-reload': 'false',
     'hook-master-start': 'unix_signal:15 gracefully_kill_them_all',
-    'worker-reload-mercy': '80',
+    'worker-reload-mercy': String(reloadMercySeconds),
     'buffer-size': '65535',
     // Without it keep-alive PUTs through http-socket are reset (Debian's own ini has that fault).
     'add-header': 'Connection: close',

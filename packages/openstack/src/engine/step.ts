@@ -57,6 +57,26 @@ export interface NodeClaim {
   readonly selector: Readonly<Record<string, string>>;
   /** How many; absent means every eligible node that is free. */
   readonly count?: number;
+  /** Taints that its nodes may have; a node with any other that keeps pods away is not eligible. */
+  readonly tolerations?: readonly Toleration[];
+  readonly cleaning: NodeCleaning;
+}
+
+/** How nodes that another cloud has let go are cleaned before they are claimed. */
+export interface NodeCleaning {
+  /** Labels of a node from the first moment of its cleaning to the last: the claimant, and the node group. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Runs on nodes that the claimant cleans, whatever the group. A pod of it that is Ready says: its node is clean. */
+  readonly daemonSet: KubeObject;
+}
+
+/** A taint that is put up with (core/v1). */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: 'Exists' | 'Equal';
+  readonly value?: string;
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  readonly tolerationSeconds?: number;
 }
 
 /** What a step wants of an object, node claims left out. */
@@ -105,6 +125,10 @@ export interface Progress {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: Reason;
   readonly message: string;
+  /** Of a wait: when it has lasted too long, in milliseconds since the epoch. */
+  readonly deadline?: number;
+  /** Milliseconds until it may be judged otherwise without any change. */
+  readonly requeueAfter?: number;
 }
 
 /** Reads what the cluster shows; undefined when there is no such object. */

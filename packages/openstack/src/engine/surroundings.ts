@@ -20,6 +20,8 @@ export interface NodeFacts {
   readonly name: string;
   readonly internalIp: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Whether the resource's agents have been up there, once: it does not change when the node is off for a while. */
+  readonly joined: boolean;
 }
 
 /** The listeners of a Gateway (gateway.networking.k8s.io/v1). */
@@ -34,15 +36,25 @@ export interface GatewayFacts {
 export interface Surroundings {
   /** Image of the operator itself: its Jobs keep users, endpoints and vhosts. */
   readonly operatorImage: string;
+  /** Image of an operator that took it for an input of Jobs, where digests without a key id are compared. */
+  readonly formerOperatorImage?: string;
   /** The cluster's DNS domain, such as `cluster.local`: for programs that know no search list (Open vSwitch). */
   readonly clusterDomain: string;
+  /** Release that the resource was deployed with, or is being brought to; undefined for one that is new. */
+  readonly release?: string;
   readonly references: Readonly<Partial<Record<ReferenceField, Resolved>>>;
+  /** Addresses of the Services of what it refers to, by the Service's name; one that has none (yet) is absent. */
+  readonly addresses: Readonly<Record<string, string>>;
   /** Optional APIs that the cluster serves, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
   readonly served: ReadonlySet<string>;
-  /** Keyed digests of Secrets and ConfigMaps by name; a name that is absent does not exist (yet). */
+  /** Keyed digests of Secrets by name, and of ConfigMaps by `configMapDigest`; what is absent does not exist (yet). */
   readonly digests: Readonly<Record<string, string>>;
-  /** Keys of the Secrets of the namespace, by the Secret's name; undefined when nothing is known (`render`). */
+  /** Names the key of `digests`: digests that follow from them carry it (credential-digest.ts). */
+  readonly digestKeyId?: string;
+  /** Keys of the Secrets that the resource names, by name, where they exist; undefined when nothing is known (`render`). */
   readonly secretKeys?: Readonly<Record<string, readonly string[]>>;
+  /** The same of ConfigMaps. */
+  readonly configMapKeys?: Readonly<Record<string, readonly string[]>>;
   /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
   readonly storageClasses?: Readonly<Record<string, boolean>>;
   /** Gateways that exist, by `namespace/name`. */
@@ -51,11 +63,17 @@ export interface Surroundings {
   readonly nodes: readonly NodeFacts[];
 }
 
+/** The key of a ConfigMap among the digests: no Secret has such a name. */
+export function configMapDigest(name: string): string {
+  return `ConfigMap/${name}`;
+}
+
 /** Surroundings of a cluster in which nothing is known: what `render` starts from. */
 export const emptySurroundings: Surroundings = {
   operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
   clusterDomain: 'cluster.local',
   references: {},
+  addresses: {},
   served: new Set(),
   digests: {},
   gateways: {},
@@ -70,6 +88,10 @@ export interface ServiceSpec {
   readonly imageRegistry?: string;
   readonly imageTag?: string;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
+  readonly imagePullPolicy?: string;
+  readonly nodeNetworks?: readonly string[];
+  readonly tolerations?: readonly unknown[];
+  readonly priorityClassName?: string;
   readonly release?: string;
   readonly region?: string;
   readonly resources?: unknown;
@@ -85,13 +107,15 @@ export interface ServiceSpec {
 /** What a user may say of one component's pods. */
 export interface ComponentOverrides {
   readonly replicas?: number;
+  readonly processes?: number;
+  readonly threads?: number;
   readonly resources?: unknown;
   readonly tolerations?: readonly unknown[];
   readonly affinity?: unknown;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly topologySpreadConstraints?: readonly unknown[];
   readonly priorityClassName?: string;
-  readonly env?: readonly unknown[];
+  readonly env?: readonly { readonly name: string }[];
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

@@ -27,6 +27,10 @@ describe('what cannot be taken is left out, and the message names path and way o
     ['DEFAULT', 'a', 'two\nlines', 'may not hold a line break'],
     ['DEFAULT', 'a', '{{other-secret/password}}', 'secrets come from Secrets that fields of the spec name'],
     ['DEFAULT', 'a b', '1', 'not the name of an option'],
+    ['DEFAULT', 'a', { b: 1 }, 'found a map: write the value as it is to stand in the file'],
+    ['DEFAULT', 'a', ['b', ['c']], 'expected a text, a number, true or false, a list of these, or null, found a list'],
+    ['DEFAULT', 'a', [{ b: 1 }], 'found a list with other entries'],
+    ['DEFAULT', 'a', [null], 'found a list with other entries'],
   ])('[%s] %s = %j: %s', (section, option, value, message) => {
     const { layers, problems } = check({ 'nova.conf': { [section]: { [option]: value, kept: 1 } } });
     expect(problems).toHaveLength(1);
@@ -34,6 +38,30 @@ describe('what cannot be taken is left out, and the message names path and way o
     expect(problems[0]?.message).toContain(message);
     expect(layers['nova.conf']).toEqual({ [section]: { kept: 1 } });
   });
+
+  test('a value too deep to be written as JSON', () => {
+    const value = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as unknown;
+    expect(check({ 'nova.conf': { DEFAULT: { a: value } } }).problems[0]?.message).toContain(
+      'DEFAULT.a: expected a text',
+    );
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'a section or an option named %s changes no other object',
+    (name) => {
+      const before = Object.getOwnPropertyNames(Object.prototype);
+      const written = (section: string, option: string) =>
+        JSON.parse(`{"nova.conf": {"${section}": {"${option}": {"polluted": 1}, "polluted": 1}}}`) as unknown;
+      for (const config of [written(name, 'polluted'), written('DEFAULT', name)]) {
+        const { problems } = check(config);
+        expect(problems.map(({ message }) => message)).toContainEqual(
+          expect.stringContaining(`no section or option is named ${name}`),
+        );
+        expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
+        expect({}).not.toHaveProperty('polluted');
+      }
+    },
+  );
 
   test('an unknown file or component', () => {
     expect(check({ 'nova.cnf': {} }).problems[0]?.message).toBe(

@@ -53,8 +53,15 @@ function refused(message: string): Problem {
 
 /** What is wrong with one option, if anything. */
 function mistake(section: string, option: string, value: unknown, owned: OwnedOptions): string | undefined {
+  // Assigning to it would change the prototype of every object of the process.
+  const reserved = [section, option].find((name) => name in Object.prototype);
+  if (reserved !== undefined) return `no section or option is named ${reserved}`;
   const field = owned[section]?.[option] ?? ownedEverywhere(section, option);
   if (field !== undefined) return `this option follows from other fields: set ${field} instead`;
+  if (value !== null && !(Array.isArray(value) ? value : [value]).every(isScalar)) {
+    const found = Array.isArray(value) ? 'a list with other entries' : 'a map';
+    return `expected a text, a number, true or false, a list of these, or null, found ${found}: write the value as it is to stand in the file`;
+  }
   const text = JSON.stringify(value);
   if (referencesIn(text).length > 0 || text.includes('{{')) {
     return 'a value may not hold "{{": secrets come from Secrets that fields of the spec name';
@@ -65,6 +72,10 @@ function mistake(section: string, option: string, value: unknown, owned: OwnedOp
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 /** A list is one line, as most options want it, or one line for each entry where an option may be given many times. */

@@ -1,12 +1,13 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
-import { digest } from './digest.ts';
+import { credentialDigest, templateOf } from './credential-digest.ts';
 import { imageOf } from './images.ts';
-import { annotations, labelsOf, selectorOf } from './names.ts';
+import { annotations, labelsOf, monitoringLabel, selectorOf } from './names.ts';
 import { defined, type PodInput, podSpec } from './pod.ts';
+import { type EnvVar, variableReads } from './preconditions.ts';
 import type { Claim, Component, Mount, Service } from './service.ts';
-import type { ComponentOverrides, Surroundings } from './surroundings.ts';
+import { type ComponentOverrides, configMapDigest, type Surroundings } from './surroundings.ts';
 
 /** One component with all that its objects are made of. */
 export interface ComponentInput {
@@ -52,6 +53,7 @@ export function workload(input: ComponentInput): KubeObject {
     name: workloadName(input),
     namespace: context.namespace,
     labels: labelsOf(service.name, context.name, name),
+    ...(component.strategy === 'RollingUpdate' ? { annotations: { [annotations.replacedUnasked]: 'true' } } : {}),
   };
   const template = {
     metadata: defined({
@@ -106,11 +108,9 @@ export function workload(input: ComponentInput): KubeObject {
         spec: {
           revisionHistoryLimit: 3,
           selector: { matchLabels: selector },
-          // A node agent's restart touches the data path or the guests: it is driven node by node, never by a template.
-          updateStrategy:
-            component.strategy === 'RollingUpdate'
-              ? { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: '25%' } }
-              : { type: 'OnDelete' },
+          // Replaced by the operator, group by group: to the DaemonSet controller a node that is off counts as one that
+          // is being replaced, and keeps a change from all the others.
+          updateStrategy: { type: 'OnDelete' },
           template,
         },
       };
@@ -145,6 +145,28 @@ export function serviceOf(input: ComponentInput): KubeObject | undefined {
   };
 }
 
+/** One Service for each member of a StatefulSet whose clients need addresses: `<name>-0`, `<name>-1`, ... */
+export function memberServices(input: ComponentInput): KubeObject[] {
+  const { service, context, name, component } = input;
+  const { memberPorts = [], ports = {} } = component;
+  if (memberPorts.length === 0) return [];
+  return Array.from({ length: replicasOf(input) }, (_, index) => {
+    const member = `${workloadName(input)}-${index}`;
+    return {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: member, namespace: context.namespace, labels: labelsOf(service.name, context.name, name) },
+      spec: {
+        selector: {
+          ...selectorOf(service.name, context.name, name),
+          'statefulset.kubernetes.io/pod-name': member,
+        },
+        ports: memberPorts.map((port) => ({ name: port, port: ports[port], protocol: 'TCP', targetPort: port })),
+      },
+    };
+  });
+}
+
 /** The PodDisruptionBudget of a component that has more than one replica. */
 export function disruptionBudget(input: ComponentInput): KubeObject | undefined {
   const { service, context, name, component } = input;
@@ -157,23 +179,44 @@ export function disruptionBudget(input: ComponentInput): KubeObject | undefined 
       namespace: context.namespace,
       labels: labelsOf(service.name, context.name, name),
     },
-    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(service.name, context.name, name) } },
+    spec: {
+      maxUnavailable: 1,
+      // What is not ready serves nobody: kept, it would only block the drain of its node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: selectorOf(service.name, context.name, name) },
+    },
   };
 }
 
 /**
  * Who may connect to a component: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
- * node's network are no pods to a policy: what they connect to is `reachable: 'anyone'`.
+ * node's network are no pods to a policy: where they connect to, the networks of nodes are let in, or everybody when
+ * nobody says which these are (network plugins show other addresses of nodes than Kubernetes does).
  */
 export function networkPolicy(input: ComponentInput): KubeObject | undefined {
   const { service, context, name, component } = input;
   if (component.nodeAgent !== undefined) return undefined;
-  const { reachable = 'cloud', ports = {} } = component;
-  const open = (port: string) => (Array.isArray(reachable) ? reachable.includes(port) : reachable === 'anyone');
+  const { reachable = 'cloud', ports = {}, clients, monitored = [] } = component;
+  const { nodeNetworks } = context.spec;
+  const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);
+  const open = (port: string) => reachable === 'anyone' || (ofNodes(port) && nodeNetworks === undefined);
   const rule = (names: readonly string[], more: object) =>
     names.length === 0 ? [] : [{ ports: names.map((port) => ({ port: ports[port], protocol: 'TCP' })), ...more }];
   const names = Object.keys(ports);
-  const from = [{ podSelector: { matchLabels: { 'app.kubernetes.io/part-of': 'openstack' } } }];
+  const from = [
+    {
+      podSelector: defined({
+        matchLabels: { 'app.kubernetes.io/part-of': 'openstack' },
+        matchExpressions:
+          clients === undefined
+            ? undefined
+            : [{ key: 'app.kubernetes.io/name', operator: 'In', values: [service.name, ...clients] }],
+      }),
+    },
+  ];
+  const blocks = (nodeNetworks ?? []).map((cidr) => ({ ipBlock: { cidr } }));
+  const monitoring = { namespaceSelector: { matchLabels: { [monitoringLabel]: 'true' } } };
+  const closed = names.filter((port) => !open(port));
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
@@ -188,7 +231,15 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
       ingress: [
         ...rule(names.filter(open), {}),
         ...rule(
-          names.filter((port) => !open(port)),
+          closed.filter((port) => ofNodes(port)),
+          { from: [...from, ...blocks] },
+        ),
+        ...rule(
+          closed.filter((port) => monitored.includes(port)),
+          { from: [...from, monitoring] },
+        ),
+        ...rule(
+          closed.filter((port) => !ofNodes(port) && !monitored.includes(port)),
           { from },
         ),
       ],
@@ -219,14 +270,18 @@ function podInput(input: ComponentInput, overrides: ComponentOverrides | undefin
   }) as unknown as PodInput;
 }
 
-/** Rolls the pods when a credential changes that they read at start only: variables, and files mounted one by one. */
+/** Rolls the pods when something changes that they read at start only: variables, and files mounted one by one. */
 function podAnnotations(
   input: ComponentInput,
   overrides: ComponentOverrides | undefined,
 ): Record<string, string> | undefined {
   const { context, component, configs } = input;
-  const inputs = [...configs.flatMap((set) => set.inputs), ...brought(component, context.surroundings.digests)];
-  const own = inputs.length === 0 ? {} : { [annotations.credentials]: digest(inputs) };
+  const { digests, digestKeyId } = context.surroundings;
+  const resolved = configs.flatMap((set) => set.inputs);
+  const whole = [...resolved, ...brought(component, digests), ...variableInputs(overrides, digests)];
+  const template = [...resolved.map(templateOf), ...brought(component, {}), ...variableInputs(overrides, {})];
+  const own =
+    whole.length === 0 ? {} : { [annotations.credentials]: credentialDigest(digestKeyId, { template, whole }) };
   const all = { ...overrides?.annotations, ...own };
   return Object.keys(all).length === 0 ? undefined : all;
 }
@@ -238,6 +293,13 @@ function brought({ env = {}, mounts = [] }: Component, digests: Surroundings['di
     'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
   );
   return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digests[secret] ?? ''}`);
+}
+
+/** Digests of the Secrets and ConfigMaps that variables of the user come from: a process reads them at its start. */
+function variableInputs(overrides: ComponentOverrides | undefined, digests: Surroundings['digests']): string[] {
+  const reads = variableReads((overrides?.env ?? []) as readonly EnvVar[]);
+  const names = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
+  return [...new Set(names)].sort().map((name) => `${name} ${digests[name] ?? ''}`);
 }
 
 /** Replicas of one component go to different nodes where they can, unless the user says otherwise. */

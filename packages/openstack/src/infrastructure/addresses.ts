@@ -1,5 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { serviceHost } from '../engine/names.ts';
+import type { Surroundings } from '../engine/surroundings.ts';
 import { type Filter, secretReference } from '../oslo/references.ts';
 
 /** A text that may hold references to Secrets, encoded for the place where it is put. */
@@ -154,12 +155,25 @@ export function cacheAddress(memcached: StoredObject): string {
 }
 
 /**
- * Addresses of an OVNNetwork resource (phase 1 plan, task 16), as absolute names: Open vSwitch and python-ovs resolve
- * them through libunbound, which reads the name servers of resolv.conf but not its search list.
+ * Addresses of an OVNNetwork resource for programs in Python (phase 1 plan, task 16): their OVSDB library resolves no
+ * name unless python-unbound is installed beside it, which Kolla's images do not have. Each member of a database has a
+ * Service, whose address outlives pods. As long as a Service has none, where nothing runs yet, absolute names stand there.
  */
-export function ovnAddress(ovn: StoredObject, clusterDomain: string): OvnAddress {
+export function ovnAddress(
+  ovn: StoredObject,
+  { clusterDomain, addresses }: Pick<Surroundings, 'clusterDomain' | 'addresses'>,
+): OvnAddress {
+  const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
+    Record<string, number>
+  >;
+  const remotes = (database: string, members: number, port: number): string => {
+    const known = Array.from({ length: members }, (_, index) => addresses[`${ovn.metadata.name}-${database}-${index}`]);
+    return known.every((address) => address !== undefined)
+      ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
+      : `tcp:${at(ovn, `-${database}`)}.${clusterDomain}:${port}`;
+  };
   return {
-    northbound: `tcp:${at(ovn, '-nb-db')}.${clusterDomain}:6641`,
-    southbound: `tcp:${at(ovn, '-sb-db')}.${clusterDomain}:6642`,
+    northbound: remotes('nb-db', northboundDBReplicas, 6641),
+    southbound: remotes('sb-db', southboundDBReplicas, 6642),
   };
 }

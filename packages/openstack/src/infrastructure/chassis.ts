@@ -2,13 +2,14 @@ import type { BridgeMapping } from '../api/node-groups.ts';
 import type { ChassisGroup, OVNNetwork } from '../api/ovn-network.ts';
 import type { Context } from '../engine/context.ts';
 import { cloudLabel, serviceHost } from '../engine/names.ts';
-import { variants } from '../engine/node-groups.ts';
+import { agentsOf } from '../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent, Variable } from '../engine/service.ts';
 
 /** What makes one chassis different from another. */
 interface ChassisSettings {
   readonly bridges: readonly BridgeMapping[];
   readonly gateway: boolean;
+  readonly tunnelNetwork?: string;
 }
 
 /**
@@ -36,12 +37,22 @@ export function chassisComponents(context: Context<OVNNetwork>): Record<string, 
     'ovn-controller': {
       ...agent('ovn-controller', { nodes, capabilities: ['NET_ADMIN'] }),
       runs: { script: startController },
-      health: { exec: ['ovn-appctl', '-t', '/run/ovn/ovn-controller.ctl', 'connection-status'], periodSeconds: 10 },
+      // The command succeeds whatever it says, and what it says is how the roll of other nodes goes on.
+      health: { exec: ['bash', '-c', isConnected], periodSeconds: 10 },
       mounts: [...sockets, { path: '/run/ovn', scratch: true }],
       resources: { cpu: '25m', memory: '256Mi' },
     },
   };
 }
+
+/**
+ * Milliseconds without a sign of life after which the other end of a connection to OVN's databases is asked for one, and
+ * after as many again given up. Neutron's `ovsdb_probe_interval` is the same by default.
+ */
+export const inactivityProbe = 60_000;
+
+/** Whether ovn-controller has the southbound database. */
+const isConnected = '[ "$(ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status)" = connected ]';
 
 /** Of the node's kernel; one that has no modules has no such directory. */
 export const modules: Mount = { path: '/lib/modules', host: 'DirectoryOrCreate', readOnly: true };
@@ -59,43 +70,47 @@ function agent(image: string, nodeAgent: NodeAgent) {
   } as const;
 }
 
-/** One DaemonSet for all nodes, or one for each set of groups whose settings differ. */
+/** A DaemonSet for each group. */
 function settings(context: Context<OVNNetwork>): Record<string, Component> {
   const { spec, named, namespace, surroundings } = context;
-  const of = ({ bridgeMappings, gateway }: Partial<ChassisGroup>): ChassisSettings => ({
+  const of = ({ bridgeMappings, gateway, tunnelNetwork }: Partial<ChassisGroup>): ChassisSettings => ({
     bridges: bridgeMappings ?? spec.bridgeMappings ?? [],
     gateway: gateway ?? true,
+    ...(tunnelNetwork === undefined ? {} : { tunnelNetwork }),
   });
-  const groups = (spec.nodeGroups ?? []).map((group) => ({ name: group.name, value: of(group) }));
-  const components = variants(groups.length > 0 ? groups : [{ name: 'default', value: of({}) }]).map(
-    ({ groups, suffix, value: { bridges, gateway } }): [string, Component] => {
-      const env: Record<string, Variable> = {
-        NODE_NAME: { field: 'spec.nodeName' },
-        NODE_IP: { field: 'status.hostIP' },
-        SOUTHBOUND: `tcp:${serviceHost(named('sb-db'), namespace)}.${surroundings.clusterDomain}:6642`,
-        CMS_OPTIONS: gateway ? 'enable-chassis-as-gw' : '',
-        // network bridge interface; no interface is `-`
-        BRIDGES: bridges
-          .map(({ physicalNetwork, bridge, interface: port }) => `${physicalNetwork} ${bridge} ${port ?? '-'}`)
-          .join('\n'),
-      };
-      return [
-        `ovs-settings${suffix}`,
-        {
-          ...agent('openvswitch-vswitchd', {
-            nodes: { [cloudLabel]: context.cloud },
-            ...(groups === undefined ? {} : { groups }),
-          }),
-          variantOf: 'ovs-settings',
-          strategy: 'RollingUpdate',
-          runs: { script: applySettings },
-          health: { exec: ['test', '-f', '/tmp/applied'] },
-          env,
-          mounts: sockets,
-        },
-      ];
-    },
-  );
+  const stated: readonly ChassisGroup[] = spec.nodeGroups ?? [];
+  const groups = stated.length > 0 ? stated : [{ name: 'default' }];
+  const components = groups.map((group): [string, Component] => {
+    const { bridges, gateway, tunnelNetwork } = of(group);
+    const { suffix, nodes } = agentsOf(group.name);
+    const env: Record<string, Variable> = {
+      NODE_NAME: { field: 'spec.nodeName' },
+      NODE_IP: { field: 'status.hostIP' },
+      SOUTHBOUND: `tcp:${serviceHost(named('sb-db'), namespace)}.${surroundings.clusterDomain}:6642`,
+      CMS_OPTIONS: gateway ? 'enable-chassis-as-gw' : '',
+      // network bridge interface; no interface is `-`; `own`: it may be the one that carries the node's address
+      BRIDGES: bridges
+        .map(({ physicalNetwork, bridge, interface: port, allowNodeInterface }) =>
+          [physicalNetwork, bridge, port ?? '-', ...(allowNodeInterface === true ? ['own'] : [])].join(' '),
+        )
+        .join('\n'),
+      ...(tunnelNetwork === undefined ? {} : { TUNNEL_NETWORK: tunnelNetwork }),
+    };
+    return [
+      `ovs-settings${suffix}`,
+      {
+        ...agent('openvswitch-vswitchd', {
+          nodes: { [cloudLabel]: context.cloud, ...nodes },
+        }),
+        variantOf: 'ovs-settings',
+        strategy: 'RollingUpdate',
+        runs: { script: applySettings },
+        health: { exec: ['test', '-f', '/tmp/applied'] },
+        env,
+        mounts: sockets,
+      },
+    ];
+  });
   return Object.fromEntries(components);
 }
 
@@ -166,23 +181,72 @@ until [ -n "$datapath" ]; do
   datapath=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type | tr -d '"') || true
   if [ -z "$datapath" ]; then sleep 1; fi
 done
-mappings=
+# Open vSwitch takes an interface away from the node: what carries the node's address, or lies below that (a bond's
+# members, a VLAN's device), would cut it off.
+carriers=$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2)
+previous=
+for word in $(ip route show default) $(ip -6 route show default); do
+  if [ "$previous" = dev ]; then carriers="$carriers $word"; fi
+  previous=$word
+done
+carries() {
+  for device in $carriers; do
+    if [ "$1" = "$device" ] || [ -e "/sys/class/net/$device/lower_$1" ]; then return 0; fi
+  done
+  return 1
+}
 echo "$BRIDGES" > /tmp/bridges
-while read network bridge interface; do
+is_mapped() {
+  while read mapped_network mapped_bridge mapped_interface mapped_own; do
+    if [ "$mapped_bridge $mapped_interface" = "$1" ]; then return 0; fi
+  done < /tmp/bridges
+  return 1
+}
+# An uplink that is mapped no more goes before another one comes: two of them would join their networks, or make a loop.
+for interface in $(ovs-vsctl --timeout=5 --bare --columns=name find port external_ids:openstack-uplink=true); do
+  bridge=$(ovs-vsctl --timeout=5 port-to-br "$interface")
+  if ! is_mapped "$bridge $interface"; then
+    echo "interface $interface is no uplink of bridge $bridge any more"
+    ovs-vsctl --timeout=30 --if-exists del-port "$bridge" "$interface"
+  fi
+done
+mappings=
+while read network bridge interface own; do
   if [ -z "$network" ]; then continue; fi
   ovs-vsctl --timeout=30 --may-exist add-br "$bridge" -- set bridge "$bridge" "datapath_type=$datapath"
-  if [ "$interface" != - ]; then ovs-vsctl --timeout=30 --may-exist add-port "$bridge" "$interface"; fi
+  if [ "$interface" != - ]; then
+    if ! ovs-vsctl --timeout=30 list-ports "$bridge" | grep -qx "$interface" && [ "$own" != own ] && carries "$interface"; then
+      echo "bridgeMappings: interface $interface of node $NODE_NAME carries the node's own address or its default route, and would cut it off: name another one, or set allowNodeInterface to true" >&2
+      exit 1
+    fi
+    ovs-vsctl --timeout=30 --may-exist add-port "$bridge" "$interface" \\
+      -- set port "$interface" external_ids:openstack-uplink=true
+  fi
   mappings="$mappings\${mappings:+,}$network:$bridge"
 done < /tmp/bridges
+# Tunnels begin at the node's address, or at the one that it has in a network of their own.
+tunnel=$NODE_IP
+if [ -n "\${TUNNEL_NETWORK:-}" ]; then
+  tunnel=$(
+    ip -oneline address show to "$TUNNEL_NETWORK" | while read -r index device family address others; do
+      echo "\${address%/*}"
+      break
+    done
+  )
+  if [ -z "$tunnel" ]; then
+    echo "tunnelNetwork: node $NODE_NAME has no address in $TUNNEL_NETWORK" >&2
+    exit 1
+  fi
+fi
 # An identity that the node already has is kept: its chassis is known by it.
 identity=$(ovs-vsctl --timeout=5 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
 ovs-vsctl --timeout=30 set open_vswitch . \\
   "external_ids:system-id=\${identity:-$NODE_NAME}" \\
   "external_ids:hostname=$NODE_NAME" \\
   "external_ids:ovn-remote=$SOUTHBOUND" \\
-  "external_ids:ovn-remote-probe-interval=60000" \\
+  "external_ids:ovn-remote-probe-interval=${inactivityProbe}" \\
   "external_ids:ovn-encap-type=geneve" \\
-  "external_ids:ovn-encap-ip=$NODE_IP" \\
+  "external_ids:ovn-encap-ip=$tunnel" \\
   "external_ids:ovn-bridge=br-int" \\
   "external_ids:ovn-ofctrl-wait-before-clear=8000"
 if [ -n "$mappings" ]; then

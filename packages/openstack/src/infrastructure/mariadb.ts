@@ -1,6 +1,33 @@
 import { MariaDB } from '../api/mariadb.ts';
+import type { Context } from '../engine/context.ts';
+import { bytesOf } from '../engine/quantity.ts';
 import { defineService } from '../engine/service.ts';
+import type { Layer } from '../oslo/layers.ts';
+import { databaseClients } from './clients.ts';
 import { dataClaim } from './data-claim.ts';
+
+/** The server takes hyphens and underscores for the same. */
+const ownedOptions = Object.fromEntries(
+  Object.entries({
+    'bind-address': 'nothing: the Service leads there',
+    port: 'nothing: the Service leads there',
+    datadir: 'spec.storage',
+    socket: 'nothing: the probe looks there',
+    'pid-file': 'nothing: it is in the pod',
+    'init-file': 'spec.rootSecretName',
+    'skip-grant-tables': 'nothing: everybody could do everything',
+    'skip-networking': 'nothing: the services connect by the network',
+    'max-connections': 'spec.maxConnections',
+    'character-set-server': "nothing: the services' tables have it",
+    'collation-server': "nothing: the services' tables have it",
+    'character-set-collations': "nothing: the services' tables have it",
+    'loose-character-set-collations': "nothing: the services' tables have it",
+    user: 'nothing: the pod has the user of the image',
+  }).flatMap(([option, field]) => [
+    [option, field],
+    [option.replaceAll('-', '_'), field],
+  ]),
+);
 
 /**
  * A single MariaDB server on a volume of its own.
@@ -27,7 +54,16 @@ export const mariadb = defineService<MariaDB>({
           },
         ]
       : [],
-  config: () => ({ main: { '/etc/openstack/my.cnf': serverOptions } }),
+  owned: { mariadbd: ownedOptions },
+  problems: ({ spec }) => {
+    const messages = refusedOptions(spec);
+    return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
+  },
+  config: (context) => ({
+    main: {
+      '/etc/openstack/my.cnf': { oslo: serverOptions(context), takes: (section) => section === 'mariadbd' },
+    },
+  }),
   components: ({ spec, named }) => {
     const root = spec.rootSecretName ?? named('root-password');
     return {
@@ -35,9 +71,10 @@ export const mariadb = defineService<MariaDB>({
         workload: 'StatefulSet',
         suffix: '',
         image: 'mariadb-server',
-        runs: { script: start },
+        runs: { script: startScript(spec.rootSecretName !== undefined) },
         ports: { mysql: 3306 },
         service: 'headless',
+        clients: databaseClients,
         health: { exec: ['mariadb-admin', '--defaults-extra-file=/run/mysqld/probe.cnf', 'ping'] },
         graceSeconds: 120,
         mounts: [
@@ -52,26 +89,66 @@ export const mariadb = defineService<MariaDB>({
   },
 });
 
-const serverOptions = `[mariadbd]
-bind-address = 0.0.0.0
-datadir = /var/lib/mysql/data
-socket = /run/mysqld/mysqld.sock
-pid-file = /run/mysqld/mysqld.pid
-# Acknowledged writes survive a crash.
-innodb-flush-log-at-trx-commit = 1
-sync-binlog = 1
-# On since 11.6.2, and then two writers of a row fail with error 1020, which oslo.db does not retry: servers cannot be
-# deleted (launchpad.net/bugs/2116186, seen live).
-innodb-snapshot-isolation = OFF
-max-connections = 1000
-max-allowed-packet = 64M
-# Pinned: later versions map utf8mb3 to another collation, and foreign keys of a restored dump then fail.
-character-set-server = utf8mb3
-collation-server = utf8mb3_general_ci
-skip-name-resolve
+/** `my.cnf`: an option file has the form of an oslo.config file; every option is a name and a value. */
+function serverOptions({ spec }: Context<MariaDB>): Layer {
+  const pool = bufferPool(spec);
+  return {
+    mariadbd: {
+      'bind-address': '0.0.0.0',
+      datadir: '/var/lib/mysql/data',
+      socket: '/run/mysqld/mysqld.sock',
+      'pid-file': '/run/mysqld/mysqld.pid',
+      // Acknowledged writes survive a crash.
+      'innodb-flush-log-at-trx-commit': 1,
+      'sync-binlog': 1,
+      // On since 11.6.2, and then two writers of a row fail with error 1020, which oslo.db does not retry: servers
+      // cannot be deleted (launchpad.net/bugs/2116186, seen live).
+      'innodb-snapshot-isolation': 'OFF',
+      'max-connections': spec.maxConnections ?? defaultMaxConnections,
+      'max-allowed-packet': '64M',
+      // Pinned: 11.5 and later give tables of utf8mb3 another collation, and foreign keys between them and those of a
+      // restored dump fail. Earlier servers have no such option.
+      'character-set-server': 'utf8mb3',
+      'collation-server': 'utf8mb3_general_ci',
+      'loose-character-set-collations': 'utf8mb3=utf8mb3_general_ci,utf8mb4=utf8mb4_general_ci',
+      'skip-name-resolve': 'ON',
+      ...(pool === undefined ? {} : { 'innodb-buffer-pool-size': `${pool}M` }),
+    },
+  };
+}
+
+/** What MariaDB takes unless the resource says more. */
+const defaultMaxConnections = 1000;
+
+/** MiB for the pages of tables: half of the memory that users request; without a request the server's own 128 MiB. */
+function bufferPool({ components, resources }: MariaDB['spec']): number | undefined {
+  const own = components?.server?.resources ?? resources;
+  const bytes = bytesOf(own?.requests?.['memory'] ?? own?.limits?.['memory'] ?? '');
+  return bytes === undefined ? undefined : Math.max(128, Math.floor(bytes / 2 ** 21));
+}
+
+/** What an option file cannot say, or the server would not read. */
+function refusedOptions({ config = {} }: MariaDB['spec']): string[] {
+  return Object.entries(config['my.cnf'] ?? {}).flatMap(([section, options]) => {
+    const path = `spec.config["my.cnf"].${section}`;
+    if (section !== 'mariadbd')
+      return [`${path}: the only section is mariadbd, that of the server; write its options there`];
+    return Object.entries(options).flatMap(([option, value]) =>
+      JSON.stringify(value).includes('$') ? [`${path}.${option}: a value may not hold "$"`] : [],
+    );
+  });
+}
+
+const plain = 'password=$(cat /etc/openstack/root/password)\n';
+
+/** Of a password that a user brought: quotes would end the text that holds it, backslashes change what follows. */
+const escaped = String.raw`password=$(sed -e 's/\\/\\\\/g' -e "s/'/\\\\'/g" /etc/openstack/root/password)
+quoted=$(sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' /etc/openstack/root/password)
 `;
 
-const start = `# Prepares an empty volume, sets root's password, and becomes the server.
+/** Generated passwords hold letters and digits alone. */
+function startScript(brought: boolean): string {
+  return `# Prepares an empty volume, sets root's password, and becomes the server.
 data=/var/lib/mysql/data
 if [ ! -d "$data/mysql" ]; then
   mariadb-install-db --datadir="$data" --skip-test-db --auth-root-authentication-method=normal
@@ -80,8 +157,7 @@ fi
 # server refuses to start with it for ever (seen live).
 if [ -f "$data/tc.log" ] && [ -z "$(head -c 4 "$data/tc.log" | tr -d '\\0')" ]; then rm "$data/tc.log"; fi
 umask 077
-password=$(cat /etc/openstack/root/password)
-cat > /run/mysqld/init.sql <<END
+${brought ? escaped : plain}cat > /run/mysqld/init.sql <<END
 ALTER USER root@localhost IDENTIFIED BY '$password';
 DROP USER IF EXISTS root@'127.0.0.1';
 DROP USER IF EXISTS root@'::1';
@@ -93,8 +169,9 @@ END
 cat > /run/mysqld/probe.cnf <<END
 [client]
 user=root
-password="$password"
+password="${brought ? '$quoted' : '$password'}"
 socket=/run/mysqld/mysqld.sock
 END
 exec mariadbd --defaults-file=/etc/openstack/my.cnf --init-file=/run/mysqld/init.sql
 `;
+}

@@ -1,5 +1,6 @@
 import { Memcached } from '../api/memcached.ts';
 import { defineService } from '../engine/service.ts';
+import { databaseClients } from './clients.ts';
 
 /**
  * A single memcached behind its Service (phase 1 plan, task 8). More replicas behind one address would serve revoked
@@ -10,6 +11,7 @@ export const memcached = defineService<Memcached>({
   name: 'memcached',
   user: 'memcached',
   references: [],
+  single: ['server'],
   components: ({ spec }) => ({
     server: {
       workload: 'Deployment',
@@ -33,6 +35,7 @@ export const memcached = defineService<Memcached>({
         ],
       },
       ports: { memcached: 11211 },
+      clients: databaseClients,
       health: { tcp: 'memcached' },
       resources: { cpu: '10m', memory: `${memory(spec) + 64}Mi` },
     },

@@ -3,8 +3,9 @@ import type { Context } from '../engine/context.ts';
 import { serviceHost } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
 import { type Component, defineService } from '../engine/service.ts';
-import { chassisComponents } from './chassis.ts';
+import { chassisComponents, inactivityProbe } from './chassis.ts';
 import { dataClaim } from './data-claim.ts';
+import { nodeCleaner } from './node-cleaning.ts';
 
 /**
  * OVN (phase 1 plan, task 16): the two databases, northd, and the agents of every claimed node.
@@ -17,7 +18,11 @@ export const ovn = defineService<OVNNetwork>({
   name: 'ovn',
   user: 'openvswitch',
   references: [],
-  claims: ({ resource, spec }) => nodeClaims(resource, spec.nodeGroups ?? [], { compute: false }),
+  claims: ({ resource, spec, release }) => {
+    const cleaner = nodeCleaner(resource, { service: 'ovn', spec, release });
+    return nodeClaims(resource, spec.nodeGroups ?? [], { compute: false, cleaner });
+  },
+  groups: ({ spec }) => spec.nodeGroups ?? [],
   components: (context) => ({
     'nb-db': database(context, { schema: 'nb', port: 6641, raftPort: 6643, reachable: 'cloud' }),
     // ovn-controller has the address of its node.
@@ -51,8 +56,8 @@ function database(
     workload: 'StatefulSet',
     image: `ovn-${schema}-db-server`,
     runs: {
-      command: [
-        '/usr/share/ovn/scripts/ovn-ctl',
+      script: startDatabase(schema, { port, socket }),
+      arguments: [
         `--db-${schema}-addr=0.0.0.0`,
         `--db-${schema}-port=${port}`,
         `--db-${schema}-create-insecure-remote=yes`,
@@ -69,6 +74,7 @@ function database(
     replicas: (schema === 'nb' ? spec.northboundDBReplicas : spec.southboundDBReplicas) ?? 1,
     ports: { ovsdb: port, raft: raftPort },
     service: 'headless',
+    memberPorts: ['ovsdb'],
     reachable,
     health: { tcp: 'ovsdb' },
     env: {
@@ -84,9 +90,29 @@ function database(
       { path: '/etc/ovn', scratch: true },
     ],
     claims: [dataClaim(spec.dbStorage, '1Gi')],
-    resources: { cpu: '25m', memory: '128Mi' },
+    // The southbound database holds the flows of all networks, and a copy for each client that it is telling them.
+    resources: { cpu: '25m', memory: schema === 'sb' ? '256Mi' : '128Mi' },
   };
 }
+
+/**
+ * Servers and northd have the patience of `inactivityProbe`, as chassis and Neutron have, instead of five seconds: one
+ * that is busy for longer would be made busier by all who come back. To a server a remote is its name: the row is about
+ * the one that ovn-ctl gives it, which serves from the first moment.
+ */
+function startDatabase(schema: 'nb' | 'sb', { port, socket }: { port: number; socket: string }): string {
+  const northd = schema === 'nb' ? ` -- set nb_global . options:northd_probe_interval=${inactivityProbe}` : '';
+  return `# One of OVN's databases, and how long its clients may be silent.
+until [ -S ${socket} ] && ovn-${schema}ctl --timeout=10 --no-leader-only --db=unix:${socket} \\
+  --inactivity-probe=${inactivityProbe} set-connection ptcp:${port}:0.0.0.0${northd}; do sleep 1; done &
+exec /usr/share/ovn/scripts/ovn-ctl "$@"
+`;
+}
+
+/** Whether northd has both databases: the commands succeed whatever they say. */
+const isConnected = ['nb', 'sb']
+  .map((database) => `[ "$(ovn-appctl -t /run/ovn/ovn-northd.ctl ${database}-connection-status)" = connected ]`)
+  .join(' && ');
 
 /** northd translates one database into the other; several of them hold one lock, so only one works. */
 function northd({ spec, named, namespace, surroundings }: Context<OVNNetwork>): Component {
@@ -107,8 +133,12 @@ function northd({ spec, named, namespace, surroundings }: Context<OVNNetwork>): 
         '--unixctl=/run/ovn/ovn-northd.ctl',
       ],
     },
-    health: { exec: ['ovn-appctl', '-t', '/run/ovn/ovn-northd.ctl', 'status'], periodSeconds: 10 },
+    health: {
+      exec: ['bash', '-c', isConnected],
+      alive: ['ovn-appctl', '-t', '/run/ovn/ovn-northd.ctl', 'status'],
+      periodSeconds: 10,
+    },
     mounts: [{ path: '/run/ovn', scratch: true }],
-    resources: { cpu: '25m', memory: '128Mi' },
+    resources: { cpu: '25m', memory: '256Mi' },
   };
 }

@@ -4,6 +4,7 @@ import { memoryLimitOf } from '../engine/pod.ts';
 import { bytesOf } from '../engine/quantity.ts';
 import { defineService } from '../engine/service.ts';
 import { secretReference } from '../oslo/references.ts';
+import { brokerClients } from './clients.ts';
 import { dataClaim } from './data-claim.ts';
 
 /**
@@ -55,8 +56,10 @@ export const rabbitmq = defineService<RabbitMQ>({
       image: 'rabbitmq',
       runs: { script: start },
       ports: { amqp: 5672, management: 15672, prometheus: 15692 },
-      // Agents on nodes have the nodes' addresses.
+      // nova-compute has the address of its node.
       reachable: ['amqp'],
+      clients: brokerClients,
+      monitored: ['prometheus'],
       service: 'headless',
       health: { exec: ['rabbitmq-diagnostics', '-q', 'check_port_connectivity'], periodSeconds: 30 },
       graceSeconds: 120,

@@ -62,7 +62,12 @@ export function surroundings(read: ReadSample, more: Partial<Surroundings> = {})
       'openstack/openstack-gateway': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
       'edge-system/edge': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
     },
-    nodes: ['node-1', 'node-2'].map((name, index) => ({ name, internalIp: `10.0.0.${index + 1}`, labels })),
+    nodes: ['node-1', 'node-2'].map((name, index) => ({
+      name,
+      internalIp: `10.0.0.${index + 1}`,
+      labels,
+      joined: true,
+    })),
     ...more,
   };
 }

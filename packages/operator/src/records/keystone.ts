@@ -35,7 +35,9 @@ const domain = 'default';
 
 /**
  * Makes projects, roles, users, services and endpoints what the records say; says in words what it changed. Endpoints
- * are changed in place, in their own region only; what others made there stays.
+ * are changed in place, in their own region only; what others made there stays. Two runs at once end in the same
+ * records: Keystone refuses a second project, role or user of a name, and of two services or endpoints that both runs
+ * made every run keeps the one with the smallest id.
  */
 export async function keepIdentityRecords(records: IdentityRecords, http: Http): Promise<string[]> {
   const token = await login(http, records.url, records);
@@ -68,6 +70,19 @@ export async function keepIdentityRecords(records: IdentityRecords, http: Http):
   return changes;
 }
 
+/**
+ * Takes back what the records have made: endpoints of their region and URLs go, and a service that has no other ones;
+ * users are disabled, because trusts and access rules hang on them. Roles and projects are shared, and stay.
+ */
+export async function removeIdentityRecords(records: IdentityRecords, http: Http): Promise<string[]> {
+  const token = await login(http, records.url, records);
+  const changes: string[] = [];
+  const keeper = new Keeper(jsonApi(http, records.url, { 'x-auth-token': token }), changes);
+  for (const service of records.services) await keeper.withdraw(service);
+  for (const { name } of records.users) await keeper.disable(name);
+  return changes;
+}
+
 class Keeper {
   readonly #api: JsonApi;
   readonly #changes: string[];
@@ -85,8 +100,12 @@ class Keeper {
     more: Record<string, unknown> = {},
   ): Promise<Entity> {
     const [found] = await this.#list(collection, attributes);
-    if (found !== undefined) return found;
-    return await this.#create(title, collection, { ...attributes, ...more });
+    if (found === undefined) return await this.#create(title, collection, { ...attributes, ...more }, attributes);
+    if (found['enabled'] === false) {
+      await this.#enable(collection, found);
+      this.#changes.push(`enabled ${title} ${attributes['name']}`);
+    }
+    return found;
   }
 
   async user(
@@ -96,7 +115,8 @@ class Keeper {
   ): Promise<Entity> {
     const [found] = await this.#list('users', { name, domain_id: domain });
     if (found === undefined) {
-      return await this.#create('user', 'users', { name, domain_id: domain, password, default_project_id: project.id });
+      const account = { name, domain_id: domain, password, default_project_id: project.id };
+      return await this.#create('user', 'users', account, { name, domain_id: domain });
     }
     if (found['enabled'] === false || !(await works())) {
       await this.#api.call('PATCH', `/users/${found.id}`, { user: { password, enabled: true } });
@@ -116,16 +136,35 @@ class Keeper {
     }
   }
 
-  async service({ type, name, description }: IdentityRecords['services'][number]): Promise<Entity> {
-    const candidates = await this.#list('services', { type });
-    const found = candidates.find((one) => one['name'] === name);
-    if (found === undefined)
-      return await this.#create('service', 'services', { type, name, description, enabled: true });
-    if (found['enabled'] === false) {
-      await this.#api.call('PATCH', `/services/${found.id}`, { service: { enabled: true } });
+  async service({ type, name, description, endpoints }: IdentityRecords['services'][number]): Promise<Entity> {
+    const named = async () => (await this.#list('services', { type })).filter((one) => one['name'] === name);
+    if ((await named()).length === 0) {
+      await this.#api.call('POST', '/services', { service: { type, name, description, enabled: true } });
+      this.#changes.push(`created service ${name}`);
+    }
+    const [kept, ...others] = sorted(await named());
+    if (kept === undefined) throw new Error(`service ${name} of type ${type} is gone again: somebody deletes it`);
+    for (const other of others) {
+      if (!(await this.#isOurs(other, endpoints))) continue;
+      await this.#remove(`/services/${other.id}`);
+      this.#changes.push(`removed a second service ${name}`);
+    }
+    if (kept['enabled'] === false) {
+      await this.#enable('services', kept);
       this.#changes.push(`enabled service ${name}`);
     }
-    return found;
+    return kept;
+  }
+
+  /** Whether a service has no endpoints but those that the records speak of: only then nobody else uses it. */
+  async #isOurs(
+    service: Entity,
+    { region, ...urls }: IdentityRecords['services'][number]['endpoints'],
+  ): Promise<boolean> {
+    const found = await this.#list('endpoints', { service_id: service.id });
+    return found.every(
+      (one) => one['region_id'] === region && one['url'] === (urls as Record<string, string>)[String(one['interface'])],
+    );
   }
 
   async region(id: string): Promise<void> {
@@ -133,7 +172,7 @@ class Keeper {
       await this.#api.call('GET', `/regions/${encodeURIComponent(id)}`);
     } catch (error) {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
-      await this.#api.call('POST', '/regions', { region: { id } });
+      await this.#api.call('POST', '/regions', { region: { id } }).catch(unless(409));
       this.#changes.push(`created region ${id}`);
     }
   }
@@ -147,19 +186,60 @@ class Keeper {
   }): Promise<void> {
     const { service, name, interfaceName, url, region } = wanted;
     const title = `${interfaceName} endpoint of ${name} in ${region}`;
-    const [found] = await this.#list('endpoints', {
-      service_id: service.id,
-      interface: interfaceName,
-      region_id: region,
-    });
-    if (found === undefined) {
+    const list = async () =>
+      sorted(await this.#list('endpoints', { service_id: service.id, interface: interfaceName, region_id: region }));
+    const [first] = await list();
+    if (first === undefined) {
       const endpoint = { service_id: service.id, interface: interfaceName, region_id: region, url, enabled: true };
       await this.#api.call('POST', '/endpoints', { endpoint });
       this.#changes.push(`created ${title}: ${url}`);
-    } else if (found['url'] !== url || found['enabled'] === false) {
-      await this.#api.call('PATCH', `/endpoints/${found.id}`, { endpoint: { url, enabled: true } });
+    }
+    const found = await list();
+    const [same, ...again] = found.filter((one) => one['url'] === url);
+    for (const one of again) {
+      await this.#remove(`/endpoints/${one.id}`);
+      this.#changes.push(`removed a second ${title}`);
+    }
+    const kept = same ?? found[0];
+    if (kept !== undefined && (kept['url'] !== url || kept['enabled'] === false)) {
+      await this.#api.call('PATCH', `/endpoints/${kept.id}`, { endpoint: { url, enabled: true } });
       this.#changes.push(`changed ${title}: ${url}`);
     }
+  }
+
+  async withdraw({ type, name, endpoints }: IdentityRecords['services'][number]): Promise<void> {
+    const { region, ...urls } = endpoints;
+    const named = (await this.#list('services', { type })).filter((one) => one['name'] === name);
+    for (const service of named) {
+      const all = await this.#list('endpoints', { service_id: service.id });
+      const ours = all.filter(
+        (one) =>
+          one['region_id'] === region && one['url'] === (urls as Record<string, string>)[String(one['interface'])],
+      );
+      for (const one of ours) {
+        await this.#remove(`/endpoints/${one.id}`);
+        this.#changes.push(`removed ${String(one['interface'])} endpoint of ${name} in ${region}`);
+      }
+      if (ours.length === 0 || ours.length < all.length) continue;
+      await this.#remove(`/services/${service.id}`);
+      this.#changes.push(`removed service ${name}`);
+    }
+  }
+
+  async disable(name: string): Promise<void> {
+    const [found] = await this.#list('users', { name, domain_id: domain });
+    if (found === undefined || found['enabled'] === false) return;
+    await this.#api.call('PATCH', `/users/${found.id}`, { user: { enabled: false } });
+    this.#changes.push(`disabled user ${name}`);
+  }
+
+  async #enable(collection: string, { id }: Entity): Promise<void> {
+    await this.#api.call('PATCH', `/${collection}/${id}`, { [collection.slice(0, -1)]: { enabled: true } });
+  }
+
+  /** Another run may have been faster. */
+  async #remove(path: string): Promise<void> {
+    await this.#api.call('DELETE', path).catch(unless(404));
   }
 
   async #list(collection: string, filters: Record<string, string>): Promise<Entity[]> {
@@ -168,17 +248,40 @@ class Keeper {
     return answer[collection] ?? [];
   }
 
-  async #create(title: string, collection: string, attributes: Record<string, unknown>): Promise<Entity> {
+  /** `identity`: what Keystone holds unique. Another run may have made it meanwhile; then it is that one. */
+  async #create(
+    title: string,
+    collection: string,
+    attributes: Record<string, unknown>,
+    identity: Record<string, string>,
+  ): Promise<Entity> {
     const member = collection.slice(0, -1);
-    const answer = (await this.#api.call('POST', `/${collection}`, { [member]: attributes })) as Record<string, Entity>;
-    const entity = answer[member];
-    if (entity === undefined) throw new Error(`POST /${collection}: the answer holds no ${member}`);
-    this.#changes.push(`created ${title} ${String(attributes['name'])}`);
+    const answer = (await this.#api.call('POST', `/${collection}`, { [member]: attributes }).catch(unless(409))) as
+      | Record<string, Entity>
+      | undefined;
+    const entity = answer?.[member] ?? (await this.#list(collection, identity))[0];
+    if (entity === undefined)
+      throw new Error(`POST /${collection}: Keystone neither made nor has a ${member} ${String(attributes['name'])}`);
+    if (answer !== undefined) this.#changes.push(`created ${title} ${String(attributes['name'])}`);
     return entity;
   }
 }
 
-interface Login {
+/** Lets an error of this status pass: what was asked for is so already. */
+function unless(status: number): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof HttpError && error.status === status) return undefined;
+    throw error;
+  };
+}
+
+/** In the order that every run sees. */
+function sorted(entities: readonly Entity[]): Entity[] {
+  return [...entities].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Who asks for a token, by names. */
+export interface Login {
   readonly username: string;
   readonly password: string;
   readonly project: string;
@@ -186,8 +289,8 @@ interface Login {
   readonly projectDomain: string;
 }
 
-/** A token scoped to the project. */
-async function login(http: Http, url: string, who: Login): Promise<string> {
+/** A token scoped to the project. @throws HttpError when Keystone gives none */
+export async function login(http: Http, url: string, who: Login): Promise<string> {
   const call = {
     method: 'POST',
     url: `${url}/auth/tokens`,

@@ -1,11 +1,23 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Http } from './http.ts';
 import { keepBrokerRecords } from './rabbitmq.ts';
 
+/** An account as RabbitMQ shows it: base64 of a salt of four bytes, and the digest of salt and password. */
+function account(password: string, tags: string) {
+  const salt = Buffer.from('salt');
+  const digest = createHash('sha512').update(salt).update(password).digest();
+  return {
+    password_hash: Buffer.concat([salt, digest]).toString('base64'),
+    hashing_algorithm: 'rabbit_password_hashing_sha512',
+    tags: tags === '' ? [] : tags.split(','),
+  };
+}
+
 /** As much of the management API as the records need. */
 function broker() {
   const vhosts = new Map<string, unknown>();
-  const users = new Map<string, string>([['admin', 'secret']]);
+  const users = new Map<string, unknown>([['admin', account('secret', 'administrator')]]);
   const permissions = new Map<string, unknown>();
   const calls: string[] = [];
   const http: Http = ({ method, url, headers, body }) => {
@@ -16,8 +28,8 @@ function broker() {
       .split(':');
     const answer = (status: number, value?: unknown) =>
       Promise.resolve({ status, headers: {}, body: value === undefined ? '' : JSON.stringify(value) });
-    if (users.get(name) !== password) return answer(401, { error: 'not_authorized', reason: 'Login failed' });
-    if (path === '/api/whoami') return answer(200, { name });
+    if (name !== 'admin' || password !== 'secret')
+      return answer(401, { error: 'not_authorized', reason: 'Login failed' });
     const [, , kind = '', ...rest] = path.split('/');
     const [shelf, key] = [
       new Map<string, Map<string, unknown>>([
@@ -28,8 +40,8 @@ function broker() {
       rest.join('/'),
     ];
     if (method === 'GET') return shelf.has(key) ? answer(200, shelf.get(key)) : answer(404, { reason: 'Not Found' });
-    const value = JSON.parse(body ?? '{}') as { password?: string };
-    shelf.set(key, kind === 'users' ? value.password : value);
+    const value = JSON.parse(body ?? '{}') as { password: string; tags: string };
+    shelf.set(key, kind === 'users' ? account(value.password, value.tags) : value);
     return answer(201);
   };
   return { http, calls, users, permissions };
@@ -57,15 +69,25 @@ test('makes what is missing, and nothing the second time', async () => {
   expect(calls.filter((call) => !call.startsWith('GET'))).toEqual([]);
 });
 
-test('writes a password only when the old one is refused, and grants what was taken', async () => {
+test('writes a password only when it differs, and grants what was taken', async () => {
   const { http, users, permissions } = broker();
   await keepBrokerRecords(records, http);
-  users.set('nova', 'other');
+  users.set('nova', account('other', ''));
   permissions.set('nova/nova', { configure: '', write: '', read: '.*' });
   expect(await keepBrokerRecords(records, http)).toEqual([
     'set the password of user nova',
     'granted user nova vhost nova',
   ]);
+});
+
+test('users of services have no tags; those of earlier versions lose theirs', async () => {
+  const { http, users } = broker();
+  await keepBrokerRecords(records, http);
+  expect(users.get('nova')).toMatchObject({ tags: [] });
+  users.set('nova', account('one', 'management'));
+  expect(await keepBrokerRecords(records, http)).toEqual(['took tags management from user nova']);
+  expect(users.get('nova')).toMatchObject({ tags: [] });
+  expect(await keepBrokerRecords(records, http)).toEqual([]);
 });
 
 test('a wrong administrator is named, without the password', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Http, HttpError, type JsonApi, jsonApi } from './http.ts';
 
 /** What a service has on the broker. */
@@ -21,7 +22,8 @@ export interface BrokerRecords {
 
 /**
  * Makes vhosts, users and permissions what the records say; says in words what it changed. Every call is a PUT that may
- * be repeated; a password is only written when the old one no longer works, because a write ends the user's sessions.
+ * be repeated; a password is only written when it differs. Users get no tags: services speak AMQP, and the management
+ * API is the administrator's.
  */
 export async function keepBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
   const admin = jsonApi(http, records.url, basic(records.username, records.password));
@@ -32,10 +34,11 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
     changes.push(`created vhost ${name}`);
   }
   for (const user of records.users) {
-    const exists = (await found(admin, `/api/users/${encode(user.name)}`)) !== undefined;
-    if (!exists || !(await logsIn(http, records.url, user))) {
-      await admin.call('PUT', `/api/users/${encode(user.name)}`, { password: user.password, tags: 'management' });
-      changes.push(exists ? `set the password of user ${user.name}` : `created user ${user.name}`);
+    const current = (await found(admin, `/api/users/${encode(user.name)}`)) as BrokerAccount | undefined;
+    const change = current === undefined ? `created user ${user.name}` : differenceOf(user, current);
+    if (change !== undefined) {
+      await admin.call('PUT', `/api/users/${encode(user.name)}`, { password: user.password, tags: '' });
+      changes.push(change);
     }
     for (const { vhost, ...permissions } of user.permissions) {
       const path = `/api/permissions/${encode(vhost)}/${encode(user.name)}`;
@@ -52,6 +55,22 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
   return changes;
 }
 
+/** Removes the users and vhosts of the records, with their queues; says in words what it removed. */
+export async function removeBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
+  const admin = jsonApi(http, records.url, basic(records.username, records.password));
+  const changes: string[] = [];
+  const paths = [
+    ...records.users.map(({ name }) => [`user ${name}`, `/api/users/${encode(name)}`] as const),
+    ...records.vhosts.map(({ name }) => [`vhost ${name}`, `/api/vhosts/${encode(name)}`] as const),
+  ];
+  for (const [title, path] of paths) {
+    if ((await found(admin, path)) === undefined) continue;
+    await admin.call('DELETE', path);
+    changes.push(`removed ${title}`);
+  }
+  return changes;
+}
+
 async function found(api: JsonApi, path: string): Promise<unknown> {
   try {
     return await api.call('GET', path);
@@ -61,15 +80,34 @@ async function found(api: JsonApi, path: string): Promise<unknown> {
   }
 }
 
-async function logsIn(http: Http, url: string, user: { name: string; password: string }): Promise<boolean> {
-  try {
-    await jsonApi(http, url, basic(user.name, user.password)).call('GET', '/api/whoami');
-    return true;
-  } catch (error) {
-    if (error instanceof HttpError && error.status === 401) return false;
-    throw error;
-  }
+/** A user as the management API shows it to an administrator. */
+interface BrokerAccount {
+  readonly password_hash?: string;
+  readonly hashing_algorithm?: string;
+  /** A list; a text with commas before RabbitMQ 3.9. */
+  readonly tags?: readonly string[] | string;
 }
+
+/** What of an account is not as it should be, in words; undefined when nothing is. */
+function differenceOf(user: { name: string; password: string }, account: BrokerAccount): string | undefined {
+  if (!isPassword(user.password, account)) return `set the password of user ${user.name}`;
+  const tags = [account.tags ?? []].flat().filter((tag) => tag !== '');
+  return tags.length === 0 ? undefined : `took tags ${tags.join(', ')} from user ${user.name}`;
+}
+
+/**
+ * Whether a password is the one of an account: its hash is four bytes of salt, and the digest of salt and password
+ * (https://www.rabbitmq.com/docs/passwords). A user without tags cannot log in to the API to prove it.
+ */
+function isPassword(password: string, { password_hash = '', hashing_algorithm = '' }: BrokerAccount): boolean {
+  const algorithm = /^rabbit_password_hashing_(md5|sha256|sha512)$/.exec(hashing_algorithm)?.[1];
+  const hash = Buffer.from(password_hash, 'base64');
+  if (algorithm === undefined || hash.length <= saltLength) return false;
+  const salted = createHash(algorithm).update(hash.subarray(0, saltLength)).update(password).digest();
+  return salted.equals(hash.subarray(saltLength));
+}
+
+const saltLength = 4;
 
 function basic(username: string, password: string): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };

@@ -1,7 +1,7 @@
 import type { Clock } from '@openstack-operator/kube';
 import { type Http, patient } from './http.ts';
-import { type IdentityRecords, keepIdentityRecords } from './keystone.ts';
-import { type BrokerRecords, keepBrokerRecords } from './rabbitmq.ts';
+import { type IdentityRecords, keepIdentityRecords, removeIdentityRecords } from './keystone.ts';
+import { type BrokerRecords, keepBrokerRecords, removeBrokerRecords } from './rabbitmq.ts';
 
 /** What `openstack-operator records` needs of the world. */
 export interface RecordsWorld {
@@ -9,34 +9,81 @@ export interface RecordsWorld {
   readonly http: Http;
   readonly clock: Clock;
   readonly print: (line: string) => void;
+  /** Leaves the container's termination message. */
+  readonly writeMessage: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-const keepers: Readonly<Record<string, (records: never, http: Http) => Promise<string[]>>> = {
+/** What is done with a list, by its target; says in words what it changed. */
+type Workers = Readonly<Record<string, (records: never, http: Http) => Promise<string[]>>>;
+
+const keepers: Workers = {
   keystone: (records: IdentityRecords, http) => keepIdentityRecords(records, http),
   rabbitmq: (records: BrokerRecords, http) => keepBrokerRecords(records, http),
 };
 
+const removers: Workers = {
+  keystone: (records: IdentityRecords, http) => removeIdentityRecords(records, http),
+  rabbitmq: (records: BrokerRecords, http) => removeBrokerRecords(records, http),
+};
+
 /**
  * `openstack-operator records TARGET --file FILE`: makes what lives outside Kubernetes what the file says. Run twice it
- * changes nothing. Prints what it changed, never a secret.
+ * changes nothing. Prints what it changed, never a secret. `records audit TARGET=FILE...` does so with several lists,
+ * each whatever becomes of the others, and leaves what it changed as the container's termination message; `records
+ * remove TARGET=FILE...` takes back what the lists have made.
  * @returns the exit code: 0 done, 1 the other side refused or did not answer, 2 wrong arguments
  */
 export async function runRecords(args: readonly string[], world: RecordsWorld): Promise<number> {
+  if (args[0] === 'audit') return await workOff(keepers, args.slice(1), world);
+  if (args[0] === 'remove') return await workOff(removers, args.slice(1), world);
   const [target = '', flag, file] = args;
-  const keep = keepers[target];
-  if (keep === undefined || flag !== '--file' || file === undefined || args.length !== 3) {
-    world.print(`usage: openstack-operator records ${Object.keys(keepers).join('|')} --file FILE`);
-    return 2;
-  }
+  if (!(target in keepers) || flag !== '--file' || file === undefined || args.length !== 3) return usage(world);
   try {
-    const records = JSON.parse(world.read(file)) as never;
-    const changes = await keep(records, patient(world.http, world.clock, 60, world.signal));
+    const changes = await work(keepers, target, file, world);
     for (const change of changes) world.print(change);
     world.print(changes.length === 0 ? 'nothing to change' : `${changes.length} changes`);
     return 0;
   } catch (error) {
-    world.print(error instanceof Error ? error.message : String(error));
+    world.print(wordsOf(error));
     return 1;
   }
+}
+
+async function workOff(workers: Workers, lists: readonly string[], world: RecordsWorld): Promise<number> {
+  const pairs = lists.map((list) => list.split('='));
+  if (pairs.length === 0 || !pairs.every(([target = '', file = '']) => target in keepers && file !== ''))
+    return usage(world);
+  const lines: string[] = [];
+  let failed = false;
+  for (const [target = '', file = ''] of pairs) {
+    try {
+      lines.push(...(await work(workers, target, file, world)));
+    } catch (error) {
+      failed = true;
+      lines.push(`${target}: ${wordsOf(error)}`);
+    }
+  }
+  for (const line of lines) world.print(line);
+  if (lines.length > 0) world.writeMessage(lines.join('\n').slice(0, mostOfMessage));
+  return failed ? 1 : 0;
+}
+
+/** The kubelet takes 4096 bytes of a container's message; names are ASCII. */
+const mostOfMessage = 4000;
+
+async function work(workers: Workers, target: string, file: string, world: RecordsWorld): Promise<string[]> {
+  const records = JSON.parse(world.read(file)) as never;
+  return (await workers[target]?.(records, patient(world.http, world.clock, 60, world.signal))) ?? [];
+}
+
+function usage(world: RecordsWorld): number {
+  const targets = Object.keys(keepers).join('|');
+  world.print(`usage: openstack-operator records ${targets} --file FILE`);
+  world.print(`       openstack-operator records audit|remove {${targets}}=FILE...`);
+  return 2;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

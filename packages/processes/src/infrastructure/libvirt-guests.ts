@@ -20,6 +20,8 @@ const virtlogdSocket = '/run/libvirt/virtlogd-sock';
 
 const firstVncPort = 5900;
 
+const firstGuestPid = 100_000;
+
 /** What the QEMU driver checks when it starts (qemu.conf). @throws LibvirtError: the daemon ends */
 export function demandSettings(process: Process, settings: ReadonlyMap<string, string>): void {
   for (const [key, file] of [
@@ -52,7 +54,33 @@ export async function startGuest(
   if (!process.files.exists('/dev/net/tun'))
     throw new LibvirtError('Unable to open /dev/net/tun, is tun module loaded?: No such file or directory');
   const vncPort = vncListen === undefined ? undefined : listenForVnc(process, vncListen, domains.size);
-  domains.set(uuid, { uuid, name, ...(vncPort !== undefined && { vncPort }) });
+  const directory = beginProcess(process);
+  domains.set(uuid, {
+    uuid,
+    name,
+    ...(vncPort !== undefined && { vncPort }),
+    ...(directory !== undefined && { directory }),
+  });
+}
+
+/** Shows qemu in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */
+function beginProcess({ files, pod }: Process): string | undefined {
+  if (!pod.hostPID) return undefined;
+  let pid = firstGuestPid;
+  while (files.exists(`/proc/${pid}`)) pid++;
+  files.mkdir(`/proc/${pid}`);
+  files.write(`/proc/${pid}/comm`, 'qemu-system-x86\n');
+  return `/proc/${pid}`;
+}
+
+/** Ends a guest. @returns whether there was one */
+export function endGuest({ files }: Process, domains: Map<string, LibvirtDomain>, uuid: string): boolean {
+  const { directory } = domains.get(uuid) ?? {};
+  if (directory !== undefined && files.exists(directory)) {
+    files.remove(`${directory}/comm`);
+    files.remove(directory);
+  }
+  return domains.delete(uuid);
 }
 
 /** virtlogd opens the file, in its own container. */

@@ -30,6 +30,8 @@ export interface LibvirtDomain {
   readonly uuid: string;
   readonly name: string;
   readonly vncPort?: number;
+  /** Of its process, in /proc of the node. */
+  readonly directory?: string;
 }
 
 /** libvirt refuses, or cannot be reached: `libvirt.libvirtError` in Python. */

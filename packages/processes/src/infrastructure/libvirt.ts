@@ -13,7 +13,7 @@ import {
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
-import { consoleProblem, demandSettings, startGuest } from './libvirt-guests.ts';
+import { consoleProblem, demandSettings, endGuest, startGuest } from './libvirt-guests.ts';
 import {
   type LibvirtDomain,
   LibvirtError,
@@ -148,8 +148,8 @@ function hostOf(process: Process, settings: ReadonlyMap<string, string>): Libvir
   return {
     hostUuid,
     hostname: pod.hostNetwork ? pod.nodeName : pod.hostname,
-    vcpus: 8,
-    memoryMb: 32_768,
+    vcpus: files.read('/proc/cpuinfo').match(/^processor/gm)?.length ?? 0,
+    memoryMb: Math.floor(Number(/^MemTotal: *(\d+) kB$/m.exec(files.read('/proc/meminfo'))?.[1]) / 1024),
     domainTypes: files.exists('/dev/kvm') ? ['qemu', 'kvm'] : ['qemu'],
   };
 }
@@ -191,7 +191,7 @@ function session(
           return { ok: false, error: error.message };
         }
       case 'destroy':
-        return server.domains.delete(request.uuid)
+        return endGuest(process, server.domains, request.uuid)
           ? { ok: true }
           : { ok: false, error: `Domain not found: no domain with matching uuid '${request.uuid}'` };
     }

@@ -85,5 +85,11 @@ function splitOnce(text: string): [string, string | undefined] {
 function optionValue(text: string): string {
   const value = text.trim();
   const quoted = /^(["'])(.*)\1\s*(?:#.*)?$/.exec(value);
-  return quoted ? (quoted[2] as string) : value.replace(/\s+#.*$/, '');
+  return unescaped(quoted ? (quoted[2] as string) : value.replace(/\s+#.*$/, ''));
+}
+
+/** mysys/my_default.c: these sequences stand for a character, another backslash for itself. */
+function unescaped(text: string): string {
+  const characters: Readonly<Record<string, string>> = { b: '\b', t: '\t', n: '\n', r: '\r', s: ' ' };
+  return text.replaceAll(/\\([btnrs"'\\])/g, (_all, letter: string) => characters[letter] ?? letter);
 }

@@ -61,22 +61,18 @@ const ovnNorthd: Program = command(async (process) => {
   const log = ovsLog(process);
   const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? 'unix:/run/ovn/ovnnb_db.sock';
   const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? 'unix:/run/ovn/ovnsb_db.sock';
-  let connections = 0;
-  const control = openDaemon(process, line, {
-    directory: '/run/ovn',
-    control: (text) =>
-      text === 'version'
-        ? 'ovn-northd 25.03.0'
-        : text === 'status'
-          ? 'Status: active'
-          : text.endsWith('connection-status')
-            ? connections === 2
-              ? 'connected'
-              : 'not connected'
-            : undefined,
-  });
+  const statusOf = (connection: Connection | undefined) =>
+    connection === undefined || connection.closed.aborted ? 'not connected' : 'connected';
+  const answers: Readonly<Record<string, () => string>> = {
+    version: () => 'ovn-northd 25.03.0',
+    status: () => 'Status: active',
+    'nb-connection-status': () => statusOf(northbound),
+    'sb-connection-status': () => statusOf(southbound),
+  };
+  const control = openDaemon(process, line, { directory: '/run/ovn', control: (text) => answers[text]?.() });
   let nbConfig = 0;
   let ports: OvsRow[] = [];
+  let northbound: Connection | undefined;
   let southbound: Connection | undefined;
   const publish = async (): Promise<void> => {
     if (southbound === undefined || southbound.closed.aborted) return;
@@ -99,7 +95,7 @@ const ovnNorthd: Program = command(async (process) => {
       database: 'OVN_Northbound',
       log,
       changed: async (connection) => {
-        connections |= 1;
+        northbound = connection;
         [nbConfig, ports] = await transact(connection, 'OVN_Northbound', (database) => [
           Number(rootRow(database, 'NB_Global')['nb_cfg'] ?? 0),
           [...ovsTable(database, 'Logical_Switch_Port').values()].map((port) => ({ ...port })),
@@ -115,7 +111,6 @@ const ovnNorthd: Program = command(async (process) => {
         if (southbound !== connection)
           log('ovn_northd|INFO|ovn-northd lock acquired. This ovn-northd instance is now active.');
         southbound = connection;
-        connections = 2;
         await publish();
       },
     }),
@@ -244,12 +239,15 @@ async function southbound(
   const scoped: Process = new Proxy(process, {
     get: (target, key) => (key === 'signal' ? signal : (target[key as keyof Process] as unknown)),
   });
+  let known: Connection | undefined;
   await followDatabase(scoped, {
     remotes,
     database: 'OVN_Southbound',
     log,
     changed: async (connection) => {
       report('connected');
+      if (connection !== known) connection.closed.addEventListener('abort', () => report('not connected'));
+      known = connection;
       interfaces.claim = () => claimPorts(connection, chassis.name, interfaces.ids);
       await transact(connection, 'OVN_Southbound', (database) => {
         const table = ovsTable(database, 'Chassis');

@@ -113,17 +113,27 @@ describe('ovn', () => {
     expect(await chassis()).toContain('node1');
   });
 
-  it('has northd join both databases', async () => {
-    const { world, sb } = await network();
+  it('has northd join both databases, and say which one it has', async () => {
+    const { world, sb, south } = await network();
     const northd = world.container({ host: 'northd', programs, directories: ['run/ovn'] });
     const good = northd.start([
       'ovn-northd',
       '-vconsole:info',
       '--ovnnb-db=tcp:ovn-nb:6641',
       '--ovnsb-db=tcp:ovn-sb:6642',
+      '--unixctl=/run/ovn/northd.ctl',
     ]);
+    const status = async (database: string) =>
+      (await northd.run(['ovn-appctl', '-t', '/run/ovn/northd.ctl', `${database}-connection-status`])).output.trim();
     await world.clock.advance(5000);
     expect(good.output()).toContain('This ovn-northd instance is now active');
+    expect([await status('nb'), await status('sb')]).toEqual(['connected', 'connected']);
+    await south.stop();
+    await world.clock.advance(1000);
+    expect([await status('nb'), await status('sb')]).toEqual(['connected', 'not connected']);
+    sb.start([ctl, '--db-sb-create-insecure-remote=yes', 'run_sb_ovsdb']);
+    await world.clock.advance(15_000);
+    expect(await status('sb')).toBe('connected');
     await good.stop();
     const lost = northd.start(['ovn-northd', '--ovnnb-db=ovn-nb:6641']);
     await world.clock.advance(2000);

@@ -143,7 +143,7 @@ async function run(
   let changes = false;
   const wanted = await transact(connection, settings.database, (database) => {
     for (const step of steps) {
-      const said = execute(process, settings, database, step);
+      const said = execute(process, settings, database, step, found.get('--inactivity-probe'));
       output += said.output;
       changes ||= said.changes;
     }
@@ -176,7 +176,13 @@ interface Said {
 const done: Said = { output: '', changes: true };
 const said = (output: string): Said => ({ output, changes: false });
 
-function execute(process: Process, settings: Control, database: OvsDatabase, { options, words }: Step): Said {
+function execute(
+  process: Process,
+  settings: Control,
+  database: OvsDatabase,
+  { options, words }: Step,
+  probe: string | undefined,
+): Said {
   const name = nameOf(process);
   const [verb = '', ...operands] = words;
   const [first = '', second = ''] = operands;
@@ -212,10 +218,33 @@ function execute(process: Process, settings: Control, database: OvsDatabase, { o
           .map((bridge) => `${bridge}\n`)
           .join(''),
       );
-    case 'add-port':
+    case 'add-port': {
       if (!bridges.has(first)) throw new CommandError(`${name}: no bridge named ${first}`);
+      const there = ports.get(second)?.['bridge'] as string | undefined;
+      if (there !== undefined && !options.has('--may-exist')) {
+        throw new CommandError(
+          `${name}: cannot create a port named ${second} because a port named ${second} already exists on bridge ${there}`,
+        );
+      }
+      if (there === first) return said('');
+      if (there !== undefined) {
+        throw new CommandError(
+          `${name}: "--may-exist add-port ${first} ${second}" but ${second} is actually attached to bridge ${there}`,
+        );
+      }
       ports.set(second, { name: second, bridge: first, external_ids: {} });
       return done;
+    }
+    case 'port-to-br': {
+      const port = ports.get(first);
+      if (port === undefined) throw new CommandError(`${name}: no port named ${first}`);
+      return said(`${String(port['bridge'])}\n`);
+    }
+    case 'find': {
+      const [, key = '', value] = /^external_ids:([^=]+)=(.*)$/.exec(second) ?? notModelled(process, second);
+      const found = [...ovsTable(database, 'Port').values()].filter((row) => mapOf(row, 'external_ids')[key] === value);
+      return said(found.map((row) => `${String(row['name'])}\n`).join('\n'));
+    }
     case 'del-port': {
       const port = second === '' ? first : second;
       if (!ports.delete(port) && !options.has('--if-exists')) throw new CommandError(`${name}: no port named ${port}`);
@@ -239,7 +268,8 @@ function execute(process: Process, settings: Control, database: OvsDatabase, { o
     case 'set-manager': {
       const table = ovsTable(database, verb === 'set-manager' ? 'Manager' : 'Connection');
       table.clear();
-      for (const target of operands) table.set(target, { target });
+      for (const target of operands)
+        table.set(target, { target, ...(probe !== undefined && { inactivity_probe: Number(probe) }) });
       return done;
     }
     case 'get-connection':

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { HttpMessage, HttpReply, Peer, Process, Session } from '@openstack-operator/sandbox';
 import { headerOf, json, locationOf } from '../openstack/http.ts';
 import { pause } from '../program-support.ts';
@@ -106,9 +107,10 @@ function health([checks, check = '', detail]: readonly string[]): HttpReply {
 }
 
 function users(state: BrokerState, method: string, [name]: readonly string[], body: Body): HttpReply {
-  const shown = (user: string, { tags }: BrokerUser) => ({
+  const shown = (user: string, { tags, password }: BrokerUser) => ({
     name: user,
     tags,
+    password_hash: password === undefined ? '' : passwordHash(user, password),
     hashing_algorithm: 'rabbit_password_hashing_sha256',
     limits: {},
   });
@@ -145,6 +147,13 @@ function users(state: BrokerState, method: string, [name]: readonly string[], bo
     return noContent(false);
   }
   return json(200, shown(name, known));
+}
+
+/** Base64 of four bytes of salt and SHA-256 of salt and password (rabbit_password); the salt here follows from the name. */
+function passwordHash(user: string, password: string): string {
+  const salt = createHash('sha256').update(user).digest().subarray(0, 4);
+  const digest = createHash('sha256').update(salt).update(password).digest();
+  return Buffer.concat([salt, digest]).toString('base64');
 }
 
 function virtualHosts(state: BrokerState, method: string, [name, what]: readonly string[]): HttpReply {

@@ -73,6 +73,11 @@ function images(context: ServiceContext, stores: GlanceStores, flavor: string | 
     },
     routes: (request, path, identity) => {
       const [, version, kind, id, part] = path.split('/');
+      if (version === 'v2' && kind === 'metadefs' && id === 'namespaces' && part === undefined) {
+        return database.transaction('SELECT', (schema) =>
+          json(200, { namespaces: [...tableOf(schema, 'metadef_namespaces').values()] }),
+        );
+      }
       if (version !== 'v2' || kind !== 'images') return notFoundReply();
       return database.transaction('UPDATE', (schema) => {
         const table = tableOf(schema, 'images');

@@ -11,6 +11,7 @@ import { demandKeys, type KeyRepository, loadKeys } from './fernet-keys.ts';
 import { headerOf, json, locationOf, plain, selfUrl } from './http.ts';
 import { type AuthRequest, authenticate, KeystoneError } from './keystone-auth.ts';
 import { grants } from './keystone-grants.ts';
+import { Passwords } from './keystone-passwords.ts';
 import {
   type Collection,
   collections,
@@ -62,6 +63,7 @@ class KeystoneApi {
   readonly #repository: KeyRepository;
   readonly #database: Database;
   readonly #cache: Cache;
+  readonly #passwords: Passwords;
 
   constructor(process: Process, config: Config, log: Log, repository: KeyRepository) {
     this.#process = process;
@@ -70,6 +72,7 @@ class KeystoneApi {
     this.#repository = repository;
     this.#database = new Database({ process, config, log, sqlite: true });
     this.#cache = new Cache(process, config);
+    this.#passwords = new Passwords(config, log);
   }
 
   async handle(request: HttpMessage): Promise<HttpReply> {
@@ -102,7 +105,7 @@ class KeystoneApi {
       if (version !== 'v3') throw new KeystoneError(404, 'The requested URL was not found on the server.');
       if (segments[0] === 'auth') return this.#auth(schema, request, segments[1] ?? '');
       const caller = this.#caller(schema, request);
-      const granted = grants(schema, request, segments, caller);
+      const granted = grants(schema, request, segments, caller, this.#passwords);
       if (granted !== undefined) return granted;
       const collection = collections.find((candidate) => candidate.path === segments[0]);
       if (collection === undefined || segments.length > 2)
@@ -183,6 +186,7 @@ class KeystoneApi {
       body,
       (token) => this.#open(schema, token),
       (text) => this.#log.warning('keystone.server.flask.application', text),
+      this.#passwords,
     );
     const [primary] = this.#keys();
     if (primary === undefined)
@@ -222,7 +226,10 @@ class KeystoneApi {
     }
     if (id === undefined) {
       if (method === 'POST') {
-        const row = createRow(schema, collection, given(request, item), this.#process.random);
+        const row = createRow(schema, collection, given(request, item), {
+          passwords: this.#passwords,
+          random: this.#process.random,
+        });
         return json(201, { [item]: shown(row, collection, base) });
       }
       if (!reading) throw new KeystoneError(405, 'The method is not allowed for the requested URL.');
@@ -231,7 +238,7 @@ class KeystoneApi {
     }
     if (method === 'PATCH') {
       const change = given(request, item);
-      const row = updateRow(schema, collection, id, change);
+      const row = updateRow(schema, collection, id, { given: change, passwords: this.#passwords });
       if (change['password'] !== undefined) row['password_changed'] = this.#process.clock.now() / 1000;
       return json(200, { [item]: shown(row, collection, base) });
     }

@@ -1,5 +1,6 @@
 import type { Row, Schema } from '../infrastructure/mysql-protocol.ts';
-import { findRow, findRows, hashPassword, rolesOf } from './keystone-schema.ts';
+import type { Passwords } from './keystone-passwords.ts';
+import { findRow, findRows, rolesOf } from './keystone-schema.ts';
 import type { TokenPayload } from './keystone-tokens.ts';
 
 /** Keystone refuses: HTTP status and message. */
@@ -50,6 +51,7 @@ export function authenticate(
   request: AuthRequest,
   open: (token: string) => TokenPayload,
   warn: (text: string) => void,
+  passwords: Passwords,
 ): Pick<TokenPayload, 'user' | 'methods' | 'scope'> & { applicationCredential?: string } {
   const { identity, scope } = request.auth ?? {};
   const methods = identity?.methods;
@@ -64,7 +66,7 @@ export function authenticate(
     };
   }
   if (method === 'application_credential')
-    return byApplicationCredential(schema, identity?.application_credential ?? {});
+    return byApplicationCredential(schema, passwords, identity?.application_credential ?? {});
   if (method !== 'password') throw KeystoneError.unauthorized();
   const given = identity?.password?.user;
   if (given === undefined)
@@ -81,7 +83,7 @@ export function authenticate(
     warn(`The account is disabled for user: ${String(user['id'])}.`);
     throw KeystoneError.unauthorized();
   }
-  if (user['password'] !== hashPassword(given.password ?? '')) {
+  if (!passwords.matches(given.password ?? '', user['password'])) {
     warn(
       `Authorization failed. The request you have made requires authentication. (Invalid username or password) from ${given.name ?? given.id}`,
     );
@@ -106,12 +108,13 @@ function domainId(schema: Schema, domain: Named | undefined): unknown {
   return findRows(schema, 'project', { name: domain.name, is_domain: true })[0]?.['id'];
 }
 
-function byApplicationCredential(schema: Schema, given: Named) {
+function byApplicationCredential(schema: Schema, passwords: Passwords, given: Named) {
   const match: Row = given.id === undefined ? { name: given.name } : { id: given.id };
   const found = findRows(schema, 'application_credential', match).find(
     (row) => given.id !== undefined || row['user_id'] === userOf(schema, given.user ?? {})?.['id'],
   );
-  if (found === undefined || found['secret'] !== hashPassword(given.secret ?? '')) throw KeystoneError.unauthorized();
+  if (found === undefined || !passwords.matches(given.secret ?? '', found['secret']))
+    throw KeystoneError.unauthorized();
   return {
     user: String(found['user_id']),
     methods: ['application_credential'],

@@ -1,7 +1,8 @@
 import type { Random } from '@openstack-operator/kube';
 import type { Row, Schema } from '../infrastructure/mysql-protocol.ts';
 import { tableOf } from '../infrastructure/mysql-protocol.ts';
-import { addAssignment, findRows, hashPassword, newId } from './keystone-schema.ts';
+import type { Passwords } from './keystone-passwords.ts';
+import { addAssignment, findRows, newId } from './keystone-schema.ts';
 
 /** What `keystone-manage bootstrap` is asked for. */
 export interface BootstrapRequest {
@@ -20,7 +21,11 @@ const impliedRoles = [
 ] as const;
 
 /** Makes the default domain, project, user, roles, region and identity endpoints; says what it did, line by line. */
-export function bootstrap(schema: Schema, request: BootstrapRequest, random: Random): string[] {
+export function bootstrap(
+  schema: Schema,
+  request: BootstrapRequest,
+  { passwords, random }: { passwords: Passwords; random: Random },
+): string[] {
   const said: string[] = [];
   const domain = 'default';
   const projects = tableOf(schema, 'project');
@@ -49,13 +54,13 @@ export function bootstrap(schema: Schema, request: BootstrapRequest, random: Ran
   );
   const user = ensure(schema, 'user', { name: request.username, domain_id: domain }, random, () => ({
     enabled: true,
-    password: hashPassword(request.password),
+    password: passwords.hash(request.password),
   }));
   if (user.created) said.push(`Created user ${request.username}`);
   else {
     said.push(`User ${request.username} already exists, skipping creation.`);
-    if (user.row['password'] !== hashPassword(request.password) || user.row['enabled'] !== true) {
-      Object.assign(user.row, { password: hashPassword(request.password), enabled: true });
+    if (!passwords.matches(request.password, user.row['password']) || user.row['enabled'] !== true) {
+      Object.assign(user.row, { password: passwords.hash(request.password), enabled: true });
       said.push(`Reset password for user ${request.username}.`);
     }
   }

@@ -2,7 +2,8 @@ import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { json, locationOf } from './http.ts';
 import { KeystoneError } from './keystone-auth.ts';
-import { addAssignment, findRow, findRows, hashPassword, newId } from './keystone-schema.ts';
+import type { Passwords } from './keystone-passwords.ts';
+import { addAssignment, findRow, findRows, newId } from './keystone-schema.ts';
 
 interface GrantCaller {
   readonly roles: readonly string[];
@@ -14,6 +15,7 @@ export function grants(
   request: HttpMessage,
   segments: readonly string[],
   caller: GrantCaller,
+  passwords: Passwords,
 ): HttpReply | undefined {
   if (segments[0] === 'role_assignments' && segments.length === 1) return assignments(schema, request);
   const path = segments.join('/');
@@ -27,7 +29,7 @@ export function grants(
   const credential = /^users\/([^/]+)\/application_credentials(?:\/([^/]+))?$/.exec(path);
   return credential === null
     ? undefined
-    : applicationCredentials(schema, request, credential[1] as string, credential[2]);
+    : applicationCredentials(schema, request, passwords, { user: credential[1] as string, id: credential[2] });
 }
 
 function grantReply(
@@ -100,7 +102,12 @@ function assignments(schema: Schema, request: HttpMessage): HttpReply {
   return json(200, { role_assignments: [...project, ...system], links: {} });
 }
 
-function applicationCredentials(schema: Schema, request: HttpMessage, user: string, id: string | undefined): HttpReply {
+function applicationCredentials(
+  schema: Schema,
+  request: HttpMessage,
+  passwords: Passwords,
+  { user, id }: { user: string; id: string | undefined },
+): HttpReply {
   const table = tableOf(schema, 'application_credential');
   const mine = [...table.values()].filter((row) => row['user_id'] === user);
   const visible = ({ secret: _secret, ...row }: Row): Row => row;
@@ -111,16 +118,17 @@ function applicationCredentials(schema: Schema, request: HttpMessage, user: stri
         409,
         `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${String(body['name'])}.`,
       );
+    // Keystone makes the secret of whoever brings none: base64url of 64 bytes, 86 characters (keystone.api.users).
+    const made = Buffer.alloc(64, table.size + 1).toString('base64url');
+    const secret = typeof body['secret'] === 'string' ? body['secret'] : made;
     const row: Row = {
       project_id: null,
       ...body,
+      secret,
       id: body['id'] ?? newId({ next: () => 0, bytes: (n) => new Uint8Array(n).fill(table.size + 1) }),
       user_id: user,
     };
-    table.set(String(row['id']), {
-      ...row,
-      secret: hashPassword(typeof body['secret'] === 'string' ? body['secret'] : ''),
-    });
+    table.set(String(row['id']), { ...row, secret: passwords.hash(secret) });
     return json(201, { application_credential: row });
   }
   if (id === undefined) return json(200, { application_credentials: mine.map(visible), links: {} });

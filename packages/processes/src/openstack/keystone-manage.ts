@@ -8,6 +8,7 @@ import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
 import { demandKeys, initializeKeys, type KeyRepository, loadKeys, rotateKeys } from './fernet-keys.ts';
 import { bootstrap } from './keystone-bootstrap.ts';
+import { Passwords } from './keystone-passwords.ts';
 import { keystoneBranches, keystoneMigrations } from './keystone-schema.ts';
 
 const commands: Readonly<Record<string, (context: ServiceContext) => Promise<number>>> = {
@@ -151,7 +152,7 @@ async function bootstrapCommand(context: ServiceContext): Promise<number> {
         regionId: asked('region-id'),
         urls: { public: asked('public-url'), internal: asked('internal-url'), admin: asked('admin-url') },
       },
-      process.random,
+      { passwords: new Passwords(config, log), random: process.random },
     ),
   );
   await pause(process, startTimes.keystoneManage.bootstrap);

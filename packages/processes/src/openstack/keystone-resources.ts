@@ -1,7 +1,8 @@
 import type { Random } from '@openstack-operator/kube';
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { KeystoneError } from './keystone-auth.ts';
-import { findRow, findRows, hashPassword, newId } from './keystone-schema.ts';
+import type { Passwords } from './keystone-passwords.ts';
+import { findRow, findRows, newId } from './keystone-schema.ts';
 
 /** How a collection of the identity API is stored. */
 export interface Collection {
@@ -125,7 +126,12 @@ export function rowOf(schema: Schema, { table, item, fixed }: Collection, id: st
 }
 
 /** @throws KeystoneError 400, 409 */
-export function createRow(schema: Schema, collection: Collection, given: Row, random: Random): Row {
+export function createRow(
+  schema: Schema,
+  collection: Collection,
+  given: Row,
+  { passwords, random }: { passwords: Passwords; random: Random },
+): Row {
   const { table, item, fixed, required, defaults } = collection;
   for (const name of required) {
     if (given[name] === undefined) {
@@ -137,7 +143,7 @@ export function createRow(schema: Schema, collection: Collection, given: Row, ra
   }
   const row: Row = { id: given['id'] ?? newId(random), ...defaults, ...given, ...fixed };
   if (item === 'project' && row['parent_id'] === undefined) row['parent_id'] = row['domain_id'];
-  if (item === 'user' && typeof row['password'] === 'string') row['password'] = hashPassword(row['password']);
+  if (item === 'user' && typeof row['password'] === 'string') row['password'] = passwords.hash(row['password']);
   if (item === 'endpoint') checkEndpoint(schema, row);
   const { domain_id: domain } = row;
   if (typeof domain === 'string' && item !== 'domain' && findRow(schema, 'project', domain)?.['is_domain'] !== true) {
@@ -183,14 +189,19 @@ function demandUnique(schema: Schema, { table, unique, item, fixed }: Collection
 }
 
 /** @throws KeystoneError 404, 409, 403 for an immutable role */
-export function updateRow(schema: Schema, collection: Collection, id: string, given: Row): Row {
+export function updateRow(
+  schema: Schema,
+  collection: Collection,
+  id: string,
+  { given, passwords }: { given: Row; passwords: Passwords },
+): Row {
   const row = rowOf(schema, collection, id);
   if (collection.item === 'role' && (row['options'] as Row | undefined)?.['immutable'] === true) {
     throw new KeystoneError(403, `Cannot modify immutable resource role: ${id}.`);
   }
   const changed: Row = { ...row, ...given, id: row['id'] };
   if (collection.item === 'user' && typeof given['password'] === 'string')
-    changed['password'] = hashPassword(given['password']);
+    changed['password'] = passwords.hash(given['password']);
   if (collection.item === 'endpoint') checkEndpoint(schema, changed);
   demandUnique(schema, collection, changed);
   return Object.assign(row, changed);

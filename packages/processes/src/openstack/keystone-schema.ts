@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Random } from '@openstack-operator/kube';
 import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import type { Migrations } from '../oslo/migrations.ts';
@@ -58,11 +57,6 @@ export const keystoneBranches = { expand: ['47147121'], contract: ['c88cdce8f248
 /** An identifier as `uuid.uuid4().hex`. */
 export function newId(random: Random): string {
   return Buffer.from(random.bytes(16)).toString('hex');
-}
-
-/** What stands in the password table instead of the password. */
-export function hashPassword(password: string): string {
-  return `$2b$12$${createHash('sha256').update(password).digest('base64url')}`;
 }
 
 /** Rows of a table that have these columns. */

@@ -163,6 +163,23 @@ describe('keystone', () => {
     await token(world, 'newpw');
   });
 
+  it('takes passwords that another algorithm has hashed, and refuses what is too long for its own', async () => {
+    const { world, keystone, api } = await running({ env: { OS_DEFAULT__STRICT_PASSWORD_CHECK: 'true' } });
+    const create = async (password: string) => {
+      const headers = { 'x-auth-token': await token(world) };
+      const body = { user: { name: `u${password.length}`, domain_id: 'default', password } };
+      return request(world, 'keystone', 5000, '/v3/users', { method: 'POST', headers, body });
+    };
+    expect(await create('x'.repeat(86))).toMatchObject({ status: 403, body: expect.stringContaining('equal to 72') });
+    await api.stop();
+    keystone.start(['uwsgi', '--ini', '/etc/keystone/uwsgi.ini'], {
+      env: { OS_IDENTITY__PASSWORD_HASH_ALGORITHM: 'bcrypt_sha256' },
+    });
+    await world.clock.advance(4000);
+    expect((await create('x'.repeat(86))).status).toBe(201);
+    expect((await create('x'.repeat(4097))).status).toBe(403);
+  });
+
   it('manages projects, users and grants with an admin token', async () => {
     const { world } = await running();
     const headers = { 'x-auth-token': await token(world) };

@@ -1,6 +1,7 @@
 import type { Program } from '@openstack-operator/sandbox';
+import { tableOf } from '../infrastructure/mysql-protocol.ts';
 import { Database } from '../oslo/database.ts';
-import { isMigrated, type Migrations, migrate, revisionsOf } from '../oslo/migrations.ts';
+import { demandTables, isMigrated, type Migrations, migrate, revisionsOf } from '../oslo/migrations.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
@@ -74,9 +75,12 @@ export const glanceManage: Program = osloProgram({
         return revisions.includes(contract) ? 0 : 5;
       }
       case 'load_metadefs':
-        await database.transaction('INSERT', (schema) =>
-          schema.tables.get('metadef_namespaces')?.set('OS::Compute', { id: 'OS::Compute' }),
-        );
+        return loadMetadefs(context, database);
+      // Rows that no API call shows any more; none are kept here.
+      case 'purge':
+      case 'purge_images_table':
+        checkBounds(line.value('age_in_days') ?? '30', line.value('max_rows') ?? '100');
+        await database.transaction('DELETE', (schema) => schema.tables.size);
         return 0;
       case undefined:
       default:
@@ -84,6 +88,39 @@ export const glanceManage: Program = osloProgram({
     }
   },
 });
+
+/** Definitions that are there stay; what cannot be read is logged, and is no error (glance.db.sqlalchemy.metadata). */
+async function loadMetadefs({ process, config, log }: ServiceContext, database: Database): Promise<number> {
+  const logger = 'glance.db.sqlalchemy.metadata';
+  const path = config.text('DEFAULT', 'metadata_source_path', '/etc/glance/metadefs/').replace(/\/+$/, '');
+  if (!process.files.exists(path)) {
+    log.error(logger, `[Errno 2] No such file or directory: '${path}/'`);
+    return 0;
+  }
+  const namespaces = process.files
+    .list(path)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(process.files.read(`${path}/${name}`)) as { namespace: string });
+  if (namespaces.length === 0) log.error(logger, `Json schema files not found in ${path}/. Aborting.`);
+  await database.transaction('INSERT', (schema) => {
+    demandTables(schema, ['metadef_namespaces']);
+    for (const row of namespaces) {
+      const table = tableOf(schema, 'metadef_namespaces');
+      if (table.has(row.namespace))
+        log.info(logger, `Skipping namespace ${row.namespace}. It already exists in the database.`);
+      else table.set(row.namespace, { ...row });
+    }
+  });
+  return 0;
+}
+
+/** What `glance-manage db purge` says of wrong bounds (glance/cmd/manage.py). */
+function checkBounds(age: string, rows: string): void {
+  if (!/^-?\d+$/.test(age)) throw new SystemExit(2, `argument --age_in_days: invalid int value: '${age}'`);
+  if (!/^-?\d+$/.test(rows)) throw new SystemExit(2, `argument --max_rows: invalid int value: '${rows}'`);
+  if (Number(age) < 0) throw new SystemExit(1, 'Must supply a non-negative value for age.');
+  if (Number(rows) < -1) throw new SystemExit(1, 'Minimal rows limit is -1.');
+}
 
 /** `placement-manage`: db sync, db version, db online_data_migrations. */
 export const placementManage: Program = osloProgram({

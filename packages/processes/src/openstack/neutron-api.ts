@@ -9,6 +9,7 @@ import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { json, plain } from './http.ts';
+import { extensionsOf } from './neutron-extensions.ts';
 import { canBind, hasResource, metadataPort, networkOf, type Refusal } from './neutron-networks.ts';
 import { createDropGroup, loadPlugin, type NeutronPlugin, type OvnConnections, openOvn } from './neutron-plugin.ts';
 import { createLogicalPort, followPorts } from './neutron-ports.ts';
@@ -95,6 +96,7 @@ async function route(
 ): Promise<HttpReply> {
   const [, version, kind = '', id] = path.split('/');
   if (version !== 'v2.0') return notFoundReply();
+  if (kind === 'extensions') return json(200, { extensions: extensionsOf(config).map((alias) => ({ alias })) });
   const chassis =
     ovn === undefined
       ? []

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
 import { cloudPrograms } from '../testing/cloud.ts';
 import { World } from '../testing/world.ts';
+import { unboundModule } from './ovn-client.ts';
 
 const programs = cloudPrograms;
 const conf = `[DEFAULT]
@@ -20,6 +21,7 @@ interface Options {
   settings?: string;
   privileged?: boolean;
   controller?: boolean;
+  resolver?: boolean;
 }
 
 /** A node with Open vSwitch, ovn-controller and the agent. */
@@ -28,6 +30,7 @@ async function node({
   settings = chassis,
   privileged = true,
   controller = true,
+  resolver = true,
 }: Options = {}) {
   const world = new World();
   world
@@ -55,6 +58,7 @@ async function node({
   await switches.run(['sh', '-c', settings]);
   if (controller) switches.start(['ovn-controller', 'unix:/run/openvswitch/db.sock']);
   const host = world.container({ ...common, privileged });
+  if (!resolver) await host.run(['rm', unboundModule]);
   const agent = host.start([
     'neutron-ovn-metadata-agent',
     '--config-file',
@@ -65,6 +69,12 @@ async function node({
 }
 
 describe('neutron-ovn-metadata-agent', () => {
+  it('needs no library for names when it gets an address', async () => {
+    const { agent, host } = await node({ resolver: false, change: (text) => text.replace('ovn-sb', '10.244.0.2') });
+    expect((await host.run(['test', '-S', '/var/lib/neutron/metadata_proxy'])).status).toBe(0);
+    expect(agent.output()).not.toContain('unbound');
+  });
+
   it('opens its socket and registers with its chassis', async () => {
     const { agent, host } = await node();
     expect((await host.run(['test', '-S', '/var/lib/neutron/metadata_proxy'])).status).toBe(0);
@@ -85,6 +95,12 @@ describe('neutron-ovn-metadata-agent', () => {
       'no southbound database',
       { change: (text) => text.replace(':6642', ':6643') },
       'Unable to open stream to tcp:ovn-sb:6643 to retrieve schema: Connection refused',
+      undefined,
+    ],
+    [
+      'a name, and no library for names',
+      { resolver: false },
+      'DNS support requires the python unbound library',
       undefined,
     ],
     ['no chassis', { controller: false }, 'Cannot find Chassis_Private with name=node1', undefined],

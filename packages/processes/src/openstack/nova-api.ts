@@ -15,6 +15,7 @@ import { apiDatabase, cell0, cellMapping, cellRows } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, externalEvents, findInstance, shownServer } from './nova-instances.ts';
 import { localObjects } from './nova-objects.ts';
+import { deleteServer, listServers } from './nova-server-list.ts';
 import { checkComputeVersions, hostOf, isUp, type NovaContext, registerService } from './nova-service.ts';
 import type { WsgiModule } from './uwsgi.ts';
 import { type ApiContext, apiContext, apiHandler, forbiddenReply, notFoundReply } from './wsgi-service.ts';
@@ -89,10 +90,8 @@ async function route(
     case 'servers': {
       if (request.method === 'POST' && part === 'remote-consoles') return remoteConsole(context, id ?? '');
       if (request.method === 'POST') return createServer(context, context.messaging, request, identity);
-      if (id === undefined || id === 'detail') {
-        const rows = await inCells(context, (schema) => [...tableOf(schema, 'instances').values()]);
-        return json(200, { servers: rows.map(shownServer) });
-      }
+      if (id === undefined || id === 'detail') return listServers(context, request, identity);
+      if (request.method === 'DELETE') return deleteServer(context, id);
       const found = await findInstance(context, id);
       return found === undefined ? notFoundReply() : json(200, { server: shownServer(found.row) });
     }

@@ -56,7 +56,14 @@ async function cloud(options: Options = {}) {
     programs: cloudPrograms,
     privileged: true,
     volumes,
-    directories: ['run/ovn', 'etc/openvswitch', 'var/lib/nova', 'var/lib/libvirt/qemu', 'etc/libvirt'],
+    directories: [
+      'run/ovn',
+      'etc/openvswitch',
+      'var/lib/nova',
+      'var/lib/nova/instances',
+      'var/lib/libvirt/qemu',
+      'etc/libvirt',
+    ],
     files: {
       '/usr/share/openvswitch/vswitch.ovsschema': '{}',
       '/etc/libvirt/qemu.conf': qemu,
@@ -106,13 +113,32 @@ async function cloud(options: Options = {}) {
     const shown = (await send('api', 8774, 'GET', `/v2.1/servers/${made.body['server']?.['id']}`)).body['server'];
     return { status: made.status, server: shown as unknown as { status: string; fault?: { message: string } } };
   };
-  return { create, compute, api };
+  return { create, compute, api, send, world };
 }
 
 describe('a server', () => {
   it('boots on a cloud that is wired well', async () => {
     const { create } = await cloud();
     expect((await create()).server).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'node1' });
+  });
+
+  it('is listed to whom it is shown, page by page, until it is deleted', async () => {
+    const { create, send, world } = await cloud();
+    for (let made = 0; made < 2; made++) await create();
+    const list = async (query: string) => {
+      const { body } = await send('api', 8774, 'GET', `/v2.1/servers?${query}`);
+      return body as unknown as { servers: { id: string; status: string }[]; servers_links?: unknown };
+    };
+    const { servers } = await list('all_tenants=1');
+    expect(servers.map(({ status }) => status)).toEqual(['ACTIVE', 'ACTIVE']);
+    const first = await list('all_tenants=1&limit=1');
+    expect(first).toMatchObject({ servers: [{ id: servers[0]?.id }], servers_links: [{ rel: 'next' }] });
+    const second = await list(`all_tenants=1&limit=1&marker=${first.servers[0]?.id}`);
+    expect(second.servers.map(({ id }) => id)).toEqual([servers[1]?.id]);
+    for (const { id } of servers) expect((await send('api', 8774, 'DELETE', `/v2.1/servers/${id}`)).status).toBe(204);
+    await world.clock.advance(10_000);
+    expect(await list('all_tenants=1&soft_deleted=true')).toEqual({ servers: [] });
+    expect((await send('api', 8774, 'DELETE', `/v2.1/servers/${servers[0]?.id}`)).status).toBe(404);
   });
 
   it.each<[string, Options, string, string]>([

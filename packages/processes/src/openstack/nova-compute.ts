@@ -89,6 +89,8 @@ class Compute {
     if (method === 'external_instance_event') this.#plug(parameters as string).done();
     else if (method === 'build_and_run_instance') {
       void spawn(this.#context, { ...tools, plugged: (port) => this.#plug(port).word }, parameters as BuildRequest);
+    } else if (method === 'terminate_instance') {
+      void this.#terminate(parameters as string);
     } else {
       throw new PythonError(
         'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
@@ -96,6 +98,22 @@ class Compute {
       );
     }
     return Promise.resolve(undefined);
+  }
+
+  /** Ends the guest, then its record. A guest that is gone already is no mistake. */
+  async #terminate(uuid: string): Promise<void> {
+    const { log } = this.#context;
+    try {
+      await this.#hypervisor.facts();
+      const domains = (await this.#hypervisor.libvirt?.domains()) ?? [];
+      if (domains.some((domain) => domain.uuid === uuid)) await this.#hypervisor.libvirt?.destroy(uuid);
+      await this.#objects.run('instance_destroy', { uuid });
+      log.info('nova.virt.libvirt.driver', `[instance: ${uuid}] Instance destroyed successfully.`);
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.exception('nova.compute.manager', `[instance: ${uuid}] Setting instance vm_state to ERROR`, error);
+      await this.#objects.run('instance_save', { uuid, vm_state: 'error', fault: error.message });
+    }
   }
 
   /** Neutron's word that a port is plugged, which may come before it is waited for. */

@@ -1,6 +1,7 @@
 import { type LibvirtConnection, LibvirtError, openLibvirt } from '../infrastructure/libvirt-protocol.ts';
 import type { Row } from '../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../oslo/python-error.ts';
+import { fileSystemSize } from '../program-support.ts';
 import { hostOf, type NovaContext } from './nova-service.ts';
 
 /** What a hypervisor offers. */
@@ -56,8 +57,10 @@ export class Hypervisor {
   }
 }
 
-/** What Placement is told of it. */
-export function inventoryOf({ config }: NovaContext, { vcpus, memoryMb }: HypervisorFacts): Row {
+/** What Placement is told of it, and of the file system of `instances_path`. */
+export function inventoryOf({ config, process }: NovaContext, { vcpus, memoryMb }: HypervisorFacts): Row {
+  const instances = config.text('DEFAULT', 'instances_path', '/var/lib/nova/instances');
+  const diskGb = Math.floor(fileSystemSize(process, instances) / 2 ** 30);
   const one = (total: number, reserved: number): Row => ({
     total,
     reserved,
@@ -69,6 +72,6 @@ export function inventoryOf({ config }: NovaContext, { vcpus, memoryMb }: Hyperv
   return {
     VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus', 0)),
     MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb', 512)),
-    DISK_GB: one(100, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
+    DISK_GB: one(diskGb, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
   };
 }

@@ -36,7 +36,7 @@ export async function createServer(
     }
     const build: BuildRequest = { uuid: newInstance(context), name, image: imageRef, networks: wanted, user };
     await api.transaction('INSERT', (schema) => {
-      tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name });
+      tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name, project_id: user.project });
       tableOf(schema, 'instance_mappings').set(build.uuid, { instance_uuid: build.uuid, cell: null });
     });
     void messaging.call('conductor', 'schedule_and_build_instances', build).catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { osloProgram, type ServiceContext } from '../oslo/service.ts';
 import { nameOf, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
+import { archiveDeletedRows, purgeShadowRows } from './nova-archive.ts';
 import {
   createCell,
   deleteCell,
@@ -39,19 +40,12 @@ const commands: Readonly<Record<string, Command>> = {
   'db version': { run: (context) => version(context, mainDatabase(context)) },
   'db online_data_migrations': { run: onlineDataMigrations, values: ['max-count'] },
   'db archive_deleted_rows': {
-    run: async (context) => {
-      await mainDatabase(context).transaction('DELETE', (schema) => tableOf(schema, 'instances').size);
-      return 0;
-    },
+    run: archiveDeletedRows,
     flags: ['verbose', 'until-complete', 'purge', 'all-cells', 'task-log'],
     values: ['max_rows', 'before', 'sleep'],
   },
   'db purge': {
-    run: async (context) => {
-      // 3: nothing was deleted.
-      await mainDatabase(context).transaction('DELETE', (schema) => tableOf(schema, 'instances').size);
-      return 3;
-    },
+    run: purgeShadowRows,
     flags: ['all', 'verbose', 'all-cells'],
     values: ['before'],
   },

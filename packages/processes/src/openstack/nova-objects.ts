@@ -25,6 +25,7 @@ export type NovaAction =
   | 'compute_node_get'
   | 'compute_node_save'
   | 'instance_save'
+  | 'instance_destroy'
   | 'console_token_create';
 
 /** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
@@ -112,6 +113,7 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
     Object.assign(row, parameters);
     return copy(row);
   },
+  instance_destroy: (schema, parameters) => tableOf(schema, 'instances').delete(String(parameters['uuid'])),
   console_token_create: (schema, parameters, { id }) => {
     const token = id();
     tableOf(schema, 'console_auth_tokens').set(token, { ...parameters, token });

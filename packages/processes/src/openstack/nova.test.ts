@@ -60,7 +60,7 @@ async function hypervisor(
     privileged: true,
     volumes,
     files,
-    directories: ['var/lib/nova'],
+    directories: ['var/lib/nova', 'var/lib/nova/instances'],
   });
   return {
     world,

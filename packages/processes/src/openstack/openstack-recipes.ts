@@ -71,7 +71,12 @@ export const openstackRecipes: readonly Recipe[] = [
     names: ['glance-api'],
     user: 'glance',
     programs: { 'glance-api': glanceApi, 'glance-manage': glanceManage },
-    files: { '/etc/glance/glance-api-paste.ini': pasteFiles.glance },
+    files: {
+      '/etc/glance/glance-api-paste.ini': pasteFiles.glance,
+      // One of the dozens.
+      '/etc/glance/metadefs/compute-libvirt.json':
+        '{ "namespace": "OS::Compute::Libvirt", "display_name": "libvirt Driver Options", "visibility": "public" }\n',
+    },
   }),
   serviceImage({
     names: ['placement-api'],

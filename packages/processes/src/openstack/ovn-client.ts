@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
-import { connectOvsdb, type OvsDatabase, type OvsdbReply } from '../infrastructure/ovsdb.ts';
+import { connectOvsdb, type OvsDatabase, type OvsdbReply, parseRemotes } from '../infrastructure/ovsdb.ts';
 import type { Log } from '../oslo/log.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { CommandError, pause, reasonOf } from '../program-support.ts';
@@ -17,6 +18,7 @@ export async function openIdl(
   database: OvsDatabase['name'],
 ): Promise<Connection> {
   try {
+    demandAddresses(process, log, remotes);
     const connection = await connectOvsdb(process, remotes);
     const { value = [] } = (await connection.call({ type: 'list' })) as OvsdbReply & { ok: true; value?: string[] };
     if (value.includes(database)) return connection;
@@ -31,6 +33,20 @@ export async function openIdl(
     log.error(logger, `Unable to open stream to ${remotes} to retrieve schema: ${reason}`);
   }
   throw new PythonError('Exception', `Could not retrieve schema from ${remotes}`);
+}
+
+/** Where Debian's python3-unbound puts its module; Kolla's images have none. */
+export const unboundModule = '/usr/lib/python3/dist-packages/unbound.py';
+
+/**
+ * Without the module `unbound` python-ovs resolves no name at all, not even one of /etc/hosts (ovs.dns_resolve, seen with
+ * 3.5.0). @throws SystemError ECONNREFUSED
+ */
+function demandAddresses({ files }: Process, log: Log, remotes: string): void {
+  const hosts = parseRemotes(remotes).flatMap(({ host }) => host ?? []);
+  if (files.exists(unboundModule) || hosts.length === 0 || hosts.some((host) => isIP(host) !== 0)) return;
+  log.error('ovsdbapp.backend.ovs_idl.vlog', 'DNS support requires the python unbound library');
+  throw new SystemError('ECONNREFUSED', 'Connection refused');
 }
 
 /**

@@ -1,6 +1,14 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { type OptionNames, parseCommandLine } from '../command-line.ts';
-import { CommandError, command, makeDirectories, nameOf, notModelled, reasonOf } from '../program-support.ts';
+import {
+  CommandError,
+  command,
+  fileSystemSize,
+  makeDirectories,
+  nameOf,
+  notModelled,
+  reasonOf,
+} from '../program-support.ts';
 import { resolvePath } from './state.ts';
 
 /** Absolute path of an operand, as seen from the caller's directory. */
@@ -19,7 +27,7 @@ function forEachOperand(process: Process, operands: readonly string[], verb: str
       each(process, absolutePath(process, operand), operand);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      process.stderr(`${nameOf(process)}: ${verb.replace('%', `'${operand}'`)}: ${reasonOf(error)}\n`);
+      process.stderr(`${nameOf(process)}: ${verb.replace('%', operand)}: ${reasonOf(error)}\n`);
       status = 1;
     }
   }
@@ -39,7 +47,7 @@ const mkdir = command((process) => {
   const line = options(process, { flags: ['p', 'v', 'parents'], values: ['m', 'mode'] });
   const text = line.value('m') ?? line.value('mode');
   const mode = text === undefined ? undefined : octal(process, text);
-  return forEachOperand(process, line.operands, 'cannot create directory %', (_process, path) => {
+  return forEachOperand(process, line.operands, "cannot create directory '%'", (_process, path) => {
     if (line.has('p') || line.has('parents')) {
       const existed = process.files.exists(path);
       makeDirectories(process, path);
@@ -49,11 +57,14 @@ const mkdir = command((process) => {
 });
 
 const rm = command((process) => {
-  const line = options(process, { flags: ['r', 'R', 'f', 'v', 'recursive', 'force'] });
+  const line = options(process, {
+    flags: ['r', 'R', 'f', 'v', 'recursive', 'force', 'one-file-system'],
+    values: ['preserve-root'],
+  });
   const force = line.has('f') || line.has('force');
   const recursive = line.has('r') || line.has('R') || line.has('recursive');
   if (force && line.operands.length === 0) return 0;
-  return forEachOperand(process, line.operands, 'cannot remove %', (_process, path) => {
+  return forEachOperand(process, line.operands, "cannot remove '%'", (_process, path) => {
     if (force && !process.files.exists(path)) return;
     if (process.files.isDirectory(path)) {
       if (!recursive) throw new SystemError('EISDIR', path);
@@ -72,7 +83,7 @@ function removeTree(process: Process, path: string): void {
 }
 
 const rmdir = command((process) =>
-  forEachOperand(process, options(process, {}).operands, 'failed to remove %', (_process, path) =>
+  forEachOperand(process, options(process, {}).operands, "failed to remove '%'", (_process, path) =>
     process.files.remove(path),
   ),
 );
@@ -102,7 +113,7 @@ const cp = command((process) => {
   const target = line.operands.at(-1);
   if (target === undefined || line.operands.length < 2) throw new CommandError(`cp: missing destination file operand`);
   const recursive = line.has('r') || line.has('R') || line.has('a');
-  return forEachOperand(process, line.operands.slice(0, -1), 'cannot stat %', (_process, path, operand) => {
+  return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) => {
     if (process.files.isDirectory(path) && !recursive) {
       throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
     }
@@ -114,7 +125,7 @@ const mv = command((process) => {
   const line = options(process, { flags: ['f', 'v', 'n'] });
   const target = line.operands.at(-1);
   if (target === undefined || line.operands.length < 2) throw new CommandError(`mv: missing destination file operand`);
-  return forEachOperand(process, line.operands.slice(0, -1), 'cannot stat %', (_process, path, operand) =>
+  return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) =>
     process.files.rename(path, destination(process, operand, target)),
   );
 });
@@ -130,8 +141,22 @@ const ln = command((process) => {
   return 0;
 });
 
+/** Says nothing of what is no link, and fails then. */
+const readlink = command((process) => {
+  let status = 0;
+  for (const operand of options(process, {}).operands) {
+    try {
+      process.stdout(`${process.files.readlink(absolutePath(process, operand))}\n`);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      status = 1;
+    }
+  }
+  return status;
+});
+
 const touch = command((process) =>
-  forEachOperand(process, options(process, {}).operands, 'cannot touch %', (_process, path) => {
+  forEachOperand(process, options(process, {}).operands, "cannot touch '%'", (_process, path) => {
     if (!process.files.exists(path)) process.files.write(path, '');
   }),
 );
@@ -146,7 +171,7 @@ const chmod = command((process) => {
   const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f'] });
   const [text = '', ...operands] = line.operands;
   const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
-  return forEachOperand(process, operands, 'changing permissions of %', (_process, path) =>
+  return forEachOperand(process, operands, "changing permissions of '%'", (_process, path) =>
     walk(process, path, line.has('R'), (each) => process.files.chmod(each, change(process.files.stat(each).mode))),
   );
 });
@@ -177,7 +202,7 @@ const chown = command((process) => {
   const [user = '', group] = owner.split(':');
   if (operands.length === 0)
     throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
-  return forEachOperand(process, operands, 'changing ownership of %', (_process, path) =>
+  return forEachOperand(process, operands, "changing ownership of '%'", (_process, path) =>
     walk(process, path, line.has('R'), (each) => {
       const facts = process.files.stat(each);
       const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
@@ -208,7 +233,7 @@ const ls = command((process) => {
     const bits = Array.from({ length: 9 }, (_, i) => ((mode >> (8 - i)) & 1 ? 'rwx'[i % 3] : '-')).join('');
     return `${letter}${bits} 1 ${uid} ${gid} ${size} ${name}\n`;
   };
-  return forEachOperand(process, operands, 'cannot access %', (_process, path, operand) => {
+  return forEachOperand(process, operands, "cannot access '%'", (_process, path, operand) => {
     if (process.files.stat(path).type !== 'directory' || line.has('d')) return process.stdout(show(path, operand));
     for (const name of process.files.list(path)) {
       if (name.startsWith('.') && !line.has('a') && !line.has('A')) continue;
@@ -231,6 +256,18 @@ const mktemp = command((process) => {
   return 0;
 });
 
+/** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
+const df = command((process) => {
+  const line = options(process, { flags: ['k'], values: ['output'] });
+  if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
+  let sizes = '';
+  const status = forEachOperand(process, line.operands, '%', (_process, path) => {
+    sizes += `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
+  });
+  if (sizes !== '') process.stdout(`1K-blocks\n${sizes}`);
+  return status;
+});
+
 /** Coreutils that work on files. */
 export const fileCommands: Readonly<Record<string, Program>> = {
   mkdir,
@@ -239,9 +276,11 @@ export const fileCommands: Readonly<Record<string, Program>> = {
   cp,
   mv,
   ln,
+  readlink,
   touch,
   chmod,
   chown,
   ls,
   mktemp,
+  df,
 };

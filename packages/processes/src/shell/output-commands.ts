@@ -13,7 +13,7 @@ export function echo(operands: readonly string[], alwaysEscapes: boolean): strin
   return `${escapes ? unescape(text) : text}${newline ? '\n' : ''}`;
 }
 
-/** What `printf format arguments...` prints: %s %d %i %x %o %c %b %q %%, width and precision; the format repeats. */
+/** What `printf format arguments...` prints: %s %d %i %x %X %o %c %b %q %%, width and precision; the format repeats. */
 export function printf(operands: readonly string[]): string {
   const [format = '', ...values] = operands[0] === '--' ? operands.slice(1) : operands;
   let text = '';
@@ -21,7 +21,7 @@ export function printf(operands: readonly string[]): string {
   do {
     const before = used;
     text += unescape(format).replaceAll(
-      /%([-0]?)(\d*)(?:\.(\d+))?([sdicxobq%])/g,
+      /%([-0]?)(\d*)(?:\.(\d+))?([sdicxXobq%])/g,
       (_all, flag: string, width: string, precision: string | undefined, kind: string) => {
         if (kind === '%') return '%';
         const value = values[used] ?? '';
@@ -43,6 +43,10 @@ function formatValue(kind: string, value: string, precision: string | undefined)
       return String(Number.parseInt(value || '0', 10));
     case 'x':
       return Number.parseInt(value || '0', 10).toString(16);
+    case 'X':
+      return Number.parseInt(value || '0', 10)
+        .toString(16)
+        .toUpperCase();
     case 'o':
       return Number.parseInt(value || '0', 10).toString(8);
     case 'c':

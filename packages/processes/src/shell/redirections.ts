@@ -39,6 +39,10 @@ async function redirect(state: ShellState, redirection: Redirection, substitute:
     case '<<<':
       return { ...descriptors, input: new Input(`${target}\n`) };
     case '<':
+      if (state.dialect === 'bash' && target.startsWith('/dev/tcp/')) {
+        await connects(state, target);
+        return { ...descriptors, input: new Input('') };
+      }
       return { ...descriptors, input: new Input(readInput(state, target)) };
     case '<&':
       if (target === '-') return { ...descriptors, input: new Input('') };
@@ -58,6 +62,18 @@ async function redirect(state: ShellState, redirection: Redirection, substitute:
     case '>>':
     default:
       return { ...descriptors, sinks: { ...descriptors.sinks, [descriptor]: open(state, target, operator === '>>') } };
+  }
+}
+
+/** bash's `/dev/tcp/host/port`: opens a connection, whatever is spoken there. @throws SystemError */
+async function connects({ process }: ShellState, path: string): Promise<void> {
+  const [, , , host = '', port] = path.split('/');
+  try {
+    (await process.network.connect(host, Number(port), 'raw')).close();
+  } catch (error) {
+    // The connection was made; what is spoken there is another matter.
+    if (error instanceof SystemError && error.code === 'EPROTO') return;
+    throw error;
   }
 }
 

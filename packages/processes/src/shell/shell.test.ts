@@ -32,13 +32,23 @@ describe('sh', () => {
     ['trap "echo bye" EXIT; echo hi', 'hi\nbye\n'],
     ['sleep 5 & P=$!; kill -0 $P && echo alive; wait $P; echo $?', 'alive\n0\n'],
     ['echo secret | sed -e "s/secret/x/" -e "s|x|[&]|"', '[x]\n'],
+    [String.raw`printf '%s' 'a\b' | sed -e 's/\\/\\\\/g' -e 's/\//|/'`, 'a\\\\b\n'],
     ['eval "a=5"; echo $a; export B=1; env | grep ^B=', '5\nB=1\n'],
     ['x=$(exit 3); echo $?', '3\n'],
     ['x=$(exit 3) || y=$?; echo $? $y', '0 3\n'],
     ['ulimit -Sn "$(ulimit -Hn)"; echo $?; ulimit -n 1048576 2>/dev/null; echo $?', '0\n1\n'],
+    ['printf "%04X\\n" 5672; ln -s /a /l; readlink /l /etc; echo $?', '1628\n/a\n1\n'],
+    ['echo a b > /tmp/f; grep -l a /tmp/f /etc/x 2>/dev/null; grep -h b /tmp/f /tmp/f', '/tmp/f\na b\na b\n'],
+    ['timeout 2 sleep 9; echo $?', '124\n'],
     ['echo a,b,c | cut -d, -f2; echo AbC | tr A-Z a-z', 'b\nabc\n'],
     ['until [ -S /x ] || [ $((n=n+1)) -gt 2 ]; do sleep .2; done; echo $n', '3\n'],
     ['grep -q kubepods /nowhere 2>/dev/null && exit 1; echo fine', 'fine\n'],
+    [
+      'df -k --output=size /tmp; echo $(($(df -k --output=size / | tail -n 1) / 1048576))',
+      '1K-blocks\n104857600\n100\n',
+    ],
+    ["grep '^MemTotal:' /proc/meminfo | tr -dc 0-9; echo; grep -c '^processor' /proc/cpuinfo", '8388608\n2\n'],
+    ['f() { export "A_$1=$(($3 > $2 ? $3 - $2 : 0))"; }; f x 3 7; f y 7 3; env | grep ^A_', 'A_x=4\nA_y=0\n'],
   ])('%s', async (script, output) => {
     expect(await shell(script, { env: { HOME: '/root' } })).toEqual({ status: 0, output });
   });

@@ -53,8 +53,12 @@ const hostname = command((process) => {
 });
 
 const date = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['u'], values: ['I'] });
-  const now = microTimestamp(process.clock);
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['u'], values: ['I', 'd', 'date'] });
+  const given = line.value('d') ?? line.value('date');
+  const [, days] = /^(\d+) days? ago$/.exec(given ?? '') ?? [];
+  if (given !== undefined && days === undefined) notModelled(process, given);
+  const moment = process.clock.now() - Number(days ?? 0) * 86_400_000;
+  const now = microTimestamp({ now: () => moment });
   const format = line.operands[0];
   if (format === undefined) process.stdout(`${now.slice(0, 19)}Z\n`);
   else if (!format.startsWith('+')) notModelled(process, format);
@@ -68,7 +72,7 @@ const date = command((process) => {
       S: now.slice(17, 19),
       F: now.slice(0, 10),
       T: now.slice(11, 19),
-      s: String(Math.floor(process.clock.now() / 1000)),
+      s: String(Math.floor(moment / 1000)),
       '%': '%',
     };
     process.stdout(
@@ -159,7 +163,11 @@ const timeout = command(async (process) => {
   };
   const deadline = { clock: process.clock, ms: duration(process, limit), reason };
   using scope = abortScope({ parents: [process.signal], deadline });
-  const status = await process.run(argv, { signal: scope.signal });
+  const ended = new Promise<number>((resolve) =>
+    scope.signal.addEventListener('abort', () => resolve(143), { once: true }),
+  );
+  // What a signal finds in a system call, such as a connection being opened, it ends there.
+  const status = await Promise.race([process.run(argv, { signal: scope.signal }), ended]);
   return late ? 124 : status;
 });
 

@@ -68,10 +68,10 @@ function regularExpression(process: Process, pattern: string, extended: boolean,
 
 const grep = command((process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['q', 'v', 'i', 'E', 'F', 'c', 'o', 's', 'x', 'w', 'n', 'l', 'quiet', 'r'],
+    flags: ['q', 'v', 'i', 'E', 'F', 'c', 'o', 's', 'x', 'w', 'n', 'l', 'h', 'a', 'quiet', 'r'],
     values: ['e', 'm'],
   });
-  if (line.has('r') || line.has('w') || line.has('l')) notModelled(process, '-r, -w, -l');
+  if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
   const operands = [...line.operands];
   const patterns = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
   const expressions = patterns.map((pattern) => {
@@ -82,11 +82,15 @@ const grep = command((process) => {
   const { texts, failed } = inputs(process, operands, line.has('s'));
   let matches = 0;
   for (const { name, text } of texts) {
-    const prefix = operands.length > 1 ? `${name}:` : '';
+    const prefix = operands.length > 1 && !line.has('h') ? `${name}:` : '';
     for (const [index, candidate] of linesOf(text).entries()) {
       const match = expressions.map((expression) => expression.exec(candidate)).find((found) => found !== null);
       if ((match !== undefined) === line.has('v')) continue;
       matches += 1;
+      if (line.has('l')) {
+        process.stdout(`${name}\n`);
+        break;
+      }
       if (line.has('q') || line.has('quiet') || line.has('c')) continue;
       const number = line.has('n') ? `${index + 1}:` : '';
       process.stdout(`${prefix}${number}${line.has('o') && match ? match[0] : candidate}\n`);
@@ -125,9 +129,14 @@ const sed = command((process) => {
 
 function substitution(process: Process, script: string, extended: boolean): (line: string) => string {
   const separator = script[1] ?? '';
-  const parts = script
-    .slice(2)
-    .split(new RegExp(`(?<!\\\\)${separator.replace(/[.*+?^${}()|[\]\\/]/, String.raw`\$&`)}`));
+  const parts = [''];
+  for (let i = 2; i < script.length; i += 1) {
+    // A backslash takes the next character along, be it a separator or a backslash.
+    const piece = script[i] === '\\' ? script.slice(i, i + 2) : (script[i] ?? '');
+    if (piece === separator) parts.push('');
+    else parts[parts.length - 1] += piece;
+    i += piece.length - 1;
+  }
   if (!script.startsWith('s') || parts.length !== 3 || !/^[gI]*$/.test(parts[2] as string))
     notModelled(process, `the script ${script}`);
   const [pattern, replacement, flags] = parts as [string, string, string];

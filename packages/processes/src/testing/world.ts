@@ -20,6 +20,7 @@ import {
   segments,
   type Volume,
 } from '../../../sandbox/src/nodes/file-tree.ts';
+import { unboundModule } from '../openstack/ovn-client.ts';
 
 /** A container of a test: its files stay when it is started again. */
 export interface ContainerOptions {
@@ -144,11 +145,17 @@ export class World {
   }
 }
 
+/** What the kernel tells of its machine. */
+const machine = {
+  '/proc/cpuinfo': 'processor\t: 0\n\nprocessor\t: 1\n\n',
+  '/proc/meminfo': 'MemTotal:        8388608 kB\n',
+};
+
 /** A container of the world: programs run in it. */
 export class Container {
   readonly #world: World;
   readonly #options: ContainerOptions;
-  readonly #root = emptyVolume();
+  readonly #root = emptyVolume({ capacity: 100 * 2 ** 30 });
   #pid = 0;
 
   constructor(world: World, options: ContainerOptions) {
@@ -162,7 +169,9 @@ export class Container {
       node.uid = uid;
       node.gid = uid;
     }
-    for (const [path, content] of Object.entries(options.files ?? {})) plant(this.#root.root, path, fileNode(content));
+    // As Debian's images: python-ovs resolves names.
+    const files = { [unboundModule]: '', ...machine, ...options.files };
+    for (const [path, content] of Object.entries(files)) plant(this.#root.root, path, fileNode(content));
   }
 
   /** The container's files as its user sees them. */

@@ -1,7 +1,8 @@
 import { Glance } from '../../api/glance.ts';
 import type { Context } from '../../engine/context.ts';
+import { nightly } from '../../engine/schedule.ts';
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/sections.ts';
-import { defineService } from '../../engine/service.ts';
+import { defineService, type Schedule } from '../../engine/service.ts';
 
 /**
  * Images, on one volume that one pod at a time can use (phase 1 plan, task 14): an update stops the old pod first, so
@@ -35,6 +36,7 @@ export const glance = defineService<Glance>({
   },
   config: (context) => ({ main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) } } }),
   volumes: ({ spec }) => [{ suffix: 'images', size: '10Gi', ...spec.storage }],
+  single: ['api'],
   components: ({ named }) => ({
     api: {
       workload: 'Deployment',
@@ -58,8 +60,46 @@ export const glance = defineService<Glance>({
       mounts: [{ path: '/var/lib/glance', scratch: true }],
       runs: [{ name: 'db-sync', command: ['glance-manage', 'db_sync'] }],
     },
+    {
+      // Leaves alone what is there: definitions that were changed stay.
+      suffix: 'load-metadefs',
+      step: 'MetadataDefinitionsReady',
+      needs: ['MigrationReady'],
+      image: 'glance-api',
+      mounts: [{ path: '/var/lib/glance', scratch: true }],
+      runs: [{ name: 'load-metadefs', command: ['glance-manage', 'db_load_metadefs'] }],
+    },
   ],
+  schedules: (context) => [housekeeping(context)],
 });
+
+/** Exact names, as Glance compares them: it knows no networks. */
+const insideHosts = [
+  '169.254.169.254',
+  'fd00:ec2::254',
+  'metadata.google.internal',
+  'localhost',
+  '127.0.0.1',
+  '::1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+];
+
+/** Not `purge_images_table`: the rows of images themselves keep their identifiers from being used again (OSSN-0075). */
+function housekeeping(context: Context<Glance>): Schedule {
+  const { schedule, suspend = false, purgeAfterDays = 30 } = context.spec.housekeeping ?? {};
+  const age = ['--age_in_days', String(purgeAfterDays), '--max_rows', '10000'];
+  return {
+    suffix: 'db-purge',
+    image: 'glance-api',
+    mounts: [{ path: '/var/lib/glance', scratch: true }],
+    runs: [{ name: 'db-purge', command: ['glance-manage', 'db', 'purge', ...age] }],
+    cron: schedule ?? nightly(context, 'db-purge'),
+    suspend,
+    deadlineSeconds: 3600,
+  };
+}
 
 function configuration(context: Context<Glance>) {
   return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), {
@@ -68,6 +108,13 @@ function configuration(context: Context<Glance>) {
     local: { filesystem_store_datadir: '/var/lib/glance/images' },
     os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
     os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
+    // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
+    // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
+    import_filtering_opts: {
+      allowed_schemes: '[https]',
+      allowed_ports: '[443]',
+      disallowed_hosts: `[${insideHosts.join(',')}]`,
+    },
     paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
     oslo_messaging_notifications: { driver: 'noop' },
   });

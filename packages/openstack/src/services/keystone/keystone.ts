@@ -117,9 +117,10 @@ export const keystone = defineService<Keystone>({
 function configuration(context: Context<Keystone>) {
   const { spec } = context;
   return sections(logging, proxied, database(context, 'keystone'), cache(context), {
-    // Hashes take 72 bytes: what is longer is refused, not cut silently.
+    // Plain bcrypt takes 72 bytes, and the secrets of application credentials have 86. Hashes tell by their prefix how
+    // they were made, so those that are there stay valid. What is longer than 4096 bytes is refused, not cut silently.
     DEFAULT: { strict_password_check: true },
-    identity: { max_password_length: 72 },
+    identity: { password_hash_algorithm: 'bcrypt_sha256' },
     token: { provider: 'fernet', expiration: spec.tokenExpiration ?? 3600 },
     fernet_tokens: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
     fernet_receipts: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },

@@ -18,7 +18,7 @@ export function serverConfiguration(context: Context<Neutron>): Layer {
     {
       DEFAULT: {
         core_plugin: 'ml2',
-        service_plugins: 'ovn-router',
+        service_plugins: 'ovn-router,qos,trunk,port_forwarding,segments,log',
         auth_strategy: 'keystone',
         state_path: '/var/lib/neutron',
         api_paste_config: '/etc/neutron/api-paste.ini',
@@ -57,7 +57,7 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
       mechanism_drivers: 'ovn',
       type_drivers: 'local,flat,vlan,geneve',
       tenant_network_types: networkTypes.join(','),
-      extension_drivers: 'port_security',
+      extension_drivers: 'port_security,qos',
       overlay_ip_version: 4,
     },
     ml2_type_geneve: { vni_ranges: '1:65535', max_header_size: 38 },
@@ -69,6 +69,9 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
       ovn_sb_connection: ovn.southbound,
       ovn_l3_scheduler: 'leastloaded',
       ovn_metadata_enabled: true,
+      // None for subnets that name none (neutron/common/ovn/utils.py, get_dhcp_dns_servers): the default is the name
+      // server of Neutron's own pod, which is the cluster's.
+      dns_servers: '0.0.0.0,::',
       // A sync at every start of a server is a load on both databases and hides what went wrong: repair is a Job's work.
       neutron_sync_mode: 'off',
     },

@@ -1,4 +1,6 @@
 import { Neutron } from '../../api/neutron.ts';
+import type { OVNNetwork } from '../../api/ovn-network.ts';
+import { ovsdbPeer } from '../../engine/connected.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel } from '../../engine/names.ts';
 import { type Component, defineService } from '../../engine/service.ts';
@@ -34,7 +36,7 @@ export const neutron = defineService<Neutron>({
       nova_metadata_host: 'spec.novaRef',
       nova_metadata_port: 'spec.novaRef',
       metadata_proxy_shared_secret: 'spec.metadataSecretName',
-      metadata_proxy_socket: 'nothing: the probe looks there',
+      metadata_proxy_socket: "nothing: guests' requests arrive there",
     },
     ml2: { mechanism_drivers: 'spec.mechanism', tenant_network_types: 'spec.networkTypes' },
     ml2_type_flat: { flat_networks: 'spec.bridgeMappings' },
@@ -55,6 +57,8 @@ export const neutron = defineService<Neutron>({
           },
         ]
       : [],
+  // Its agents are on every chassis.
+  groups: ({ reference }) => ((reference('ovnRef')?.['spec'] ?? {}) as OVNNetwork['spec']).nodeGroups ?? [],
   config: (context) => ({
     main: {
       '/etc/neutron/neutron.conf': { oslo: serverConfiguration(context) },
@@ -75,9 +79,13 @@ export const neutron = defineService<Neutron>({
       mounts: state,
       resources: { cpu: '50m', memory: '384Mi' },
     },
-    'rpc-server': worker('neutron-rpc-server'),
-    'periodic-workers': worker('neutron-periodic-workers'),
-    'ovn-maintenance-worker': worker('neutron-ovn-maintenance-worker'),
+    'rpc-server': worker('neutron-rpc-server', [`${context.broker.host}:${context.broker.port}`]),
+    // What it asks now and then, the database, it is connected to only while it asks.
+    'periodic-workers': worker('neutron-periodic-workers', []),
+    'ovn-maintenance-worker': worker('neutron-ovn-maintenance-worker', [
+      ovsdbPeer(context.ovn.northbound),
+      ovsdbPeer(context.ovn.southbound),
+    ]),
     'metadata-agent': metadataAgent(context),
   }),
   jobs: () => [
@@ -112,12 +120,13 @@ const files = [
 const state = [{ path: '/var/lib/neutron', scratch: true }] as const;
 
 /** Begins after the API: OVN's hash ring, which says who handles an event, is empty until the API's workers are in it. */
-function worker(program: string): Component {
+function worker(program: string, to: readonly string[]): Component {
   return {
     workload: 'Deployment',
     step: 'WorkersReady',
     image: 'neutron-server',
     runs: { command: [program, ...files] },
+    health: { connected: program, to },
     mounts: state,
     resources: { cpu: '25m', memory: '256Mi' },
   };
@@ -136,7 +145,8 @@ function metadataAgent(context: Context<Neutron>): Component {
     nodeAgent: { nodes: { [cloudLabel]: context.cloud }, privileged: true },
     init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42435:42435', '/var/lib/neutron'] } }],
     runs: { command: ['neutron-ovn-metadata-agent', '--config-file', '/etc/neutron/neutron_ovn_metadata_agent.ini'] },
-    health: { exec: ['test', '-S', '/var/lib/neutron/metadata_proxy'] },
+    // The socket outlives the program: only a connection that is alive says that somebody is behind it.
+    health: { connected: 'neutron-ovn-metadata-agent', to: [ovsdbPeer(context.ovn.southbound)] },
     env: { OS_DEFAULT__HOST: { field: 'spec.nodeName' } },
     mounts: [
       { path: '/var/lib/neutron', host: 'DirectoryOrCreate', shared: true },

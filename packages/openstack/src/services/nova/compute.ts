@@ -3,13 +3,14 @@ import type { NodeGroup, Nova } from '../../api/nova.ts';
 import { OpenStackControlPlane } from '../../api/openstack-control-plane.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, computeLabel } from '../../engine/names.ts';
-import { type ClaimedGroup, type Variant, variants } from '../../engine/node-groups.ts';
+import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent } from '../../engine/service.ts';
 import type { NodeFacts } from '../../engine/surroundings.ts';
 import { modules } from '../../infrastructure/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import type { ComputeAgents } from './configuration.ts';
-import { startCompute, startLibvirt, startVirtlogd } from './scripts.ts';
+import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
+import { startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
 
 /** The node groups: those of the spec, else one named `default`. */
 export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): readonly NodeGroup[] {
@@ -22,21 +23,25 @@ export function claimedGroups(spec: Pick<Nova['spec'], 'nodeGroups' | 'computeRe
   return nodeGroups ?? [{ name: 'default', ...(computeReplicas === undefined ? {} : { replicas: computeReplicas }) }];
 }
 
-/** What is wrong with node groups: cells that do not exist, and what only a control plane can pass on to OVN. */
+/** What is wrong with node groups: cells that do not exist, requests said twice, what only a control plane passes on to OVN. */
 export function groupProblems(context: Context<Nova>): string[] {
   const { spec, resource } = context;
   const cells = cellsOf(context).map(({ name }) => name);
   const alone = controllerOf(resource)?.kind !== OpenStackControlPlane.kind;
-  return groupsOf(spec).flatMap(({ name, cell, bridgeMappings, gateway }) => {
+  return groupsOf(spec).flatMap(({ name, cell, guests, bridgeMappings, tunnelNetwork, gateway }) => {
     const at = `spec.nodeGroups[name=${name}]`;
     const stray = [
       ...(bridgeMappings === undefined ? [] : ['bridgeMappings']),
+      ...(tunnelNetwork === undefined ? [] : ['tunnelNetwork']),
       ...(gateway === undefined ? [] : ['gateway']),
     ];
     return [
       ...(cell === undefined || cells.includes(cell)
         ? []
         : [`${at}.cell: there is no cell ${cell}; known are ${cells.join(', ')}`]),
+      ...(guests === undefined || spec.components?.libvirt?.resources === undefined
+        ? []
+        : [`${at}.guests: spec.components.libvirt.resources says otherwise; remove one of the two`]),
       ...(alone ? stray : []).map(
         (field) => `${at}.${field}: without a control plane, set it in spec.nodeGroups of the OVNNetwork`,
       ),
@@ -44,41 +49,43 @@ export function groupProblems(context: Context<Nova>): string[] {
   });
 }
 
-/** The claimed nodes that run guests: those of Nova's groups, not those that are mere chassis. */
+/**
+ * The nodes that are to be hosts: claimed for guests, and their agents have been up. One that is not up yet is left out,
+ * so that it keeps no other from becoming a host; one that is off stays, so that nothing runs again when it comes back.
+ */
 export function computeNodes(context: Context<Nova>): readonly NodeFacts[] {
-  return context.surroundings.nodes.filter(({ labels }) => labels[computeLabel] === 'true');
+  return context.surroundings.nodes.filter(({ labels, joined }) => labels[computeLabel] === 'true' && joined);
 }
 
-interface Hypervisor {
+interface Hypervisor extends GroupAgents {
+  readonly name: string;
   readonly virtType: 'kvm' | 'qemu';
   readonly cell: Cell;
   readonly config: NodeGroup['config'];
+  readonly guests: NodeGroup['guests'];
 }
 
-/** Groups whose hypervisors differ, each with the groups that are alike. */
-function hypervisors(context: Context<Nova>): Variant<Hypervisor>[] {
+/** What the hypervisors of each group are. */
+function hypervisors(context: Context<Nova>): Hypervisor[] {
   const { spec } = context;
   const cells = cellsOf(context);
-  const groups = groupsOf(spec).map(({ name, virtType, cell, config }) => ({
+  return groupsOf(spec).map(({ name, virtType, cell, config, guests }) => ({
+    ...agentsOf(name),
     name,
-    value: {
-      virtType: virtType ?? spec.virtType ?? 'kvm',
-      cell: cells.find((one) => one.name === cell) ?? (cells[0] as Cell),
-      config,
-    },
+    virtType: virtType ?? spec.virtType ?? 'kvm',
+    cell: cells.find((one) => one.name === cell) ?? (cells[0] as Cell),
+    config,
+    guests,
   }));
-  return variants(groups);
 }
 
-/** One set of configuration for each kind of hypervisor. */
+/** One set of configuration for each group. */
 export function computeAgents(context: Context<Nova>): ComputeAgents[] {
-  return hypervisors(context).map(({ suffix, groups, value: { virtType, cell, config } }) => ({
+  return hypervisors(context).map(({ suffix, name, virtType, cell, config, guests }) => ({
     config: `compute${suffix}`,
     virtType,
     cell,
-    user: [
-      { path: `spec.nodeGroups[name=${(groups ?? groupsOf(context.spec).map(({ name }) => name))[0]}].config`, config },
-    ],
+    user: [{ path: `spec.nodeGroups[name=${name}].config`, config, owned: ownedByGuests(guests) }],
   }));
 }
 
@@ -88,21 +95,23 @@ export function computeAgents(context: Context<Nova>): ComputeAgents[] {
  * servers from their records.
  */
 export function computeComponents(context: Context<Nova>): Record<string, Component> {
-  const nodes = { [cloudLabel]: context.cloud, [computeLabel]: 'true' };
-  const nodeAgent = (groups?: readonly string[]): NodeAgent => ({
-    nodes,
-    ...(groups === undefined ? {} : { groups }),
+  const hosts = { [cloudLabel]: context.cloud, [computeLabel]: 'true' };
+  const nodeAgent = (group: Pick<GroupAgents, 'nodes'> = { nodes: {} }): NodeAgent => ({
+    nodes: { ...hosts, ...group.nodes },
     privileged: true,
   });
-  const computes = hypervisors(context).map(({ suffix, groups }): [string, Component] => [
+  const outliving = (group?: Pick<GroupAgents, 'nodes'>): NodeAgent => ({ ...nodeAgent(group), hostPID: true });
+  const groups = hypervisors(context);
+  const computes = groups.map(({ suffix, nodes, guests }): [string, Component] => [
     `compute${suffix}`,
     {
-      ...agent('nova-compute', nodeAgent(groups)),
+      ...agent('nova-compute', nodeAgent({ nodes })),
       variantOf: 'compute',
       config: `compute${suffix}`,
       init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42436:42436', '/var/lib/nova'] } }],
-      runs: { script: startCompute },
-      health: { exec: ['test', '-s', '/var/lib/nova/compute_id'] },
+      runs: { script: guests === undefined ? startCompute : startComputeWithin },
+      // Its files outlive it: only a connection that is alive says that it hears what it is asked.
+      health: { connected: 'nova-compute', to: [`${context.broker.host}:${context.broker.port}`] },
       // Longer than nova's graceful_shutdown_timeout of 60 s.
       graceSeconds: 90,
       env: {
@@ -110,30 +119,22 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         OS_DEFAULT__MY_IP: { field: 'status.hostIP' },
         OS_VNC__SERVER_LISTEN: { field: 'status.hostIP' },
         OS_VNC__SERVER_PROXYCLIENT_ADDRESS: { field: 'status.hostIP' },
+        ...guestVariables(guests),
       },
       mounts: [...shared, { path: '/run/openvswitch', host: 'DirectoryOrCreate' }, modules],
       resources: { cpu: '50m', memory: '384Mi' },
     },
   ]);
-  const outliving: NodeAgent = { ...nodeAgent(), hostPID: true };
-  return {
-    virtlogd: {
-      ...agent('nova-libvirt', outliving),
-      user: 'root',
-      config: 'virtlogd',
-      runs: { script: startVirtlogd },
-      health: { exec: ['test', '-S', '/run/libvirt/virtlogd-sock'] },
-      // virtlogd outlives its pod, and the pod's own files with it are gone (seen live: no further guest starts).
-      mounts: [...shared, { path: '/var/log/libvirt', host: 'DirectoryOrCreate' }, cgroups],
-      resources: { cpu: '10m', memory: '64Mi' },
-    },
-    libvirt: {
-      ...agent('nova-libvirt', outliving),
+  const libvirts = groups.map(({ suffix, nodes, guests }): [string, Component] => [
+    `libvirt${suffix}`,
+    {
+      ...agent('nova-libvirt', outliving({ nodes })),
+      variantOf: 'libvirt',
       user: 'root',
       config: 'libvirt',
       runs: { script: startLibvirt },
       health: { exec: ['virsh', '-c', 'qemu:///system', 'version'], periodSeconds: 10 },
-      env: { POD_UID: { field: 'metadata.uid' } },
+      env: { POD_UID: { field: 'metadata.uid' }, ...guestVariables(guests) },
       mounts: [
         ...shared,
         { path: '/etc/libvirt/qemu', host: 'DirectoryOrCreate' },
@@ -142,9 +143,21 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         modules,
         cgroups,
       ],
-      resources: { cpu: '50m', memory: '256Mi' },
+      resources: libvirtRequests(guests),
     },
-    ...Object.fromEntries(computes),
+  ]);
+  return {
+    virtlogd: {
+      ...agent('nova-libvirt', outliving()),
+      user: 'root',
+      config: 'virtlogd',
+      runs: { script: startVirtlogd },
+      health: { exec: ['test', '-S', '/run/libvirt/virtlogd-sock'] },
+      // virtlogd outlives its pod, and the pod's own files with it are gone (seen live: no further guest starts).
+      mounts: [...shared, { path: '/var/log/libvirt', host: 'DirectoryOrCreate' }, cgroups],
+      resources: { cpu: '10m', memory: '64Mi' },
+    },
+    ...Object.fromEntries([...libvirts, ...computes]),
   };
 }
 

@@ -20,8 +20,9 @@ import { type Cell, cellsOf } from './cells.ts';
 const file = '/etc/nova/nova.conf';
 
 /**
- * Who knows what: API, scheduler and super-conductor know the API's database and cell0; a cell's conductor and proxies
- * know their cell; what sets cells up knows both; hypervisors know no database at all (production rules 8, 16).
+ * Who knows what: API, scheduler and super-conductor know the API's database and cell0; a cell's proxies know their cell;
+ * its conductor and what sets it up know that and the API's database; hypervisors know no database at all (production
+ * rules 8, 16).
  */
 export function configSets(context: Context<Nova>, agents: readonly ComputeAgents[]): Record<string, ConfigFiles> {
   const cells = cellsOf(context).flatMap((cell): [string, ConfigFiles][] => [
@@ -99,7 +100,7 @@ function apiConfiguration(context: Context<Nova>): Layer {
   );
 }
 
-/** A cell's conductor and proxies. */
+/** A cell's proxies. */
 function cellConfiguration(context: Context<Nova>, cell: Cell): Layer {
   const { consolePublicHostname } = context.spec;
   return sections(

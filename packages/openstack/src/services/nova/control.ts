@@ -12,15 +12,16 @@ export function controlComponents(context: Context<Nova>): Record<string, Compon
   const cells = cellsOf(context).flatMap(({ name }): [string, Component][] => [
     [
       `${name}-conductor`,
-      { ...program('nova-conductor', 'nova-conductor'), config: name, variantOf: 'cell-conductor', mounts: state },
+      // nova-compute asks it for server groups, which only the API's database has: without that no server of one starts.
+      { ...program(context, 'nova-conductor'), config: `${name}-manage`, variantOf: 'cell-conductor' },
     ],
     [`${name}-novncproxy`, consoleProxy(context, name)],
   ]);
   const components: Record<string, Component> = {
     api: { ...application('nova.wsgi.osapi_compute:application', 8774), exposed: 'api' },
     metadata: application('nova.wsgi.metadata:application', metadataPort),
-    scheduler: program('nova-scheduler', 'nova-scheduler'),
-    conductor: program('nova-conductor', 'nova-conductor'),
+    scheduler: program(context, 'nova-scheduler'),
+    conductor: program(context, 'nova-conductor'),
     ...Object.fromEntries(cells),
   };
   return Object.fromEntries(
@@ -48,11 +49,12 @@ function application(wsgi: string, port: number): Component {
   };
 }
 
-function program(image: string, name: string): Component {
+function program({ broker }: Context<Nova>, name: string): Component {
   return {
     workload: 'Deployment',
-    image,
+    image: name,
     runs: { command: [name, ...file] },
+    health: { connected: name, to: [`${broker.host}:${broker.port}`] },
     mounts: state,
     graceSeconds: 70,
     resources: { cpu: '50m', memory: '256Mi' },

@@ -3,7 +3,7 @@ import { type Context, databaseName } from '../../engine/context.ts';
 import type { Job } from '../../engine/service.ts';
 import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
 import { computeNodes } from './compute.ts';
-import { discoverHosts, setUpCells } from './scripts.ts';
+import { hostDiscovery, setUpCells } from './scripts.ts';
 
 const state = [{ path: '/var/lib/nova', scratch: true }] as const;
 
@@ -52,8 +52,7 @@ export function novaJobs(context: Context<Nova>): Job[] {
       image: 'nova-conductor',
       config: `${first?.name}-manage`,
       mounts: state,
-      env: { NODES: nodes.join(' ') },
-      runs: [{ name: 'host-discovery', script: discoverHosts }],
+      ...hostDiscovery(nodes),
     },
   ];
 }

@@ -1,10 +1,12 @@
 import { Nova } from '../../api/nova.ts';
 import { nodeClaims } from '../../engine/node-groups.ts';
 import { defineService } from '../../engine/service.ts';
+import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
-import { claimedGroups, computeAgents, computeComponents, groupProblems } from './compute.ts';
+import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
 import { controlComponents } from './control.ts';
+import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
@@ -38,10 +40,15 @@ export const nova = defineService<Nova>({
     neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
     vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
   },
-  claims: (context) => nodeClaims(context.resource, claimedGroups(context.spec), { compute: true }),
+  claims: ({ resource, spec, release }) => {
+    const cleaner = nodeCleaner(resource, { service: 'nova', spec, release });
+    return nodeClaims(resource, claimedGroups(spec), { compute: true, cleaner });
+  },
+  groups: ({ spec }) => groupsOf(spec),
   config: (context) => configSets(context, computeAgents(context)),
   components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
   jobs: novaJobs,
+  schedules: (context) => [novaHousekeeping(context)],
   needs: { MigrationReady: ['CellsReady'], HostsReady: ['AgentsReady', 'DeploymentReady'] },
   problems: (context) => {
     const messages = groupProblems(context);

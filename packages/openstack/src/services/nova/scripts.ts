@@ -1,3 +1,6 @@
+import type { Job } from '../../engine/service.ts';
+import { endFormer, former } from '../../infrastructure/outliving.ts';
+
 /**
  * Leaves the pod's control groups, in every hierarchy of version 1 and in version 2: what is started from here on is
  * not killed with the pod. Run on version 1 and the hybrid layout; `0` is the writing process itself.
@@ -27,10 +30,16 @@ if grep -q kubepods /proc/self/cgroup; then
 fi
 `;
 
-/** Finds the process that an earlier container of the node has left: its pid, and whether it still runs. */
-const former = (program: string) => `pidfile=/run/libvirt/${program}.pid
-pid=$(cat "$pidfile" 2> /dev/null) || pid=
-runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = ${program} ]; }
+/**
+ * Gives guests as much of the processors as the group of all pods gets, when both want them: the kubelet weighs that by
+ * the processors of the node (`cpu.shares`, or `cpu.weight` as runc converts it). A new group weighs as one processor.
+ */
+const weighGuests = `processors=\${GUESTS_CPUS:-$(grep -c '^processor' /proc/cpuinfo)}
+if [ "$processors" -gt 256 ]; then processors=256; fi
+for group in /host/cgroup/openstack /host/cgroup/*/openstack; do
+  if [ -f "$group/cpu.shares" ]; then echo "$((processors * 1024))" > "$group/cpu.shares"; fi
+  if [ -f "$group/cpu.weight" ]; then echo "$((1 + (processors * 1024 - 2) * 9999 / 262142))" > "$group/cpu.weight"; fi
+done
 `;
 
 /**
@@ -39,21 +48,13 @@ runs() { [ -n "$1" ] && [ "$(cat "/proc/$1/comm" 2> /dev/null)" = ${program} ]; 
  * holds the files of its successor: that one ends it first.
  */
 export const startLibvirt = `# libvirtd of this node. Its guests outlive it.
-${leaveControlGroups}identity=/var/lib/libvirt/host-uuid
+${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
 if [ ! -s "$identity" ]; then echo "$POD_UID" > "$identity"; fi
 cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
 if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
-${former('libvirtd')}seconds=0
-while runs "$pid"; do
-  echo "libvirtd $pid has outlived its container: it is ended"
-  if [ "$seconds" -lt 20 ]; then kill "$pid" || true; else kill -KILL "$pid" || true; fi
-  seconds=$((seconds + 1))
-  sleep 1
-done
-rm -f "$pidfile"
-until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
+${endFormer('libvirtd')}until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
 # Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
 ulimit -Sn "$(ulimit -Hn)"
 exec libvirtd --pid-file "$pidfile"
@@ -87,12 +88,29 @@ cat "$log" >&2
 exit 1
 `;
 
-/** nova-compute, which needs libvirtd first. */
-export const startCompute = `# nova-compute of this node.
+/** nova-compute, which needs libvirtd first; `before` runs before it is waited for. */
+const computeOf = (before: string) => `# nova-compute of this node.
 mkdir -p /var/lib/nova/instances /var/lib/nova/tmp
-until [ -S /run/libvirt/libvirt-sock ]; do sleep 1; done
+${before}until [ -S /run/libvirt/libvirt-sock ]; do sleep 1; done
 exec nova-compute --config-file /etc/nova/nova.conf
 `;
+
+/** nova-compute whose guests may use the whole node. */
+export const startCompute = computeOf('');
+
+/**
+ * nova-compute whose guests may use a part of the node: Nova is told what is left of it, which only the node knows. It
+ * counts disks in whole GiB and rounds up what is reserved, so that the disk's size is rounded down here as well.
+ */
+export const startComputeWithin = computeOf(`reserve() {
+  if [ -n "$2" ]; then export "OS_DEFAULT__RESERVED_HOST_$1=$(($3 > $2 ? $3 - $2 : 0))"; fi
+}
+memory=$(grep '^MemTotal:' /proc/meminfo | tr -dc 0-9)
+disk=$(df -k --output=size /var/lib/nova/instances | tail -n 1)
+reserve CPUS "\${GUESTS_CPUS-}" "$(grep -c '^processor' /proc/cpuinfo)"
+reserve MEMORY_MB "\${GUESTS_MEMORY_MB-}" "$((memory / 1024))"
+reserve DISK_MB "\${GUESTS_DISK_MB-}" "$((disk / 1048576 * 1024))"
+`);
 
 /** Maps cell0 and one cell; a second run brings the mappings up to date. */
 export const setUpCells = `# Cells are templates: every process fills in its own account.
@@ -117,6 +135,20 @@ else
     --database_connection "$CELL_DATABASE" --transport-url "$CELL_TRANSPORT"
 fi
 `;
+
+/** Longest list that one variable carries: Linux takes 128 KiB for name and value (execve, MAX_ARG_STRLEN). */
+const mostOfVariable = 130_000;
+
+/**
+ * What host discovery runs for these nodes. A list that is too long for a variable, of some thousands of nodes, stands at
+ * the beginning of the script, which a ConfigMap carries.
+ */
+export function hostDiscovery(nodes: readonly string[]): Pick<Job, 'env' | 'runs'> {
+  const list = nodes.join(' ');
+  const name = 'host-discovery';
+  if (list.length <= mostOfVariable) return { env: { NODES: list }, runs: [{ name, script: discoverHosts }] };
+  return { runs: [{ name, script: `NODES='${list}'\n${discoverHosts}` }] };
+}
 
 /** Maps the hosts of the claimed nodes to their cell, and waits until each is there. */
 export const discoverHosts = `# Every claimed node becomes a host of its cell as soon as its nova-compute has reported.

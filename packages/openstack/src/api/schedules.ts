@@ -1,0 +1,76 @@
+import { bool, type Infer, int, map, object, required, string } from './schema.ts';
+
+/** One field of a schedule: `*`, numbers and ranges of them, each with a step, separated by commas. */
+const field = (number: string) => {
+  const part = `(\\*|${number}(-${number})?)(/[1-9][0-9]?)?`;
+  return `${part}(,${part})*`;
+};
+
+const pattern = `^${[
+  field('[0-5]?[0-9]'),
+  field('([01]?[0-9]|2[0-3])'),
+  field('(0?[1-9]|[12][0-9]|3[01])'),
+  field('(0?[1-9]|1[0-2])'),
+  field('[0-6]'),
+].join(' ')}$`;
+
+const schedule = (otherwise: string) =>
+  string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
+    maxLength: 128,
+    pattern,
+    otherwise,
+  });
+
+const suspend = bool('Whether it does not run for now. What is running is left to end.', { fallback: false });
+
+const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
+
+/** How often what a service has outside of Kubernetes is put right. */
+export const recordsAudit = object(
+  "How often what the service has in the database server, the broker and Keystone (databases, users, grants, virtual hosts, roles, endpoints) is compared with what it should have, and put right. Needs no change of the resource. A paused resource's audits are suspended.",
+  { schedule: schedule('every hour, at a minute that follows from the name'), suspend },
+);
+
+/** What is done with rows that Nova has marked as deleted. */
+export const novaHousekeeping = object(
+  'What becomes of the rows of deleted servers: first they are moved to shadow tables, then they are removed for good.',
+  {
+    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+    suspend,
+    archiveAfterDays: days('Days after which rows of deleted servers are moved to the shadow tables.', 30),
+    purgeAfterDays: days('Days after which rows are removed from the shadow tables, counted from the deletion.', 90),
+  },
+);
+
+/** What is done with rows that Glance has marked as deleted. */
+export const glanceHousekeeping = object(
+  "What becomes of the rows of deleted images: their properties, members, tags and locations are removed for good. The images' own rows stay, so that no other image can ever have the identifier of a deleted one (OSSN-0075).",
+  {
+    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+    suspend,
+    purgeAfterDays: days('Days after which rows of deleted images are removed.', 30),
+  },
+);
+
+/** Status of what runs on a schedule. */
+export const schedules = map(
+  'What runs on a schedule (CronJobs), by the name without that of the resource, such as records-audit.',
+  object('One schedule.', {
+    lastScheduleTime: string('When it was started last.', { maxLength: 64, format: 'date-time' }),
+    lastSuccessfulTime: string('When it succeeded last.', { maxLength: 64, format: 'date-time' }),
+    lastFinishedTime: string('When it ended last, well or not.', { maxLength: 64, format: 'date-time' }),
+    failures: required(
+      int('How often it has failed since it succeeded last; no more than the failed Jobs that are kept.', {
+        minimum: 0,
+        maximum: 100,
+      }),
+    ),
+    message: string('What the last run found and put right, or why it failed.', { maxLength: 4096 }),
+  }),
+  { maxProperties: 16 },
+);
+
+export type RecordsAuditSpec = Infer<typeof recordsAudit>;
+export type NovaHousekeeping = Infer<typeof novaHousekeeping>;
+export type GlanceHousekeeping = Infer<typeof glanceHousekeeping>;
+export type ScheduleStatus = Infer<typeof schedules>[string];

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+
+function server(spec: Record<string, unknown>) {
+  const base = resource(read('mariadb'));
+  const composition = composed({ ...base, spec: { ...base.spec, ...spec } }, surroundings(read));
+  const options = objectsOf(composition)
+    .flatMap(({ object }) => Object.entries((object as { data?: Record<string, string> }).data ?? {}))
+    .find(([name]) => name === 'my.cnf')?.[1];
+  return { options, problem: composition.steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message };
+}
+
+test.each([
+  [{ resources: { requests: { memory: '8Gi' } } }, 'innodb-buffer-pool-size = 4096M'],
+  [{ resources: { limits: { memory: '1Gi' } } }, 'innodb-buffer-pool-size = 512M'],
+  [{ components: { server: { resources: { requests: { memory: '100Mi' } } } } }, 'innodb-buffer-pool-size = 128M'],
+  [{ maxConnections: 3000 }, 'max-connections = 3000'],
+  [{ config: { 'my.cnf': { mariadbd: { 'innodb-buffer-pool-size': '2G' } } } }, 'innodb-buffer-pool-size = 2G'],
+  [{ config: { 'my.cnf': { mariadbd: { slow_query_log: true } } } }, 'slow_query_log = true'],
+])('%j: %s', (spec, line) => {
+  const { options, problem } = server(spec);
+  expect(problem).toBeUndefined();
+  expect(options?.split('\n')).toContain(line);
+});
+
+test("without a request of memory the size of the pool is the server's own", () => {
+  expect(server({}).options).not.toContain('innodb-buffer-pool-size');
+});
+
+test.each([
+  [
+    { mariadbd: { max_connections: 5 } },
+    'max_connections: this option follows from other fields: set spec.maxConnections',
+  ],
+  [{ mariadbd: { 'bind-address': '::' } }, 'bind-address: this option follows from other fields'],
+  [{ mysqld: { port: 1 } }, 'spec.config["my.cnf"].mysqld: the only section is mariadbd'],
+  [{ mariadbd: { 'init-connect': '$x' } }, 'init-connect: a value may not hold "$"'],
+])('%j is refused', (sections, message) => {
+  expect(server({ config: { 'my.cnf': sections } }).problem).toContain(message);
+});

@@ -1,0 +1,54 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { contextOf } from '../../engine/context.ts';
+import { jobObject } from '../../engine/job.ts';
+import { internalEndpoint } from '../../engine/records.ts';
+import type { Job, Service } from '../../engine/service.ts';
+import type { ServiceResource, Surroundings } from '../../engine/surroundings.ts';
+import { nova } from './nova.ts';
+
+/** What follows a Nova's name in the name of the Job that counts its servers; also the Job's component label. */
+export const serverCount = 'server-count';
+
+/** Seconds for which the Job's answer is valid; then the Job is gone, and is run again where the answer still matters. */
+const validSeconds = 60;
+
+/** Seconds that the Job may take: an image that cannot be pulled, or a pod that fits nowhere, is an answer as well. */
+const deadlineSeconds = 180;
+
+/**
+ * The Job that asks a Nova how many servers it has, as Nova's own user: it completes when there is none, and fails with
+ * their number, or with what kept Nova from answering, as its last words. Run only when something is to be deleted.
+ * @throws Error when what the Nova refers to is not there
+ */
+export function serverCountJob(resource: StoredObject, surroundings: Surroundings): KubeObject {
+  const keystone = surroundings.references.keystoneRef;
+  if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
+  const service = nova as unknown as Service;
+  const context = contextOf(service, resource as ServiceResource, surroundings);
+  const { user, secret } = context.accounts.identity;
+  const job: Job = {
+    suffix: serverCount,
+    step: serverCount,
+    image: 'operator',
+    user: 'operator',
+    config: 'none',
+    env: {
+      OS_AUTH_URL: context.identity.internalUrl,
+      OS_USERNAME: user,
+      OS_PASSWORD: { secret, key: 'password' },
+      COMPUTE_URL: internalEndpoint(service, context, service.components(context)),
+    },
+    runs: [{ name: serverCount, command: ['openstack-operator', 'count-servers'] }],
+  };
+  const object = jobObject({ service, context, job, image: surroundings.operatorImage, configs: [] });
+  return {
+    ...object,
+    spec: {
+      ...(object['spec'] as object),
+      // The answer is asked for anew by whoever still waits for it.
+      backoffLimit: 0,
+      activeDeadlineSeconds: deadlineSeconds,
+      ttlSecondsAfterFinished: validSeconds,
+    },
+  };
+}

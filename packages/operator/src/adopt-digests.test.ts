@@ -1,0 +1,134 @@
+import { Deployment, Job, type Kind, type KubeObject, type StoredObject } from '@openstack-operator/kube';
+import type { Composition } from '@openstack-operator/openstack';
+import { describe, expect, test } from 'vitest';
+import { adoptDigests } from './adopt-digests.ts';
+import type { Pass } from './pass.ts';
+
+const [mine, other] = ['keyaaaaaaa', 'keybbbbbbb'];
+const [plain, plain2, whole, whole2] = ['templatexa', 'templatexb', 'wholexxxxa', 'wholexxxxb'];
+const present = `${mine}.${plain}.${whole}`;
+const credentials = 'openstack.k8s.io/credentials';
+
+function deployment(digest: string, adopted?: string): KubeObject {
+  const annotations = adopted === undefined ? {} : { 'openstack.k8s.io/adopted-credentials': adopted };
+  const template = { metadata: { annotations: { [credentials]: digest } } };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'api', annotations }, spec: { template } };
+}
+
+function job(inputs: string, complete = false, image = 'now'): KubeObject {
+  const metadata = { name: 'sync', annotations: { 'openstack.k8s.io/inputs': inputs } };
+  const conditions = complete ? [{ type: 'Complete', status: 'True' }] : [];
+  const spec = { template: { spec: { containers: [{ image }] } } };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec, status: { conditions } };
+}
+
+const composition = (...objects: readonly KubeObject[]): Composition => ({
+  steps: [
+    {
+      condition: 'Step',
+      needs: [],
+      awaits: [],
+      objects: objects.map((object) => ({ verb: 'apply', object }) as const),
+    },
+  ],
+  complete: true,
+  status: {},
+});
+
+function adopt(
+  stated: KubeObject,
+  live: KubeObject | undefined,
+  { jobs = {}, former }: { jobs?: Record<string, string>; former?: KubeObject } = {},
+) {
+  const get = ({ kind }: Kind) => (kind === live?.kind ? (live as StoredObject) : undefined);
+  const pass = { digestKey: { id: mine, bytes: new Uint8Array() }, operatorImage: 'now', cache: { get } };
+  const images: (string | undefined)[] = [];
+  const adopted = adoptDigests(pass as unknown as Pass, composition(stated), {
+    jobs,
+    former: (image) => {
+      images.push(image);
+      return former && composition(former);
+    },
+  });
+  const [desired] = adopted.composition.steps[0]?.objects ?? [];
+  const object = desired !== undefined && 'object' in desired ? desired.object : undefined;
+  return { ...adopted, object, images };
+}
+
+const digestIn = (object: KubeObject | undefined) => {
+  const spec = object?.['spec'] as { template: { metadata: { annotations: Record<string, string> } } } | undefined;
+  return spec?.template.metadata.annotations[credentials];
+};
+
+describe(`a ${Deployment.kind}`, () => {
+  test.each<[string, KubeObject, string]>([
+    ['of the present key is compared', deployment(`${mine}.${plain}.${whole2}`), present],
+    ['of another key is adopted', deployment(`${other}.${plain}.${whole2}`), `${other}.${plain}.${whole2}`],
+    ['whose template changed as well is not', deployment(`${other}.${plain2}.${whole2}`), present],
+    ['that was adopted stays so', deployment(`${other}.${plain}.${whole2}`, present), `${other}.${plain}.${whole2}`],
+    [
+      'that was adopted as something else has changed since',
+      deployment(`${other}.${plain}.${whole2}`, `${mine}.${plain}.${whole2}`),
+      present,
+    ],
+    ['that was adopted with a lost key is adopted again', deployment('old', `${other}.${plain}.${whole2}`), 'old'],
+    ['of a digest without key is adopted', deployment('old'), 'old'],
+  ])('%s', (_what, live, expected) => {
+    const { object } = adopt(deployment(present), live);
+    expect(digestIn(object)).toBe(expected);
+    const adopted = object?.metadata.annotations?.['openstack.k8s.io/adopted-credentials'];
+    expect(adopted).toBe(expected === present ? undefined : present);
+  });
+});
+
+describe(`a ${Job.kind}`, () => {
+  const foreign = `${other}.${plain}.${whole2}`;
+  const inputs = (object: KubeObject | undefined) => object?.metadata.annotations?.['openstack.k8s.io/inputs'];
+
+  test('that ran with another key has run', () => {
+    const { object, finishedJobs, adoptedJobs } = adopt(job(present), job(foreign, true));
+    expect([inputs(object), finishedJobs, adoptedJobs.get('sync')]).toEqual([foreign, { sync: present }, present]);
+  });
+
+  test('that ran with another key, and whose Job is gone, has run', () => {
+    const { object, finishedJobs } = adopt(job(present), undefined, { jobs: { sync: foreign } });
+    expect([inputs(object), finishedJobs]).toEqual([present, { sync: present }]);
+  });
+
+  test('that was adopted runs again when its inputs change, and is remembered until it has', () => {
+    const before = `${mine}.${plain}.${whole2}`;
+    const { object, finishedJobs, adoptedJobs } = adopt(job(present), job(foreign, true), { jobs: { sync: before } });
+    expect([inputs(object), finishedJobs, adoptedJobs.get('sync')]).toEqual([present, { sync: before }, before]);
+  });
+
+  test('that has not ended is not finished', () => {
+    expect(adopt(job(present), job(foreign)).finishedJobs).toEqual({});
+  });
+});
+
+describe('with the key that all clouds had', () => {
+  test('the image of the operator of that time is taken from its Job', () => {
+    const { finishedJobs, images } = adopt(job(present), job('old', true, 'then'), { former: job('old') });
+    expect([finishedJobs, images]).toEqual([{ sync: present }, ['then']]);
+  });
+
+  test('what differs has changed, if the key is proven by another digest', () => {
+    const both = composition(deployment(present), { ...deployment(present), metadata: { name: 'other' } });
+    const live = new Map([
+      ['api', deployment('old')],
+      ['other', deployment('changed')],
+    ]);
+    const pass = {
+      digestKey: { id: mine, bytes: new Uint8Array() },
+      cache: { get: (_kind: Kind, { name }: { name: string }) => live.get(name) },
+    } as unknown as Pass;
+    const former = (text: string) =>
+      composition(deployment(text), { ...deployment(text), metadata: { name: 'other' } });
+    const digests = (text: string) =>
+      adoptDigests(pass, both, { jobs: {}, former: () => former(text) }).composition.steps[0]?.objects.map((desired) =>
+        'object' in desired ? digestIn(desired.object) : undefined,
+      );
+    expect(digests('old')).toEqual(['old', present]);
+    expect(digests('of another key')).toEqual(['old', 'changed']);
+  });
+});

@@ -1,0 +1,237 @@
+import {
+  type CacheReader,
+  controllerOf,
+  Gateway,
+  type IndexFunction,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  Node,
+  type ObjectRef,
+  Secret,
+  Service,
+  StorageClass,
+  type StoredObject,
+  type Watched,
+} from '@openstack-operator/kube';
+import {
+  type BroughtKind,
+  broughtBy,
+  type Composition,
+  cloudLabel,
+  cloudOf,
+  conditionOf,
+  gatewayFacts,
+  gatewayOf,
+  Keystone,
+  kinds,
+  type NodeClaim,
+  OpenStackControlPlane,
+  OVNNetwork,
+  type ReferenceField,
+  type Step,
+  services,
+} from '@openstack-operator/openstack';
+import { hasLabels, isEligible, nodesByCloud } from './cluster-nodes.ts';
+import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
+
+/**
+ * Whom a changed object concerns: indexes file each resource under what it depends on, so that a change costs as much as
+ * there are resources that it concerns, however many there are beside.
+ */
+
+/** Names of the indexes of a kind of ours. */
+const index = {
+  /** The cloud that it belongs to. */
+  cloud: 'cloud',
+  /** Keys of the Gateways that its URLs depend on. */
+  gateway: 'gateway',
+  /** Keys of the Secrets that it names. */
+  secret: 'secret',
+  /** StorageClasses that it names; '' for the default one. */
+  storageClass: 'storage-class',
+  /** Keys of what a field refers to; `<namespace>/` for the only one of its kind there. */
+  reference: (field: ReferenceField) => `reference/${field}`,
+} as const;
+
+/** The indexes of a kind of ours, by which the watches below find whom they concern. */
+export function indexesOf(references: readonly ReferenceField[]): Readonly<Record<string, IndexFunction>> {
+  return {
+    [index.cloud]: (object) => [cloudOf(object)],
+    [index.gateway]: (object) => {
+      const namespace = object.metadata.namespace ?? '';
+      const gateway = gatewayOf({ namespace, spec: object['spec'] ?? {} });
+      return gateway === undefined ? [] : [keyOf({ metadata: gateway })];
+    },
+    [index.secret]: (object) => named('Secret')(object).map(({ name }) => keyIn(object, name)),
+    [index.storageClass]: storageClassesOf,
+    ...Object.fromEntries(
+      references.map((field) => [
+        index.reference(field),
+        (object: StoredObject) => {
+          const { name = '', external } = referenceIn(object, field) ?? {};
+          return external === undefined ? [keyIn(object, name)] : [];
+        },
+      ]),
+    ),
+  };
+}
+
+/** What a spec names of a kind that users bring. */
+export function named(kind: BroughtKind): (object: KubeObject) => ObjectRef[] {
+  return (object) => broughtBy(object).flatMap((one) => (one.kind === kind ? [{ name: one.name }] : []));
+}
+
+/** Concerned by a resource: who refers to it by name, and who means "the only one of its namespace". */
+export function referenceWatch(kind: Kind, referred: Kind, field: ReferenceField): Watched {
+  return { kind: referred, facts: referenceFacts, map: (changed, cache) => dependentsOf(kind, field, changed, cache) };
+}
+
+/** Concerned by a Secret: who refers to a resource that names it, as its password or key is composed there, too. */
+export function secretsOfReferences(
+  kind: Kind,
+  fields: readonly (readonly [ReferenceField, Kind])[],
+  selection: Watched['selection'],
+): Watched {
+  return {
+    kind: Secret,
+    ...(selection === undefined ? {} : { selection }),
+    map: (secret, cache) =>
+      fields.flatMap(([field, referred]) =>
+        cache
+          .byIndex(referred, index.secret, keyOf(secret))
+          .flatMap((naming) => dependentsOf(kind, field, naming, cache)),
+      ),
+  };
+}
+
+/** Concerned by a Service of an OVNNetwork, whose address is composed: who refers to that. */
+export function serviceWatches(
+  kind: Kind,
+  fields: readonly ReferenceField[],
+  selection: Watched['selection'],
+): Watched[] {
+  if (!fields.includes('ovnRef')) return [];
+  const map: Watched['map'] = (service, cache) => {
+    const owner = controllerOf(service);
+    const { namespace = '' } = service.metadata;
+    const ovn = owner?.kind === OVNNetwork.kind ? cache.get(OVNNetwork, { namespace, name: owner.name }) : undefined;
+    return ovn === undefined ? [] : dependentsOf(kind, 'ovnRef', ovn, cache);
+  };
+  return [{ kind: Service, ...(selection === undefined ? {} : { selection }), map }];
+}
+
+/** Concerned by a StorageClass: whose volumes are of it, or of the default one; none for kinds without volumes. */
+export function storageClassWatches(kind: Kind): Watched[] {
+  if (storageClassFields(kind) === 0) return [];
+  const map: Watched['map'] = ({ metadata: { name } }, cache) =>
+    [name, ''].flatMap((value) => cache.byIndex(kind, index.storageClass, value).map(refOf));
+  return [{ kind: StorageClass, transform: slimStorageClass, facts: storageClassFacts, map }];
+}
+
+/** Concerned by a Gateway: whose API it carries, and who is told Keystone's public URL; none for kinds without either. */
+export function gatewayWatches(kind: Kind, references: readonly ReferenceField[]): Watched[] {
+  const asksKeystone = references.includes('keystoneRef');
+  const api = kinds.find((one) => one.kind === kind.kind);
+  const exposed = api?.spec.schema.properties?.['gatewayRef'] !== undefined;
+  if (!exposed && !asksKeystone) return [];
+  const map: Watched['map'] = (gateway, cache) => [
+    ...(exposed ? cache.byIndex(kind, index.gateway, keyOf(gateway)).map(refOf) : []),
+    ...(asksKeystone
+      ? cache
+          .byIndex(Keystone, index.gateway, keyOf(gateway))
+          .flatMap((keystone) => dependentsOf(kind, 'keystoneRef', keystone, cache))
+      : []),
+  ];
+  return [{ kind: Gateway, facts: gatewayFacts, map }];
+}
+
+/**
+ * Concerned by a node: of the cloud that has it, those that run or find something on its nodes; by a free node, those
+ * whose claims want one more like it. `known`: what a resource was composed to last; without that it is concerned.
+ */
+export function nodeWatch(kind: Kind, known: (key: string) => Pick<Composition, 'steps'> | undefined): Watched {
+  const map: Watched['map'] = (node, cache) => {
+    const cloud = node.metadata.labels?.[cloudLabel];
+    const steps = (object: StoredObject) => known(keyOf(object))?.steps;
+    if (cloud !== undefined) {
+      const own = cache.byIndex(kind, index.cloud, cloud);
+      return own.filter((object) => steps(object)?.some(readsNodes) ?? true).map(refOf);
+    }
+    if (!claimants.includes(kind)) return [];
+    const wants = (claim: NodeClaim) => isEligible(node, claim) && isWanting(claim, cache);
+    return cache
+      .list(kind)
+      .filter((object) => steps(object)?.some((step) => claimsOf(step).some(wants)) ?? true)
+      .map(refOf);
+  };
+  return {
+    kind: Node,
+    transform: slimNode,
+    facts: nodeFacts,
+    indexes: { [nodesByCloud]: ({ metadata: { labels } }) => [labels?.[cloudLabel] ?? ''] },
+    map,
+  };
+}
+
+/** Kinds that claim nodes: the control plane, and services that do it where there is none. */
+const claimants: readonly Kind[] = [
+  OpenStackControlPlane,
+  ...services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind),
+];
+
+function claimsOf({ objects }: Step): NodeClaim[] {
+  return objects.filter((desired) => desired.verb === 'claim');
+}
+
+/** Whether what is composed depends on the nodes of the cloud: claims, and agents that run on them. */
+function readsNodes({ objects }: Step): boolean {
+  return objects.some((desired) => desired.verb === 'claim' || desired.object.kind === 'DaemonSet');
+}
+
+/** Whether a claim is for more nodes than it has. */
+function isWanting({ labels, count }: NodeClaim, cache: CacheReader): boolean {
+  if (count === undefined) return true;
+  const own = cache.byIndex(Node, nodesByCloud, labels[cloudLabel] ?? '');
+  return own.filter((node) => hasLabels(node, labels)).length < count;
+}
+
+/** What a dependent reads of what it refers to: what is stated, and whether it is Ready; never the words of its status. */
+function referenceFacts(object: StoredObject): unknown {
+  const { resourceVersion: _version, managedFields: _fields, ...metadata } = object.metadata;
+  const ready = conditionOf(object, 'Ready');
+  return [metadata, object['spec'], ready?.status, ready?.reason, ready?.observedGeneration];
+}
+
+function dependentsOf(kind: Kind, field: ReferenceField, referred: StoredObject, cache: CacheReader): ObjectRef[] {
+  return [referred.metadata.name, '']
+    .flatMap((name) => cache.byIndex(kind, index.reference(field), keyIn(referred, name)))
+    .map(refOf);
+}
+
+function referenceIn(object: KubeObject, field: ReferenceField): { name?: string; external?: unknown } | undefined {
+  return ((object['spec'] ?? {}) as Record<string, { name?: string; external?: unknown } | undefined>)[field];
+}
+
+/** Fields of a kind that name a StorageClass. */
+function storageClassFields({ kind }: Pick<KubeObject, 'kind'>): number {
+  const names = kinds.find((one) => one.kind === kind)?.spec.names ?? [];
+  return names.filter((name) => name.kind === 'StorageClass').length;
+}
+
+/** StorageClasses of the volumes of a resource: '' for the default one, and while one is missing, as all are told then. */
+function storageClassesOf(object: StoredObject): string[] {
+  const classes = named('StorageClass')(object).map(({ name }) => name);
+  const missing = conditionOf(object, 'Ready')?.reason === 'StorageClassMissing';
+  return missing || classes.length < storageClassFields(object) ? [...classes, ''] : classes;
+}
+
+/** Key of a name in the namespace of an object. */
+function keyIn({ metadata: { namespace = '' } }: StoredObject, name: string): string {
+  return keyOf({ metadata: { namespace, name } });
+}
+
+/** The reference to an object. */
+export function refOf({ metadata: { name, namespace = '' } }: StoredObject): ObjectRef {
+  return { namespace, name };
+}

@@ -1,0 +1,80 @@
+import { isApiError, Job, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import { conditionOf, type Deregistration, deregistrationSeconds } from '@openstack-operator/openstack';
+import { ownershipOf } from './ownership.ts';
+import type { Begun } from './pass.ts';
+import { reconciled } from './report.ts';
+import { endSchedules } from './schedules.ts';
+
+/** Keeps a resource until what it has in an external database server, broker or Keystone is taken back. */
+export const recordsFinalizer = 'openstack.k8s.io/external-records';
+
+/** Milliseconds after the deletion after which the resource goes, whatever has become of its records. */
+const mostWait = (deregistrationSeconds + 300) * 1000;
+
+/**
+ * Takes back what a resource that is being deleted has elsewhere, by a Job. It ends: when the Job has, well or not, when
+ * no Job can be made (the namespace goes as well), and after fifteen minutes at the latest. What is left behind then is
+ * told by an event.
+ * @returns milliseconds until it has to be looked at again; undefined when the finalizer may go
+ */
+export async function deregister(pass: Begun, what: () => Deregistration | undefined): Promise<number | undefined> {
+  const { object: resource } = pass;
+  const left = begunAt(resource) + mostWait - pass.clock.now();
+  let plan: Deregistration | undefined;
+  try {
+    plan = what();
+  } catch (error) {
+    // What cannot be composed any more (a reference is gone) has nobody to take it back.
+    return abandon(pass, [], error instanceof Error ? error.message : String(error));
+  }
+  if (plan === undefined) return undefined;
+  const { job, things, lost } = plan;
+  if (job === undefined) return lost.length === 0 ? undefined : abandon(pass, lost, 'its list is gone');
+  const { name = '', namespace = '' } = job.metadata;
+  const live = pass.cache.get(Job, { name, namespace });
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) {
+    if (left <= 0) return abandon(pass, things, `Job ${name} could not be run in time`);
+    // Neither an audit nor a records Job may make anew what is being taken back.
+    if (await endSchedules(pass)) return Math.min(left, 5000);
+    try {
+      await pass.create(job, ownershipOf(resource, false));
+    } catch (error) {
+      if (isTerminating(error))
+        return abandon(pass, things, `namespace ${namespace} is being deleted, and runs no Job`);
+      throw error;
+    }
+    return left;
+  }
+  if (conditionOf(live, 'Complete')?.status === 'True') {
+    pass.event({ type: 'Normal', reason: 'Deregistered', action: 'Delete', note: `taken back: ${things.join('; ')}` });
+    return lost.length === 0 ? undefined : abandon(pass, lost, 'its list is gone');
+  }
+  const failed = conditionOf(live, 'Failed');
+  if (failed?.status === 'True') return abandon(pass, things, `Job ${name} failed: ${failed.message}`);
+  return left <= 0 ? abandon(pass, things, `Job ${name} did not end in time`) : left;
+}
+
+/** When the end of a resource has begun: when it was deleted, or when the last server that it had to wait for was gone. */
+function begunAt(resource: StoredObject): number {
+  const letGo = conditionOf(resource, reconciled);
+  const times = [resource.metadata.deletionTimestamp, letGo?.reason === 'Deleting' ? letGo.lastTransitionTime : ''];
+  return Math.max(...times.map((time) => parseTimestamp(time ?? '')).filter((time) => !Number.isNaN(time)));
+}
+
+/** The resource goes all the same: what it had elsewhere is for somebody to remove by hand. */
+function abandon(pass: Begun, things: readonly string[], why: string): undefined {
+  const what = things.length === 0 ? 'what it has elsewhere' : things.join('; ');
+  const note = `${why}. Left behind, to be removed by hand: ${what}`;
+  pass.event({ type: 'Warning', reason: 'DeregistrationFailed', action: 'Delete', note });
+  return undefined;
+}
+
+/** Whether the API server makes nothing in a namespace any more (403, cause NamespaceTerminating). */
+function isTerminating(error: unknown): boolean {
+  return isApiError(error, 403) && /being terminated/.test(error.message);
+}
+
+/** Whether the finalizer keeps the resource. */
+export function keepsRecords({ metadata }: StoredObject): boolean {
+  return metadata.finalizers?.includes(recordsFinalizer) === true;
+}

@@ -1,0 +1,73 @@
+import { type After, after, isApiError } from '@openstack-operator/kube';
+import { type Deregistration, kindOf } from '@openstack-operator/openstack';
+import { nodesFinalizer, releaseNodes } from './claim-nodes.ts';
+import { deregister, keepsRecords, recordsFinalizer } from './deregister.ts';
+import { carriesGuests, serversFinalizer } from './guest-carriers.ts';
+import type { Begun, Pass } from './pass.ts';
+import { reconciled } from './report.ts';
+import { reportInstead } from './report-instead.ts';
+import { assertStillMeant } from './still-meant.ts';
+
+/** What of a resource lives outside its namespace. */
+export interface Outside {
+  /** Whether it claims nodes: a finalizer keeps it until they are released. */
+  readonly claimsNodes?: boolean;
+  /** How what it has in an external database server, broker or Keystone is taken back; absent where it has nothing there. */
+  readonly deregistration?: () => Deregistration | undefined;
+}
+
+/** Finalizers that we set. */
+export const ourFinalizers: readonly string[] = [serversFinalizer, recordsFinalizer, nodesFinalizer];
+
+/**
+ * Lets go what is being deleted. First of what protects servers, so that its services write nothing any more; then of
+ * the nodes.
+ */
+export async function finalize(pass: Begun, recipe: Pick<Outside, 'deregistration'>): Promise<After | undefined> {
+  const { kind, metadata } = pass.object;
+  assertStillMeant(pass, `the end of ${kind} ${metadata.name}`);
+  if (metadata.finalizers?.includes(serversFinalizer) === true) {
+    const message = `${kind} ${metadata.name} is being deleted, and with it all that it owns`;
+    await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
+    await setFinalizers(pass, (now) => now.filter((name) => name !== serversFinalizer));
+    return undefined;
+  }
+  if (keepsRecords(pass.object)) {
+    const wait = await deregister(pass, () => recipe.deregistration?.());
+    if (wait !== undefined) return after(wait);
+    await setFinalizers(pass, (now) => now.filter((name) => name !== recordsFinalizer));
+    // The patch enqueues the resource, for what else keeps it.
+    return undefined;
+  }
+  await releaseNodes(pass);
+  await setFinalizers(pass, (now) => now.filter((name) => name !== nodesFinalizer));
+  return undefined;
+}
+
+/** Sets the finalizers that a resource needs and does not have. */
+export async function addFinalizers(pass: Pass, { claimsNodes = false, deregistration }: Outside): Promise<void> {
+  const { finalizers = [] } = pass.object.metadata;
+  const wanted = [
+    ...(carriesGuests(pass.object) ? [serversFinalizer] : []),
+    ...(deregistration === undefined ? [] : [recordsFinalizer]),
+    ...(claimsNodes ? [nodesFinalizer] : []),
+  ];
+  const missing = wanted.filter((name) => !finalizers.includes(name));
+  if (missing.length > 0) await setFinalizers(pass, (now) => [...now, ...missing]);
+}
+
+/**
+ * Under the resourceVersion: finalizers of others that come and go meanwhile stay as they are. A resource that loses its
+ * last one is gone at once; the cache learns it later, as the answer has the resourceVersion of before.
+ */
+async function setFinalizers(pass: Begun, change: (now: readonly string[]) => readonly string[]): Promise<void> {
+  const kind = kindOf(pass.object);
+  const live = pass.cache.get(kind, pass.key) ?? pass.object;
+  const { name, namespace = '', uid, resourceVersion, deletionTimestamp, finalizers = [] } = live.metadata;
+  const patch = { metadata: { uid, resourceVersion, finalizers: change(finalizers) } };
+  try {
+    await pass.client.patch(kind, { name, namespace }, 'merge', patch, { signal: pass.signal });
+  } catch (error) {
+    if (deletionTimestamp === undefined || !isApiError(error, 404)) throw error;
+  }
+}

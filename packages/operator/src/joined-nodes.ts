@@ -1,0 +1,55 @@
+import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
+import { cloudOf, conditionOf, isNodeAgent, nodeGroupLabel, nodeStates } from '@openstack-operator/openstack';
+import { nodesByCloud } from './cluster-nodes.ts';
+import type { Pass } from './pass.ts';
+
+/** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
+export const joined = 'Joined';
+
+/**
+ * The nodes on which the resource's agents have been up: those that are up now, and those of which the status says so.
+ * A resource that an operator without this record has brought to Ready had all of its nodes up then.
+ */
+export function joinedNodes(pass: Pass): ReadonlySet<string> {
+  const { cache, object } = pass;
+  const { nodes } = (object['status'] ?? {}) as { nodes?: readonly { name: string; phase?: string }[] };
+  if (nodes === undefined && conditionOf(object, 'Ready')?.status === 'True')
+    return new Set(claimedNodes(pass).map(({ metadata }) => metadata.name));
+  const agents = cache.controlledBy(DaemonSet, object).filter(isNodeAgent);
+  const states = nodeStates(agents, {
+    nodes: claimedNodes(pass),
+    podsOf: (agent) => cache.controlledBy(Pod, agent),
+    words: () => undefined,
+    now: pass.clock.now(),
+  });
+  return new Set([
+    ...(nodes ?? []).filter(({ phase }) => phase === joined).map(({ name }) => name),
+    ...states.filter(({ state }) => state === 'up').map(({ name }) => name),
+  ]);
+}
+
+/**
+ * `status.nodes` of a resource with agents: the nodes that they are for, by name. A node is recorded as joined when
+ * every step was done with it, so that what follows from its joining, such as its discovery, is done once.
+ */
+export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown> {
+  const agents = pass.cache.controlledBy(DaemonSet, pass.object).filter(isNodeAgent);
+  if (agents.length === 0 || !pass.cache.has(Node)) return {};
+  const { nodes: before = [] } = (pass.object['status'] ?? {}) as {
+    nodes?: readonly { name: string; phase?: string }[];
+  };
+  const known = new Set(before.filter(({ phase }) => phase === joined).map(({ name }) => name));
+  const now = joinedNodes(pass);
+  const nodes = claimedNodes(pass)
+    .map(({ metadata: { name, labels } }) => ({
+      name,
+      group: labels?.[nodeGroupLabel] ?? 'default',
+      phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
+    }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  return nodes.length === 0 ? {} : { nodes };
+}
+
+function claimedNodes({ cache, object }: Pass): readonly StoredObject[] {
+  return cache.has(Node) ? cache.byIndex(Node, nodesByCloud, cloudOf(object)) : [];
+}

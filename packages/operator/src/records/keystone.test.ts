@@ -1,0 +1,169 @@
+import { seededRandom } from '@openstack-operator/kube';
+import { expect, test } from 'vitest';
+import type { Http, HttpAnswer } from './http.ts';
+import { type IdentityRecords, keepIdentityRecords } from './keystone.ts';
+
+type Entity = Record<string, unknown> & { id: string };
+
+/** What Keystone holds unique: nothing of services and endpoints. */
+const unique = ['projects', 'roles', 'users', 'regions'];
+
+/** As much of Keystone as the records need. Answers come in an order that the seed decides. */
+function identity(seed: number) {
+  const random = seededRandom(seed);
+  const collections = new Map<string, Map<string, Entity>>();
+  const grants = new Set<string>();
+  const of = (name: string) => collections.get(name) ?? collections.set(name, new Map()).get(name) ?? new Map();
+  const passwords = new Map<string, string>([['admin', 'secret']]);
+  const answer = (status: number, value?: unknown, headers = {}): HttpAnswer => ({
+    status,
+    headers,
+    body: value === undefined ? '' : JSON.stringify(value),
+  });
+  const collection = (method: string, name: string, id: string | undefined, query: URLSearchParams, body: object) => {
+    const entities: Map<string, Entity> = of(name);
+    const item = name.slice(0, -1);
+    const given = (body as Record<string, Record<string, unknown>>)[item] ?? {};
+    if (method === 'POST') {
+      const same = (other: Entity) => (name === 'regions' ? other.id === given['id'] : other['name'] === given['name']);
+      if (unique.includes(name) && [...entities.values()].some(same))
+        return answer(409, { error: { message: 'Conflict' } });
+      if (name === 'endpoints' && !of('services').has(String(given['service_id'])))
+        return answer(400, { error: { message: `Could not find service: ${String(given['service_id'])}` } });
+      const entity = { id: Math.floor(random.next() * 2 ** 40).toString(16), ...given } as Entity;
+      entities.set(entity.id, entity);
+      if (typeof given['password'] === 'string') passwords.set(String(given['name']), given['password']);
+      return answer(201, { [item]: entity });
+    }
+    if (id === undefined) {
+      const found = [...entities.values()].filter((one) => [...query].every(([key, value]) => one[key] === value));
+      return answer(200, { [name]: found });
+    }
+    const entity = entities.get(id);
+    if (entity === undefined) return answer(404, { error: { message: 'Not Found' } });
+    if (method === 'DELETE') {
+      entities.delete(id);
+      for (const [key, one] of of('endpoints')) if (one['service_id'] === id) of('endpoints').delete(key);
+      return answer(204);
+    }
+    if (method === 'PATCH') Object.assign(entity, given);
+    return answer(200, { [item]: entity });
+  };
+  const http: Http = async ({ method, url, body = '{}' }) => {
+    for (let turns = Math.floor(random.next() * 20); turns > 0; turns--) await Promise.resolve();
+    const { pathname, searchParams } = new URL(url);
+    const path = pathname.replace('/v3/', '').split('/');
+    if (path[0] === 'auth') {
+      const { user } = (
+        JSON.parse(body) as { auth: { identity: { password: { user: { name: string; password: string } } } } }
+      ).auth.identity.password;
+      return passwords.get(user.name) === user.password ? answer(201, {}, { 'x-subject-token': 't' }) : answer(401);
+    }
+    if (path.length > 2) {
+      if (method === 'HEAD') return answer(grants.has(pathname) ? 204 : 404);
+      grants.add(pathname);
+      return answer(204);
+    }
+    const [name = '', id] = path;
+    return collection(method, name, id, searchParams, JSON.parse(body) as object);
+  };
+  return { http, list: (name: string): Entity[] => [...of(name).values()], of, grants };
+}
+
+const url = (kind: string) => `http://${kind}:9292`;
+const records: IdentityRecords = {
+  url: 'http://keystone:5000/v3',
+  username: 'admin',
+  password: 'secret',
+  project: 'admin',
+  userDomain: 'Default',
+  projectDomain: 'Default',
+  projects: [{ name: 'service', description: '' }],
+  roles: [{ name: 'admin' }, { name: 'service' }],
+  users: [{ name: 'glance', password: 'one', project: 'service', roles: ['admin', 'service'] }],
+  services: [
+    {
+      type: 'image',
+      name: 'glance',
+      description: '',
+      endpoints: { region: 'RegionOne', internal: url('internal'), public: url('public'), admin: url('internal') },
+    },
+  ],
+};
+
+/** Runs until it succeeds, as its Job does; the number of runs is bounded. */
+async function job(http: Http): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await keepIdentityRecords(records, http);
+      return;
+    } catch (error) {
+      if (attempt === 7) throw error;
+    }
+  }
+}
+
+test('two runs at once end with one of each, whatever the order of the answers', async () => {
+  let collisions = 0;
+  for (let seed = 1; seed <= 300; seed++) {
+    const { http, list } = identity(seed);
+    let created = 0;
+    const counted: Http = (call) => {
+      if (call.method === 'POST' && call.url.endsWith('/endpoints')) created++;
+      return http(call);
+    };
+    await Promise.all([job(counted), job(counted)]);
+    // What both have made and neither has seen yet is settled by the next run of any of them.
+    await job(http);
+    const title = `seed ${seed}`;
+    for (const [name, count] of [
+      ['projects', 1],
+      ['users', 1],
+      ['services', 1],
+      ['endpoints', 3],
+    ] as const)
+      expect(list(name), `${title}: ${name}`).toHaveLength(count);
+    expect(
+      list('endpoints').map((one) => one['service_id']),
+      title,
+    ).toEqual(list('endpoints').map(() => list('services')[0]?.id));
+    if (created > 3) collisions++;
+    expect(await keepIdentityRecords(records, http), title).toEqual([]);
+  }
+  expect(collisions).toBeGreaterThan(50);
+});
+
+test('endpoints of others stay: another region, another service of the name that serves it', async () => {
+  const { http, list, of } = identity(1);
+  await job(http);
+  const [own] = list('services');
+  const foreign: Entity[] = [
+    { id: '0', service_id: own?.id, interface: 'public', region_id: 'Elsewhere', url: 'http://elsewhere' },
+    { id: '1', service_id: own?.id, interface: 'public', region_id: 'RegionOne', url: 'http://by-hand' },
+    { id: '2', service_id: 'zz', interface: 'public', region_id: 'Elsewhere', url: 'http://third' },
+  ];
+  of('services').set('zz', { id: 'zz', type: 'image', name: 'glance' });
+  for (const one of foreign) of('endpoints').set(one.id, one);
+  expect(await keepIdentityRecords(records, http)).toEqual([]);
+  expect(list('services').map(({ id }) => id)).toContain('zz');
+  expect(list('endpoints')).toEqual(expect.arrayContaining(foreign));
+});
+
+test('what was disabled is enabled again; a service without endpoints of others is not kept twice', async () => {
+  const { http, list, of } = identity(2);
+  await job(http);
+  for (const name of ['projects', 'users', 'services', 'endpoints'])
+    for (const one of list(name)) of(name).set(one.id, { ...one, enabled: false });
+  of('services').set('zz', { id: 'zz', type: 'image', name: 'glance' });
+  const changes = await keepIdentityRecords(records, http);
+  expect(changes).toEqual([
+    'enabled project service',
+    'set the password of user glance',
+    'removed a second service glance',
+    'enabled service glance',
+    `changed internal endpoint of glance in RegionOne: ${url('internal')}`,
+    `changed public endpoint of glance in RegionOne: ${url('public')}`,
+    `changed admin endpoint of glance in RegionOne: ${url('internal')}`,
+  ]);
+  expect(list('services').map((one) => one['enabled'])).toEqual([true]);
+});

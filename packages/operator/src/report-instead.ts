@@ -1,0 +1,46 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { annotations, type Progress } from '@openstack-operator/openstack';
+import type { Begun } from './pass.ts';
+import { redactor } from './redact.ts';
+import { type Findings, reconciled, report, statusOf } from './report.ts';
+
+/** Nothing could be composed: a mistake in the operator, or an input that no validation refused. */
+export class CompositionError extends Error {
+  override readonly name = 'CompositionError';
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** Says that annotation `paused`, of the resource or of the control plane above it, stops its reconciliation. */
+export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: boolean): Promise<void> {
+  const whose = by === pass.object ? '' : ` of ${by.kind} ${by.metadata.name}`;
+  const message = `annotation ${annotations.paused}${whose} is true: nothing is written${isDeleting ? ' or let go' : ''} until it is removed`;
+  const phase = isDeleting ? 'Deleting' : 'Paused';
+  await reportInstead(pass, phase, { condition: reconciled, status: 'False', reason: 'Paused', message });
+}
+
+/** What has been made stays as it is; the error is retried with a back-off, and by every change. */
+export async function reportUncomposed(pass: Begun, { message: words }: CompositionError): Promise<void> {
+  const message =
+    `the operator cannot tell what ${pass.object.kind} ${pass.object.metadata.name} should be: ${words}. ` +
+    'What exists is left as it is. Look for a field of the spec that the error speaks of; the operator logs where it arose';
+  const phase = pass.object.metadata.deletionTimestamp === undefined ? 'Failed' : 'Deleting';
+  await reportInstead(pass, phase, { condition: reconciled, status: 'False', reason: 'InternalError', message });
+}
+
+/** Says why nothing is judged: one condition; what else the status says stays. */
+export async function reportInstead(pass: Begun, phase: string, why: Progress): Promise<void> {
+  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
+  const findings: Findings = {
+    composition: { complete: false, status: {} },
+    progress: [why],
+    failures: new Map(),
+    phase,
+    volumes: {},
+    finishedJobs: jobs,
+    redact: redactor(pass),
+  };
+  await report(pass, statusOf(pass, findings));
+}

@@ -1,0 +1,175 @@
+import {
+  controllerOf,
+  controllerReference,
+  isApiError,
+  Job,
+  type KubeObject,
+  Pod,
+  parseTimestamp,
+  type StoredObject,
+} from '@openstack-operator/kube';
+import {
+  annotations,
+  conditionOf,
+  fieldManager,
+  lastWordsOf,
+  Nova,
+  OpenStackControlPlane,
+  type Progress,
+  serverCount,
+  serverCountJob,
+  services,
+} from '@openstack-operator/openstack';
+import { ensureDigestKey } from './digest-key.ts';
+import { gather, resolve } from './gather.ts';
+import type { Begun } from './pass.ts';
+
+/** Why something may not be deleted yet, and after how many milliseconds that is to be looked at again. */
+export interface Hold extends Pick<Progress, 'reason' | 'message'> {
+  readonly requeueAfter: number;
+}
+
+/** Milliseconds after which a Job that has not ended is no answer: its deadline, and a minute for its end to be seen. */
+const mostForJob = 240_000;
+
+/** Milliseconds between two looks at a Job that counts. */
+const whileCounting = 5000;
+
+/** Milliseconds after which servers are counted again: their Job is gone by then. */
+const untilRecount = 65_000;
+
+/**
+ * What keeps a resource that carries guests from being deleted: servers of any Nova that depends on it, as Nova counts
+ * them. Where Nova does not answer, they are not known, which holds as well. A Nova that never had a host never had a
+ * guest, and is not asked. The annotation on the resource, or on the control plane above it, ends the question.
+ */
+export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | undefined> {
+  const { namespace = '' } = object.metadata;
+  const owner = controllerOf(object);
+  const above = owner && pass.cache.get(OpenStackControlPlane, { namespace, name: owner.name });
+  if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithServers] === 'true'))
+    return undefined;
+  const hint = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
+  for (const nova of novasOf(pass, object).filter((one) => mayHaveServers(pass, one))) {
+    const title = `Nova ${nova.metadata.name}`;
+    const found = await countOf(pass, nova);
+    if (found.state === 'none') continue;
+    if (found.state === 'counting') {
+      const message = `Job ${found.job} counts the servers of ${title}${found.words}; ${hint}`;
+      return { reason: 'CountingServers', message, requeueAfter: whileCounting };
+    }
+    const known = found.state === 'some';
+    const message = known
+      ? `${title} has ${found.servers}: delete them, or ${hint}`
+      : `how many servers ${title} has is not known: ${found.why}. It is asked again every minute; let it answer, or ${hint}`;
+    return { reason: known ? 'ServersExist' : 'ServersUnknown', message, requeueAfter: untilRecount };
+  }
+  return undefined;
+}
+
+/** The Novas that cannot be without a resource: itself, the child of a control plane, and what refers to a network. */
+function novasOf(pass: Begun, object: StoredObject): StoredObject[] {
+  const { uid, namespace = '' } = object.metadata;
+  const isMeant = (one: StoredObject) => one.metadata.uid === uid || controllerOf(one)?.uid === uid;
+  return pass.cache.list(Nova, { namespace }).filter((nova) => {
+    if (isMeant(nova)) return true;
+    const neutron = resolve(pass, 'neutronRef', nova);
+    if (!('found' in neutron)) return false;
+    if (isMeant(neutron.found)) return true;
+    const ovn = resolve(pass, 'ovnRef', neutron.found);
+    return 'found' in ovn && isMeant(ovn.found);
+  });
+}
+
+/** Whether a Nova ever had a host: it has discovered some, or an agent of it has run. */
+function mayHaveServers(pass: Begun, { status, metadata: { name, namespace = '' } }: StoredObject): boolean {
+  const { jobs = {} } = (status ?? {}) as { jobs?: Readonly<Record<string, string>> };
+  if (jobs[`${name}-host-discovery`] !== undefined) return true;
+  const labelSelector = { matchLabels: { 'app.kubernetes.io/name': 'nova', 'app.kubernetes.io/instance': name } };
+  return pass.cache
+    .list(Pod, { namespace, labelSelector })
+    .some((pod) => pod.metadata.labels?.['app.kubernetes.io/component']?.startsWith('compute') === true && hasRun(pod));
+}
+
+interface Container {
+  readonly state?: { readonly running?: unknown; readonly terminated?: { readonly message?: string } };
+  readonly lastState?: { readonly terminated?: unknown };
+}
+
+function containersOf(pod: StoredObject): readonly Container[] {
+  return ((pod['status'] ?? {}) as { containerStatuses?: readonly Container[] }).containerStatuses ?? [];
+}
+
+function hasRun(pod: StoredObject): boolean {
+  return containersOf(pod).some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
+}
+
+/** What is known of a Nova's servers. */
+type Count =
+  | { readonly state: 'none' }
+  | { readonly state: 'some'; readonly servers: string }
+  | { readonly state: 'unknown'; readonly why: string }
+  | { readonly state: 'counting'; readonly job: string; readonly words: string };
+
+/**
+ * Asks Nova by a Job that belongs to it, so that everybody who waits shares one answer. It is gone a minute after its
+ * end; whoever still waits then runs it again.
+ */
+async function countOf(pass: Begun, nova: StoredObject): Promise<Count> {
+  const { name, namespace = '' } = nova.metadata;
+  const ref = { namespace, name: `${name}-${serverCount}` };
+  const live = pass.cache.get(Job, ref);
+  if (live === undefined) {
+    const refused = await askNova(pass, nova);
+    return refused === undefined
+      ? { state: 'counting', job: ref.name, words: '' }
+      : { state: 'unknown', why: refused.replace(/\.$/, '') };
+  }
+  if (controllerOf(live)?.uid !== nova.metadata.uid) {
+    return { state: 'unknown', why: `Job ${ref.name}, which would ask it, belongs to somebody else` };
+  }
+  const complete = conditionOf(live, 'Complete');
+  if (live.metadata.deletionTimestamp === undefined && complete?.status === 'True') {
+    // One that is kept, or outlives the controller that takes it away, says nothing of now.
+    if (pass.clock.now() - parseTimestamp(complete.lastTransitionTime) <= untilRecount) return { state: 'none' };
+    await pass.remove(live);
+    return { state: 'counting', job: ref.name, words: '' };
+  }
+  const failed = conditionOf(live, 'Failed');
+  const words = lastWordsOfJob(pass, live);
+  if (
+    failed?.status !== 'True' &&
+    pass.clock.now() - parseTimestamp(live.metadata.creationTimestamp ?? '') > mostForJob
+  ) {
+    return { state: 'unknown', why: `Job ${ref.name} does not end${words === '' ? '' : ` (${words})`}` };
+  }
+  if (failed?.status !== 'True') return { state: 'counting', job: ref.name, words: words === '' ? '' : ` (${words})` };
+  const [, servers] = /^servers: ((?:at least )?\d+)$/.exec(words) ?? [];
+  if (servers !== undefined) return { state: 'some', servers: `${servers} ${servers === '1' ? 'server' : 'servers'}` };
+  return { state: 'unknown', why: `Job ${ref.name}: ${words === '' ? failed.message : words}` };
+}
+
+/** Creates the Job. @returns why that is not possible, such as in a namespace that is being deleted */
+async function askNova(pass: Begun, nova: StoredObject): Promise<string | undefined> {
+  try {
+    const digestKey = await ensureDigestKey(pass);
+    if (digestKey === undefined) return `namespace ${nova.metadata.namespace} is being deleted, and no Job runs in it`;
+    const service = services.find(({ kind }) => kind.kind === Nova.kind);
+    const job = serverCountJob(nova, gather({ ...pass, object: nova, digestKey }, service));
+    const metadata = { ...job.metadata, ownerReferences: [controllerReference(nova)] };
+    await pass.client.create<KubeObject>(Job, { ...job, metadata }, { fieldManager, signal: pass.signal });
+    return undefined;
+  } catch (error) {
+    if (pass.signal.aborted) throw error;
+    // Somebody else who waits has asked.
+    if (isApiError(error, 409)) return undefined;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function lastWordsOfJob(pass: Begun, job: StoredObject): string {
+  const messages = pass.cache
+    .controlledBy(Pod, job)
+    .flatMap((pod) => containersOf(pod).map(({ state }) => state?.terminated?.message ?? ''));
+  return lastWordsOf(messages.find((message) => message !== '') ?? '');
+}

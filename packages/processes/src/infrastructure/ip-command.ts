@@ -1,0 +1,38 @@
+import { isIP } from 'node:net';
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { command, notModelled } from '../program-support.ts';
+
+/**
+ * `ip` of iproute2, as far as scripts ask it which interface carries an address, and which one the default route: every
+ * machine here has one, `eth0`, with a network of 24 bits.
+ */
+export const ip: Program = command((process) => {
+  const words = process.argv.slice(1).filter((word) => !['-oneline', '-o', '-4'].includes(word));
+  const text = words.join(' ');
+  const [, prefix] = /^(?:address|addr) show to (\S+)$/.exec(text) ?? [];
+  if (prefix !== undefined) {
+    if (contains(prefix, process.pod.ip)) process.stdout(`2: eth0    inet ${process.pod.ip}/24 scope global eth0\n`);
+    return 0;
+  }
+  if (text === 'route show default') return show(process, `default via ${gatewayOf(process.pod.ip)} dev eth0\n`);
+  if (text === '-6 route show default') return 0;
+  return notModelled(process, text);
+});
+
+function show(process: Process, text: string): number {
+  process.stdout(text);
+  return 0;
+}
+
+function gatewayOf(address: string): string {
+  return address.replace(/\.\d+$/, '.254');
+}
+
+/** Whether an address lies in `prefix`: an address, or a network as `10.0.0.0/24`. Of IPv4 only. */
+function contains(prefix: string, address: string): boolean {
+  const [network = '', bits = '32'] = prefix.split('/');
+  if (isIP(network) !== 4 || isIP(address) !== 4) return false;
+  const number = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  const size = 2 ** (32 - Number(bits));
+  return Math.floor(number(network) / size) === Math.floor(number(address) / size);
+}
