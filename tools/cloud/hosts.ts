@@ -33,7 +33,9 @@ export async function writeHosts(place: Place): Promise<void> {
     process.stderr.write(`the names of Gateways are not known in this shell:\n${error.message}\n`);
     return [];
   });
-  writeFileSync(place.hosts, [readFileSync('/etc/hosts', 'utf8').trimEnd(), ...names, ''].join('\n'));
+  // In a shell of the cloud the machine's file has them already.
+  const lines = new Set([...readFileSync('/etc/hosts', 'utf8').trimEnd().split('\n'), ...names]);
+  writeFileSync(place.hosts, [...lines, ''].join('\n'));
 }
 
 async function resources(place: Place): Promise<Resource[]> {

@@ -8,7 +8,7 @@ import { up } from './up.ts';
 
 const usage = `A whole cloud on this machine: a real Kubernetes, the operator in a pod, real OpenStack processes, and a server.
 
-Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-status, make cloud-down)
+Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-shell, make cloud-status, make cloud-down)
 
   up        brings it up, as far as it is not; boots a server; prints the endpoints
   status    what runs; --json for programs

@@ -21,21 +21,6 @@ export function writeOverlay(place: Place, images: Images): void {
   write(join(place.overlay, 'operator'), {
     resources: [relative(join(place.overlay, 'operator'), join(root, 'config/default'))],
     images: [{ name: 'ghcr.io/openstack-operator/openstack-operator', newName, newTag }],
-    patches: [
-      {
-        target: { kind: 'Deployment', name: 'openstack-operator' },
-        patch: JSON.stringify({
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-          metadata: { name: 'openstack-operator' },
-          spec: {
-            template: {
-              spec: { containers: [{ name: 'operator', env: [{ name: 'OPERATOR_IMAGE', value: operatorImage }] }] },
-            },
-          },
-        }),
-      },
-    ],
   });
   const [name = ''] = images.names;
   const sample = join(place.overlay, 'control-plane');
@@ -61,7 +46,17 @@ export function writeOverlay(place: Place, images: Images): void {
   copyFileSync(join(root, 'config/samples/controlplane_minimal.yaml'), join(sample, 'controlplane_minimal.yaml'));
   writeFileSync(
     join(sample, 'namespace.yaml'),
-    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: controlPlane.namespace } }),
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: controlPlane.namespace,
+        labels: {
+          'openstack.k8s.io/node-agents': 'allowed',
+          'pod-security.kubernetes.io/enforce': 'privileged',
+        },
+      },
+    }),
   );
 }
 

@@ -23,6 +23,10 @@ export interface Place {
   readonly resolver: string;
   /** The shell's /etc/hosts. */
   readonly hosts: string;
+  /** Programs that the shell finds first. */
+  readonly programs: string;
+  /** Read by the shell when it is bash. */
+  readonly startFile: string;
   /** What `up` applies with kustomize. */
   readonly overlay: string;
   /** Where a step's programs say what they do. */
@@ -48,6 +52,8 @@ export function placeOf(dir: string | undefined, instance: number): Place {
     clouds: join(directory, 'clouds.yaml'),
     resolver: join(directory, 'resolv.conf'),
     hosts: join(directory, 'hosts'),
+    programs: join(directory, 'bin'),
+    startFile: join(directory, 'bashrc'),
     overlay: join(directory, 'overlay'),
     log: (name) => join(directory, 'log', `${name}.log`),
   };

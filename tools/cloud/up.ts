@@ -6,7 +6,7 @@ import { kubectl } from './kubectl.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
-import { controlPlane, type Place, root } from './place.ts';
+import { controlPlane, type Place, placeOf, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
 import { run, say, step } from './step.ts';
 
@@ -27,11 +27,20 @@ export async function up(place: Place, options: { server: boolean }): Promise<vo
   say('');
   for (const [type, url] of openstack.endpoints) process.stdout.write(`  ${type.padEnd(10)} ${url}\n`);
   process.stdout.write(`
-The cloud runs. In a shell that knows it (kubectl, and openstack where it is installed):
-  node tools/cloud/main.ts shell
+The cloud runs. A shell that knows it, with kubectl and openstack:
+  ${shellCommand(place)}
 Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
 What runs: make cloud-status. The end of it: make cloud-down.
 `);
+}
+
+/** What opens the cloud's shell, from any directory and with whatever Node.js the machine has. */
+function shellCommand({ directory, instance }: Place): string {
+  if (directory === placeOf(undefined, 0).directory && instance === 0) {
+    return process.cwd() === root ? 'make cloud-shell' : `make -C ${root} cloud-shell`;
+  }
+  const main = join(root, 'tools/cloud/main.ts');
+  return `${process.execPath} ${main} shell --dir ${directory} --instance ${instance}`;
 }
 
 /**

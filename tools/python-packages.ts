@@ -37,7 +37,8 @@ export function pythonPackages(name: string, requirements: string): string {
   return place;
 }
 
-function python(argv: readonly string[]): string {
+/** Runs python3; gives what it printed. @throws Error that says what to install where there is none */
+export function python(argv: readonly string[]): string {
   try {
     return execFileSync('python3', argv, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
   } catch (error) {
