@@ -61,7 +61,10 @@ export function look(directory: string): Machine {
       .filter((line) => !line.startsWith('#')),
     sysctls: lines('sysctl', '--all').filter((line) => !restless.test(line)),
     files: ['/run', '/etc', '/var/lib', '/var/log', '/opt', '/dev', '/dev/shm', '/usr/libexec'].flatMap((place) =>
-      readdirSync(place).map((name) => `${place}/${name}`),
+      readdirSync(place)
+        .map((name) => `${place}/${name}`)
+        // libmount makes it for the first program of a machine that mounts.
+        .filter((path) => path !== '/run/mount'),
     ),
     cgroups: cgroups(),
     processes: processes(directory),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { realClock } from '@openstack-operator/kube';
@@ -12,10 +13,21 @@ declare module 'vitest' {
   }
 }
 
+/** What a node takes from Debian is there before a test looks at the machine. */
+const nodePackages = `
+  source tools/kubernetes/cluster.bash
+  source tools/kubernetes/node/packages.bash
+  mapfile -t missing < <(missing_packages)
+  install_packages "\${missing[@]}"
+`;
+
 /** Says why nothing is tested, or at the end how long it took. */
 export async function setup(project: TestProject): Promise<() => void> {
   if (reasonToSkip) process.stdout.write(`test-node is skipped: ${reasonToSkip}\n`);
-  else await installPackages({ log: (name) => join(tmpdir(), `test-node-${name}.log`) }, { busybox: 'busybox-static' });
+  else {
+    execFileSync('bash', ['-euc', nodePackages], { stdio: 'inherit' });
+    await installPackages({ log: (name) => join(tmpdir(), `test-node-${name}.log`) }, { busybox: 'busybox-static' });
+  }
   const begun = realClock.now();
   return () => {
     const seconds = Math.round((realClock.now() - begun) / 1000);

@@ -60,7 +60,15 @@ describe.skipIf(reasonToSkip)('a whole node', () => {
   });
 
   test('resolves short and long names of Services, and of pods of a StatefulSet', async () => {
-    await smoke('wait', 'job/names', '--for', 'condition=Complete', '--timeout', '80s');
+    const waited = await node.tryKubectl(
+      '--namespace=smoke',
+      'wait',
+      'job/names',
+      '--for=condition=Complete',
+      '--timeout=80s',
+    );
+    if (waited.code !== 0)
+      throw new Error(`${waited.stderr}${await smoke('describe', 'pods')}${await smoke('logs', 'job/names')}`);
     expect(await smoke('logs', 'job/names')).toMatch(/20\d\d/); // what the database's pod sends
   });
 
