@@ -10,12 +10,16 @@ import {
   isSelected,
   kindOf,
   nodeGroupLabel,
+  unreadySince,
 } from '@openstack-operator/openstack';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { Pass } from './pass.ts';
 import type { Again } from './write.ts';
 
-/** Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more. */
+/**
+ * Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more, and
+ * after which an agent that is not Ready is not waited for when its newest revision is configured otherwise.
+ */
 const patience = 120_000;
 
 /**
@@ -24,7 +28,9 @@ const patience = 120_000;
  * not say, and only
  * - when the resource is annotated so, and what it needs is Ready;
  * - unasked: agents that touch neither data path nor guests and have other settings to apply, and pods with credentials that have been issued anew, which
- *   nobody accepts any more.
+ *   nobody accepts any more;
+ * - unasked, when what the resource needs is Ready: agents that have not been Ready for two minutes, and are configured
+ *   otherwise by now (an OVNNetwork that was made anew has other addresses).
  * A pod of which no container ever ran serves nothing, and is replaced at once. A node that is not Ready or is cordoned
  * is left out until it is back, and holds up no other; nor does one whose agents were not Ready before the change.
  * @returns when to look again, as nothing else tells of it
@@ -40,18 +46,21 @@ export async function replaceNodeAgents(pass: Pass, composition: Composition): P
   const outdated = pods.filter(({ isOld, pod }) => isOld && pod.metadata.deletionTimestamp === undefined);
   if (outdated.length === 0) return undefined;
   const useless = outdated.filter(({ pod }) => neverRan(pod));
-  const approved =
-    pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true' && !isHeldBack(pass, composition);
-  const due = outdated.filter(
-    (one) => !useless.includes(one) && (approved || isReplacedUnasked(one) || credentialsDiffer(one)),
-  );
+  const asked = pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
+  const lost = outdated.filter((one) => !isReady(one) && configurationDiffers(one));
+  const mayGo = (asked || lost.length > 0) && !isHeldBack(pass, composition);
+  const waits = (one: AgentPod) => unreadySince(one.pod) + patience - pass.clock.now();
+  const isDue = (one: AgentPod) =>
+    isReplacedUnasked(one) || credentialsDiffer(one) || (mayGo && (asked || (lost.includes(one) && waits(one) <= 0)));
+  const due = outdated.filter((one) => !useless.includes(one) && isDue(one));
   const { next, again } = nextOf(pass, agents, { pods, due, composition });
   for (const { pod } of [...useless, ...next]) {
     await pass.remove(pod);
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
     pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
   }
-  return again;
+  const later = mayGo ? lost.map(waits).filter((wait) => wait > 0) : [];
+  return later.length === 0 ? again : Math.min(again ?? patience, ...later);
 }
 
 /**
@@ -196,6 +205,16 @@ function isReplacedUnasked({ agent, pod }: AgentPod): boolean {
 function variablesOf(spec: unknown): unknown {
   const { containers = [] } = (spec ?? {}) as { containers?: readonly { env?: unknown }[] };
   return containers.map(({ env = [] }) => env);
+}
+
+/** Whether the newest revision has other variables or files than a pod; a ConfigMap's name follows from what is in it. */
+function configurationDiffers({ agent, pod }: AgentPod): boolean {
+  const { template } = (agent['spec'] ?? {}) as { template?: { spec?: unknown } };
+  const configurationOf = (spec: unknown) => {
+    const { volumes = [] } = (spec ?? {}) as { volumes?: readonly { configMap?: { name?: string } }[] };
+    return [variablesOf(spec), volumes.flatMap(({ configMap }) => configMap?.name ?? [])];
+  };
+  return !isDeepStrictEqual(configurationOf(pod['spec']), configurationOf(template?.spec));
 }
 
 interface Template {

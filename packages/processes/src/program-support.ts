@@ -13,10 +13,15 @@ export async function pause(process: Process, ms: number): Promise<boolean> {
 }
 
 /** Resolves on SIGTERM. */
-export function terminated(process: Process): Promise<void> {
+export function terminated({ signal }: Process): Promise<void> {
+  return aborted(signal);
+}
+
+/** Resolves when a signal is aborted, or when it is already. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (process.signal.aborted) resolve();
-    else process.signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 

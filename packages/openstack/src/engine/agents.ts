@@ -92,8 +92,8 @@ export function reasonsOf(states: readonly NodeState[]): string {
 /** A message is for people: a rack that is off is told by a few of its nodes. */
 const mostTold = 3;
 
-/** Since when a pod is not ready: its condition says so, or it has been so since it was made. */
-function unreadySince(pod: StoredObject): number {
+/** Since when a pod is not ready, in milliseconds since the epoch: its condition says so, or since it was made. */
+export function unreadySince(pod: StoredObject): number {
   const since = conditionOf(pod, 'Ready')?.lastTransitionTime ?? pod.metadata.creationTimestamp;
   return since === undefined ? 0 : parseTimestamp(since);
 }

@@ -133,11 +133,12 @@ export function judge(step: Step, judgement: Judgement, blocker?: Progress): Pro
         : withDeadline(progress, judgement.moment, begun);
     };
     const unready = verdict.reason === 'Missing' ? awaitedMessage(step, judgement) : undefined;
-    const waiting = unready === undefined ? waits(verdict.reason, verdict.message) : waits('Waiting', unready);
+    // Agents may be down for being of an older revision.
+    const message = [verdict.message, ...withWayOut(outdated)].join('; ');
+    const waiting = unready === undefined ? waits(verdict.reason, message) : waits('Waiting', unready);
     return { ...waiting, ...again };
   }
-  const wayOut = `annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
-  const message = [...degraded, ...remarks, ...(outdated.length === 0 ? [] : [...outdated, wayOut])].join('; ');
+  const message = [...degraded, ...remarks, ...withWayOut(outdated)].join('; ');
   return {
     condition,
     status: 'True',
@@ -145,6 +146,12 @@ export function judge(step: Step, judgement: Judgement, blocker?: Progress): Pro
     message,
     ...(requeueAfter === undefined ? {} : { requeueAfter }),
   };
+}
+
+/** Agents of an older revision, and what somebody can do about it. */
+function withWayOut(outdated: readonly string[]): readonly string[] {
+  const wayOut = `annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
+  return outdated.length === 0 ? [] : [...outdated, wayOut];
 }
 
 /** What another resource is still missing before this step may begin; undefined when all are Ready. */

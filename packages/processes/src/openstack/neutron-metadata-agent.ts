@@ -1,9 +1,15 @@
-import { type HttpMessage, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import {
+  type Connection,
+  type HttpMessage,
+  type Process,
+  type Program,
+  SystemError,
+} from '@openstack-operator/sandbox';
 import { mapOf, ovsTable, rootRow, transact } from '../infrastructure/ovsdb.ts';
 import { errno } from '../oslo/database.ts';
 import { PythonError } from '../oslo/python-error.ts';
-import { osloProgram } from '../oslo/service.ts';
-import { makeDirectories, pause, terminated } from '../program-support.ts';
+import { osloProgram, type ServiceContext } from '../oslo/service.ts';
+import { aborted, makeDirectories, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { plain } from './http.ts';
 import { answerGuest } from './neutron-metadata-proxy.ts';
@@ -40,7 +46,7 @@ export const metadataAgent: Program = osloProgram({
     if (settings['ovn-bridge'] === undefined)
       log.warning(logger, "Can't read ovn-bridge external-id from OVSDB. Using br-int instead.");
     const remotes = config.text('ovn', 'ovn_sb_connection', 'tcp:127.0.0.1:6642');
-    const south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
+    let south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
     const state = config.text('DEFAULT', 'state_path', '/var/lib/neutron');
     const daemon = config.text('agent', 'root_helper_daemon');
     const socket = config.text('DEFAULT', 'metadata_proxy_socket', `${state}/metadata_proxy`);
@@ -61,22 +67,35 @@ export const metadataAgent: Program = osloProgram({
       log.error('oslo.privsep.daemon', 'privsep helper command exited non-zero (1)');
       throw new PythonError('oslo_privsep.daemon.FailedToDropPrivileges', 'privsep helper command exited non-zero (1)');
     }
-    const id = `${chassis}-metadata`;
-    for (let wait = 1; ; wait = Math.min(180, wait * 2)) {
-      const registered = await transact(south, 'OVN_Southbound', (tables) => {
-        const row = ovsTable(tables, 'Chassis_Private').get(chassis);
-        if (row === undefined) return false;
-        row['external_ids'] = { ...mapOf(row, 'external_ids'), 'neutron:ovn-metadata-id': id };
-        return true;
-      });
-      if (registered) break;
-      log.error(
-        'ovsdbapp.backend.ovs_idl.transaction',
-        `RowNotFound: Cannot find Chassis_Private with name=${chassis}`,
-      );
-      if (!(await pause(process, wait * 1000))) return 0;
+    while (await register(context, south, chassis)) {
+      await Promise.race([aborted(process.signal), aborted(south.closed)]);
+      if (process.signal.aborted) break;
+      south = await openIdlForever(process, log, remotes, 'OVN_Southbound', longestBackoff);
     }
-    await terminated(process);
     return 0;
   },
 });
+
+/** Seconds between two attempts of a connection that was there once (ovs/reconnect.py). */
+const longestBackoff = 8;
+
+/**
+ * Registers the agent with its chassis, which it waits for, on each connection (neutron's ChassisPrivateCreateEvent, for
+ * a database that was made anew). @returns false on SIGTERM
+ */
+async function register({ process, log }: ServiceContext, south: Connection, chassis: string): Promise<boolean> {
+  for (let wait = 1; ; wait = Math.min(180, wait * 2)) {
+    const registered = await transact(south, 'OVN_Southbound', (tables) => {
+      const row = ovsTable(tables, 'Chassis_Private').get(chassis);
+      if (row === undefined) return false;
+      row['external_ids'] = { ...mapOf(row, 'external_ids'), 'neutron:ovn-metadata-id': `${chassis}-metadata` };
+      return true;
+    }).catch((error: unknown) => {
+      if (south.closed.aborted) return true;
+      throw error;
+    });
+    if (registered) return true;
+    log.error('ovsdbapp.backend.ovs_idl.transaction', `RowNotFound: Cannot find Chassis_Private with name=${chassis}`);
+    if (!(await pause(process, wait * 1000))) return false;
+  }
+}

@@ -50,7 +50,7 @@ function demandAddresses({ files }: Process, log: Log, remotes: string): void {
 }
 
 /**
- * Tries for ever, with 1, 2, 4, ... seconds in between, 180 at most (neutron's get_ovn_idls).
+ * Tries for ever, with 1, 2, 4, ... seconds in between: 180 at most (neutron's get_ovn_idls), or as `longest` says.
  * @throws SystemExit on SIGTERM
  */
 export async function openIdlForever(
@@ -58,8 +58,9 @@ export async function openIdlForever(
   log: Log,
   remotes: string,
   database: OvsDatabase['name'],
+  longest = 180,
 ): Promise<Connection> {
-  for (let wait = 1; ; wait = Math.min(180, wait * 2)) {
+  for (let wait = 1; ; wait = Math.min(longest, wait * 2)) {
     try {
       return await openIdl(process, log, remotes, database);
     } catch (error) {

@@ -9,10 +9,12 @@ const LAST_NODE_PORT = 32_767;
 
 /**
  * Gives Services their cluster addresses and node ports as kube-apiserver's storage does
- * (pkg/registry/core/service/storage/alloc.go). What is taken is what lies in the store.
+ * (pkg/registry/core/service/storage/alloc.go). What is taken is what lies in the store; who is deleted and made anew has
+ * another address, as it nearly always has with the real one, which draws them.
  * @throws StatusError 422 for an address or a port that somebody else has
  */
 export function serviceAddresses(cluster: Cluster, cidr: string): AdmissionPlugin {
+  const addresses = { cidr, next: 2 };
   return {
     name: 'ServiceAddresses',
     mutate(request) {
@@ -24,7 +26,7 @@ export function serviceAddresses(cluster: Cluster, cidr: string): AdmissionPlugi
       const { spec } = service;
       spec.type ??= 'ClusterIP';
       if (spec.type === 'ExternalName') return;
-      allocateAddress(cluster, cidr, request, service, old);
+      allocateAddress(cluster, addresses, request, service, old);
       if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') allocateNodePorts(cluster, request, service, old);
     },
   };
@@ -32,7 +34,7 @@ export function serviceAddresses(cluster: Cluster, cidr: string): AdmissionPlugi
 
 function allocateAddress(
   cluster: Cluster,
-  cidr: string,
+  addresses: { readonly cidr: string; next: number },
   request: AdmissionRequest,
   { spec }: Service,
   old: Service | undefined,
@@ -41,11 +43,13 @@ function allocateAddress(
   const others = cluster
     .list(Service)
     .filter(({ metadata }) => metadata.name !== request.name || metadata.namespace !== request.namespace);
-  const pool = new AddressPool(cidr);
+  const pool = new AddressPool(addresses.cidr, addresses.next);
   for (const { spec: other } of others) if (other.clusterIP) pool.claim(other.clusterIP);
   let address = wanted;
-  if (address === '') address = pool.take();
-  else if (address !== 'None' && address !== old?.spec.clusterIP && !pool.claim(address)) {
+  if (address === '') {
+    address = pool.take();
+    addresses.next = pool.next;
+  } else if (address !== 'None' && address !== old?.spec.clusterIP && !pool.claim(address)) {
     const taken = others.some(({ spec: other }) => other.clusterIP === address);
     const why = taken ? 'provided IP is already allocated' : `the provided network does not match the current range`;
     const detail = `failed to allocate IP ${address}: ${why}`;

@@ -5,12 +5,20 @@ export class AddressPool {
   readonly #taken = new Set<number>();
   #next: number;
 
-  /** @param cidr such as `10.244.0.0/24`; the network's own address, the first one and the broadcast are never given */
-  constructor(cidr: string) {
+  /**
+   * @param cidr such as `10.244.0.0/24`; the network's own address, the first one and the broadcast are never given
+   * @param next the offset that is tried first
+   */
+  constructor(cidr: string, next = 2) {
     const [address = '', prefix = '32'] = cidr.split('/');
     this.#base = ipToNumber(address);
     this.#size = 2 ** (32 - Number(prefix));
-    this.#next = 2;
+    this.#next = next;
+  }
+
+  /** The offset that is tried next. */
+  get next(): number {
+    return this.#next;
   }
 
   /** A free address; freed ones are used again as late as possible. @throws Error when none is left */
