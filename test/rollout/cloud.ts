@@ -137,6 +137,11 @@ export function isLasting({ metadata }: StoredObject): boolean {
   return !/-(?:records-audit|db-archive|db-purge)-[0-9]+/.test(metadata.name);
 }
 
+/** Whether an object's condition Ready is True: a pod's, a node's. */
+export function isReady(object: StoredObject): boolean {
+  return conditionOf(object, 'Ready')?.status === 'True';
+}
+
 /** The operator as somebody whom faults tell from the tests' own clients. */
 export const asOperator: OperatorLife = { user: { name: 'operator', groups: ['system:masters'] } };
 

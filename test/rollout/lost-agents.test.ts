@@ -1,12 +1,7 @@
-import type { StoredObject } from '@openstack-operator/kube';
 import { Neutron, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, readyCloud } from './cloud.ts';
+import { type Cloud, isReady, readyCloud } from './cloud.ts';
 
-const isReady = ({ status }: StoredObject) =>
-  (status as { conditions?: { type: string; status: string }[] }).conditions?.some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  ) === true;
 const agents = (cloud: Cloud) =>
   cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith('my-cloud-neutron-metadata-agent-'));
 const uids = (cloud: Cloud) => agents(cloud).map(({ metadata }) => metadata.uid);

@@ -1,7 +1,7 @@
 import { Pod, Secret, type StoredObject } from '@openstack-operator/kube';
 import { Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
-import { type Cloud, networkOnly, readyCloud } from './cloud.ts';
+import { type Cloud, isReady, networkOnly, readyCloud } from './cloud.ts';
 
 const nodes = ['node-1', 'node-2', 'node-3'];
 const change = (cloud: Cloud, patch: object) => cloud.change(OpenStackControlPlane, 'my-cloud', patch);
@@ -9,10 +9,6 @@ const controllers = (cloud: Cloud): readonly StoredObject[] =>
   cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith('my-cloud-ovn-ovn-controller-'));
 const imageOf = (pod: StoredObject) =>
   (pod['spec'] as { containers: { image: string }[] }).containers[0]?.image.split('/')[0];
-const isReady = ({ status }: StoredObject) =>
-  (status as { conditions?: { type: string; status: string }[] }).conditions?.some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  ) === true;
 const image = 'registry.example.org/openstack.kolla/ovn-controller:2025.1-debian-bookworm';
 
 test('an image of a node agent changes: told, and replaced only when asked, never two at a time', async () => {

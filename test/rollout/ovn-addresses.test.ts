@@ -1,11 +1,6 @@
-import { Pod, Service, type StoredObject } from '@openstack-operator/kube';
+import { Pod, Service } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { readyCloud } from './cloud.ts';
-
-const isReady = ({ status }: StoredObject) =>
-  (status as { conditions?: { type: string; status: string }[] }).conditions?.some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  ) === true;
+import { isReady, readyCloud } from './cloud.ts';
 
 test('Neutron finds the databases of OVN by addresses, which outlive their pods and are followed when they change', async () => {
   const { cloud } = await readyCloud();
