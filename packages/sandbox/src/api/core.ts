@@ -2,6 +2,7 @@ import type { Clock, KubeObject, Random, StoredObject } from '@openstack-operato
 import { convertEvent } from '../resources/builtin/events.ts';
 import type { Registry, ServedType } from './registry.ts';
 import type { User } from './request-info.ts';
+import { forbidden, type StatusError } from './status.ts';
 import type { Store } from './store.ts';
 
 /** What every handler works on. */
@@ -38,6 +39,11 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest): void;
   /** After validation. */
   validate?(request: AdmissionRequest): void;
+}
+
+/** What an admission plugin throws (admission.NewForbidden): a name that is to be generated is not known to `mutate`. */
+export function refusalOf({ served, name, object }: AdmissionRequest, because: string): StatusError {
+  return forbidden(served.groupResource, name || (object?.metadata.generateName ?? ''), because);
 }
 
 /** What a write request asks for beside its object. */

@@ -1,6 +1,5 @@
 import { type KubeObject, PriorityClass } from '@openstack-operator/kube';
-import type { AdmissionPlugin, AdmissionRequest } from '../api/core.ts';
-import { forbidden } from '../api/status.ts';
+import { type AdmissionPlugin, type AdmissionRequest, refusalOf } from '../api/core.ts';
 import { type PersistentVolumeClaim, type Pod, ServiceAccount, StorageClass } from '../kinds.ts';
 import type { Cluster } from './cluster.ts';
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './volume-binder.ts';
@@ -31,29 +30,30 @@ export function workloadAdmission(cluster: Cluster): AdmissionPlugin {
 }
 
 /** plugin/pkg/admission/serviceaccount */
-function demandServiceAccount(cluster: Cluster, { served, name, namespace }: AdmissionRequest, pod: Pod): void {
+function demandServiceAccount(cluster: Cluster, request: AdmissionRequest, pod: Pod): void {
+  const { namespace } = request;
   const account = pod.spec.serviceAccountName || 'default';
   pod.spec.serviceAccountName = account;
   pod.spec.serviceAccount = account;
   if (cluster.get(ServiceAccount, `${namespace}/${account}`)) return;
   const because = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`;
-  throw forbidden(served.groupResource, name, because);
+  throw refusalOf(request, because);
 }
 
 /** plugin/pkg/admission/priority: what a pod says of its priority itself has to be what its class says. */
-function setPriority(cluster: Cluster, { served, name }: AdmissionRequest, pod: Pod): void {
+function setPriority(cluster: Cluster, request: AdmissionRequest, pod: Pod): void {
   const { spec } = pod;
   const classes = cluster.list(PriorityClass);
   const found = classes.find(({ metadata, globalDefault }) =>
     spec.priorityClassName ? metadata.name === spec.priorityClassName : globalDefault,
   );
   if (spec.priorityClassName && !found) {
-    throw forbidden(served.groupResource, name, `no PriorityClass with name ${spec.priorityClassName} was found`);
+    throw refusalOf(request, `no PriorityClass with name ${spec.priorityClassName} was found`);
   }
   const { value: priority = 0, preemptionPolicy = 'PreemptLowerPriority' } = found ?? {};
   const refuse = (what: string, said: string | number | undefined, computed: string | number) => {
     const because = `the ${what} (${said}) must not be provided in pod spec; priority admission controller computed ${computed} from the given PriorityClass name`;
-    return forbidden(served.groupResource, name, because);
+    return refusalOf(request, because);
   };
   if ((spec.priority ?? priority) !== priority) throw refuse('integer value of priority', spec.priority, priority);
   if ((spec.preemptionPolicy ?? preemptionPolicy) !== preemptionPolicy) {

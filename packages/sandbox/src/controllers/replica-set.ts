@@ -1,7 +1,7 @@
 import { keyOf } from '@openstack-operator/kube';
 import { Pod, ReplicaSet, type Stored } from '../kinds.ts';
 import { claim } from './claim.ts';
-import { withCondition, withoutCondition } from './conditions.ts';
+import { conditionOf, withCondition, withoutCondition } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import { describe } from './errors.ts';
 import type { OwnerIndex } from './owner-index.ts';
@@ -67,19 +67,16 @@ function report(
   const terminating = all.filter(
     ({ metadata, status }) => metadata.deletionTimestamp && status?.phase !== 'Failed' && status?.phase !== 'Succeeded',
   ).length;
-  const before = replicaSet.status?.conditions;
+  const failed = {
+    type: 'ReplicaFailure',
+    status: 'True',
+    reason: 'FailedCreate',
+    message: conditionOf(replicaSet.status?.conditions, 'ReplicaFailure')?.message ?? describe(failure),
+  };
+  // The first words stay: those of the next try name another pod, and would be a change that has it tried again.
   const conditions = failure
-    ? withCondition(
-        before,
-        {
-          type: 'ReplicaFailure',
-          status: 'True',
-          reason: 'FailedCreate',
-          message: describe(failure),
-        },
-        cluster.now(),
-      )
-    : withoutCondition(before, 'ReplicaFailure');
+    ? withCondition(replicaSet.status?.conditions, failed, cluster.now())
+    : withoutCondition(replicaSet.status?.conditions, 'ReplicaFailure');
   cluster.updateStatus(ReplicaSet, keyOf(replicaSet), {
     replicas: active.length,
     ...(labelled.length > 0 && { fullyLabeledReplicas: labelled.length }),

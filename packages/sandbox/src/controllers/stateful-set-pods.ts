@@ -23,7 +23,7 @@ export function createMember(
 ): void {
   const { cluster, recorder } = context;
   const name = `${set.metadata.name}-${ordinal}`;
-  const say = `create Pod ${name} in StatefulSet ${set.metadata.name}`;
+  const say = `Create Pod ${name} in StatefulSet ${set.metadata.name}`;
   try {
     createMissingClaims(set, ordinal, context);
     const pod = podFromTemplate(templateOf(revision), set, { name });
@@ -63,7 +63,7 @@ export function deleteMember(
   { cluster, recorder }: ControllerContext,
 ): void {
   cluster.delete(Pod, pod);
-  const message = `delete Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`;
+  const message = `Delete Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`;
   recorder.record(set, 'SuccessfulDelete', message);
 }
 
@@ -79,7 +79,7 @@ export function createMissingClaims(
     const key = `${set.metadata.namespace}/${name}`;
     if (cluster.get(PersistentVolumeClaim, key)) continue;
     cluster.create(PersistentVolumeClaim, claimFor(set, template, name));
-    const say = `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`;
+    const say = `Create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`;
     recorder.record(set, 'SuccessfulCreate', say);
   }
 }
