@@ -61,7 +61,7 @@ export {
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';
-export { podWords } from './engine/pod-words.ts';
+export { podWords, refusalWords } from './engine/pod-words.ts';
 export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';

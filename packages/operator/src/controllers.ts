@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type After,
   after,
   type Change,
   ConfigMap,
@@ -19,6 +20,7 @@ import {
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
+  type ReconcileContext,
   ReplicaSet,
   Secret,
   StatefulSet,
@@ -62,8 +64,8 @@ import { Contention } from './contention.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { gather, referenceKinds } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
-import { MountEventReader } from './mount-events.ts';
-import type { OperatorFacts, OperatorMemory } from './pass.ts';
+import type { OperatorFacts, OperatorMemory, Pass } from './pass.ts';
+import { PodEventReader } from './pod-events.ts';
 import { reconcile } from './reconcile.ts';
 import { isPaused } from './report.ts';
 import { schedulesOf } from './schedules.ts';
@@ -104,12 +106,12 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
   const fields = [...service.references, ...(service.mentions ?? [])];
   const referred = fields.map((field) => [field, referenceKinds[field]] as const);
   const compositions = new Compositions((resource, surroundings) => compose(service, resource, surroundings));
-  const mounts = new MountEventReader();
+  const events = new PodEventReader();
   return controller(kind, {
     gone: (key) => {
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
-      mounts.forget(key);
+      events.forget(key);
     },
     indexes: indexesOf(fields),
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
@@ -129,12 +131,11 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       ...gatewayWatches(kind, fields),
       nodeWatch(kind, (key) => compositions.last(key)),
     ]),
-    reconcile: async (context) => {
-      const { words: unmounted, requeueAfter } = await mounts.read(context, service.name);
+    reconcile: withEvents(events, service.name, (context) => {
       // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
-      const undigested = { ...context, ...facts, unmounted, digestKey: { bytes: new Uint8Array(32) } };
-      const result = await reconcile(
-        { ...context, ...facts, unmounted },
+      const undigested = { ...context, ...facts, digestKey: { bytes: new Uint8Array(32) } };
+      return reconcile(
+        { ...context, ...facts },
         {
           compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, service)),
           composeFormer: (pass, key, formerOperatorImage) =>
@@ -156,18 +157,32 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
           claimsNodes: service.claims !== undefined && standsAlone(context.object),
         },
       );
-      if (requeueAfter === undefined || (result !== undefined && result.after < requeueAfter)) return result;
-      return after(requeueAfter);
-    },
+    }),
   });
+}
+
+/** A pass that knows what events say, and comes again when they may say more. */
+function withEvents(
+  events: PodEventReader,
+  service: string,
+  pass: (context: ReconcileContext & Pick<Pass, 'eventWords'>) => Promise<After | undefined>,
+): (context: ReconcileContext) => Promise<After | undefined> {
+  return async (context) => {
+    const { words: eventWords, requeueAfter } = await events.read(context, service);
+    const result = await pass({ ...context, eventWords });
+    if (requeueAfter === undefined || (result !== undefined && result.after < requeueAfter)) return result;
+    return after(requeueAfter);
+  };
 }
 
 function controlPlaneController(facts: ControllerFacts & OperatorMemory): Controller {
   const compositions = new Compositions(composeControlPlane);
+  const events = new PodEventReader();
   return controller(OpenStackControlPlane as Kind, {
     gone: (key) => {
       compositions.forget(key);
       facts.refusals.forget(OpenStackControlPlane.kind, key);
+      events.forget(key);
     },
     owns: [
       ...kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: delayOfProgress })),
@@ -178,9 +193,9 @@ function controlPlaneController(facts: ControllerFacts & OperatorMemory): Contro
       { kind: Pod, selection: ours, map: instanceOf(claimingService), transform: slim },
       nodeWatch(OpenStackControlPlane as Kind, (key) => compositions.last(key)),
     ]),
-    reconcile: (context) => {
+    reconcile: withEvents(events, claimingService, (context) => {
       return reconcile(
-        { ...context, ...facts, unmounted: new Map() },
+        { ...context, ...facts },
         {
           compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, undefined)),
           phase: phaseOf,
@@ -188,7 +203,7 @@ function controlPlaneController(facts: ControllerFacts & OperatorMemory): Contro
           claimsNodes: true,
         },
       );
-    },
+    }),
   });
 }
 

@@ -31,8 +31,8 @@ export interface OperatorMemory {
 
 /** A pass of the reconciler that may not compose yet: nobody said that it is to write. */
 export interface Begun extends ReconcileContext, OperatorFacts, OperatorMemory {
-  /** What the kubelet says of pods whose volumes cannot be mounted, by the pod's uid. */
-  readonly unmounted: ReadonlyMap<string, string>;
+  /** What events say of pods that do not start, and of workloads that get none, by uid (pod-events.ts). */
+  readonly eventWords: ReadonlyMap<string, string>;
 }
 
 /** One pass of the reconciler. */

@@ -93,7 +93,7 @@ export function permissionsOf(controllers: readonly Controller[]): Permissions {
   return {
     namespaced: [
       ...rules.filter(({ kind }) => kind.namespaced).flatMap(ruleOf),
-      // Those of a pod whose volumes cannot be mounted (mount-events.ts).
+      // Those of a pod whose volumes cannot be mounted, of a workload whose pods are refused (pod-events.ts).
       rule(Event, Event.plural, ['list']),
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       useNodes,

@@ -289,7 +289,7 @@ function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>)
         .list(Pod, { namespace, labelSelector })
         .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
     },
-    unmounted: ({ metadata: { uid } }) => pass.unmounted.get(uid),
+    eventWords: ({ metadata: { uid } }) => pass.eventWords.get(uid),
     ...(pass.cache.has(Node) ? { nodes: pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) } : {}),
     unclean: (claim) => planOf(pass, claim).unclean,
     controlled: (kind, owner) =>

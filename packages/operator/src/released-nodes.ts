@@ -9,6 +9,7 @@ import {
   type NodeClaim,
   nodeCleaning,
   podWords,
+  refusalWords,
   type UncleanNode,
 } from '@openstack-operator/openstack';
 import { hasLabels, isEligible, nodesByCloud, patchNode } from './cluster-nodes.ts';
@@ -58,7 +59,7 @@ export function planOf(pass: Begun, claim: NodeClaim): ClaimPlan {
       unclean.push({ words: `node ${node.metadata.name}, which ${who} has left, ${how}`, isStuck });
     if (isReserved(node)) {
       const pod = cleanerOn(pass, node);
-      const why = pod && podWords(pod, ({ metadata: { uid } }) => pass.unmounted.get(uid));
+      const why = whyNotCleaned(pass, pod);
       if (pod !== undefined && conditionOf(pod, 'Ready')?.status === 'True') take.push(node);
       else {
         held.push(node);
@@ -150,6 +151,15 @@ function cleanerOn(pass: Begun, node: StoredObject): StoredObject | undefined {
   const cleaner = cleanerOf(pass);
   const pods = cleaner === undefined ? [] : pass.cache.controlledBy(Pod, cleaner);
   return pods.find((pod) => isOn(pod, node) && pod.metadata.deletionTimestamp === undefined);
+}
+
+/** What keeps the pod that cleans a node from it, or keeps it from being made; undefined when nothing is known to. */
+function whyNotCleaned(pass: Begun, pod: StoredObject | undefined): string | undefined {
+  const words = ({ metadata: { uid } }: StoredObject) => pass.eventWords.get(uid);
+  if (pod !== undefined) return podWords(pod, words);
+  const cleaner = cleanerOf(pass);
+  const refusal = cleaner && refusalWords(cleaner, words);
+  return refusal && `DaemonSet ${cleaner.metadata.name}: ${refusal}`;
 }
 
 /** A pod of the cloud that has let a node go, an agent or what cleaned it for that cloud, which is still there. */

@@ -12,13 +12,15 @@ export interface AgentsView {
   readonly podsOf: (daemonSet: StoredObject) => readonly StoredObject[];
   /** What keeps a pod from being ready, in words. */
   readonly words: (pod: StoredObject) => string | undefined;
+  /** Why a DaemonSet gets no pods, in words. Default: nothing is known. */
+  readonly refusal?: (daemonSet: StoredObject) => string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
  * How the agents of one node are: all are Ready; some are not, for less than `agentGrace`; or the node is not Ready
- * itself, or an agent of it has not been Ready for longer than that.
+ * itself, an agent of it has not been Ready for longer than that, or the API server refuses its pod.
  */
 export interface NodeState {
   readonly name: string;
@@ -49,10 +51,13 @@ export function nodeStates(daemonSets: readonly StoredObject[], view: AgentsView
         const alive = (byNode.get(name) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
         if (alive.some((pod) => conditionOf(pod, 'Ready')?.status === 'True')) return [];
         const [pod] = alive;
-        if (pod === undefined)
-          return [
-            { name, state: 'starting', why: `no pod of DaemonSet ${daemonSet.metadata.name} yet`, saysWhy: false },
-          ];
+        if (pod === undefined) {
+          const title = `DaemonSet ${daemonSet.metadata.name}`;
+          const refusal = view.refusal?.(daemonSet);
+          return refusal === undefined
+            ? [{ name, state: 'starting', why: `no pod of ${title} yet`, saysWhy: false }]
+            : [{ name, state: 'down', why: `${title}: ${refusal}`, saysWhy: true }];
+        }
         const patience = unreadySince(pod) + agentGrace - view.now;
         const words = view.words(pod);
         const why = `pod ${pod.metadata.name}: ${words ?? 'not ready'}`;
@@ -82,10 +87,11 @@ type OpenState = NodeState & { readonly saysWhy: boolean };
 
 const upState = (name: string): OpenState => ({ name, state: 'up', why: '', saysWhy: false });
 
-/** `node-2: why; node-3: why`, the first few of them. */
+/** `node-2: why; node-3: why`, the first few of them; those with the same reason together. */
 export function reasonsOf(states: readonly NodeState[]): string {
   const open = states.filter(({ state }) => state !== 'up');
-  const told = open.slice(0, mostTold).map(({ name, why }) => `${name}: ${why}`);
+  const byWhy = Map.groupBy(open.slice(0, mostTold), ({ why }) => why);
+  const told = [...byWhy].map(([why, alike]) => `${alike.map(({ name }) => name).join(', ')}: ${why}`);
   return [...told, ...(open.length > mostTold ? [`${open.length - mostTold} more`] : [])].join('; ');
 }
 

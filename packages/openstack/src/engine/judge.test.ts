@@ -29,7 +29,7 @@ const step = (object: StoredObject, more: Partial<Step> = {}): Step => ({
 
 const blank = {
   pods: () => [],
-  unmounted: () => undefined,
+  eventWords: () => undefined,
   nodes: [],
   finishedJobs: {},
   now: parseTimestamp('2026-01-01T00:10:00Z'),
@@ -197,8 +197,18 @@ describe('node agents are judged by the nodes that they are for', () => {
   test('a pod whose volume cannot be mounted says why, which its status does not', () => {
     const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules is not a directory';
     const waiting = { containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }] };
-    const view = { ...world([one], [pod('node-1', false, long, waiting)]), unmounted: () => words };
+    const view = { ...world([one], [pod('node-1', false, long, waiting)]), eventWords: () => words };
     expect(verdict(live, live, view)[2]).toBe(`agents are up on 0 of 1 nodes; node-1: pod agent-node-1: ${words}`);
+  });
+
+  test('nodes whose pod is refused are down, told together, and hold back none of the others', () => {
+    const eventWords = () =>
+      '(combined from similar events): Error creating: pods "agent-x2x2x" is forbidden: exceeded quota';
+    const said = 'DaemonSet agent: its pods are refused: exceeded quota';
+    const none = verdict(live, live, { ...world([one, two], []), eventWords });
+    expect(none).toEqual(['False', 'NotAvailable', `agents are up on 0 of 2 nodes; node-1, node-2: ${said}`]);
+    const some = verdict(live, live, { ...world([one, two], [pod('node-1', true)]), eventWords });
+    expect(some).toEqual(['True', 'Degraded', `agents are up on 1 of 2 nodes; node-2: ${said}`]);
   });
 
   test('those of an older revision are told of: nobody replaces them unasked', () => {

@@ -12,7 +12,7 @@ import { isCrashing, lastChange, type Moment, wasReady, withDeadline } from './d
 import { digest } from './digest.ts';
 import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
 import { strayNodes } from './node-groups.ts';
-import { podWords } from './pod-words.ts';
+import { podWords, refusalWords } from './pod-words.ts';
 import { isReason, type Reason } from './reasons.ts';
 import { routeProblem } from './route-problem.ts';
 import { failedRunsKept } from './schedule.ts';
@@ -26,8 +26,8 @@ export interface Judgement {
   readonly ours?: (live: StoredObject) => boolean;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
-  /** What the kubelet says of a pod whose volumes cannot be mounted. */
-  readonly unmounted: (pod: StoredObject) => string | undefined;
+  /** What events say of a pod whose volumes cannot be mounted, or of a workload whose pods are refused. */
+  readonly eventWords: (object: StoredObject) => string | undefined;
   /** The nodes of the resource's cloud: for claims, and for agents that run on them. Absent: they may not be read. */
   readonly nodes?: readonly StoredObject[];
   /** Nodes that a claim would take if they were clean; default: none. */
@@ -248,7 +248,7 @@ function hasLabels(node: StoredObject, labels: NodeClaim['labels']): boolean {
  * starting are waited for until the agents have been up for the first time, so that a cloud comes up as a whole.
  */
 function agentsVerdict({ condition, objects }: Step, judgement: Judgement): Verdict {
-  const { nodes, observe, unmounted, now, met } = judgement;
+  const { nodes, observe, eventWords, now, met } = judgement;
   if (nodes === undefined) return done;
   const agents = objects.flatMap((desired) => {
     if (desired.verb !== 'apply' || desired.object.kind !== 'DaemonSet') return [];
@@ -259,7 +259,8 @@ function agentsVerdict({ condition, objects }: Step, judgement: Judgement): Verd
   const states = nodeStates(agents, {
     nodes,
     podsOf: (daemonSet) => podsOf(daemonSet, judgement),
-    words: (pod) => podWords(pod, unmounted),
+    words: (pod) => podWords(pod, eventWords),
+    refusal: (daemonSet) => refusalWords(daemonSet, eventWords),
     now,
   });
   const up = states.filter(({ state }) => state === 'up').length;
@@ -346,9 +347,9 @@ function rolloutVerdict(kind: Kind, live: StoredObject, judgement: Judgement): V
 }
 
 /** One run that failed is told, and tried again at its next time; as many in a row as are kept are a problem. */
-function scheduleVerdict(live: StoredObject, { controlled = () => [], unmounted }: Judgement): Verdict {
+function scheduleVerdict(live: StoredObject, { controlled = () => [], eventWords }: Judgement): Verdict {
   const pods = (job: StoredObject) => controlled('Pod', job);
-  const words = (pod: StoredObject) => podWords(pod, unmounted);
+  const words = (pod: StoredObject) => podWords(pod, eventWords);
   const { failures, message = '' } = scheduleStatus(live, { jobs: controlled('Job', live), pods, words });
   if (failures === 0) return done;
   const text = `CronJob ${live.metadata.name}: its last ${failures === 1 ? 'run' : `${failures} runs`} failed: ${message}`;
@@ -374,10 +375,12 @@ function jobVerdict(object: KubeObject, live: StoredObject | undefined, judgemen
   return { ...running, begun: parseTimestamp(startTime ?? '') || 0 };
 }
 
-/** The last words of the pods of a workload or Job, in one phrase; empty when they say nothing. */
+/** Why a workload or Job gets no pods, or the last words of those it has, in one phrase; empty when nothing is said. */
 function lastWords(owner: StoredObject, judgement: Judgement): string {
+  const refusal = refusalWords(owner, judgement.eventWords);
+  if (refusal !== undefined) return `; ${refusal}`;
   for (const pod of podsOf(owner, judgement)) {
-    const words = podWords(pod, judgement.unmounted);
+    const words = podWords(pod, judgement.eventWords);
     if (words !== undefined) return `; pod ${pod.metadata.name}: ${words}`;
   }
   return '';

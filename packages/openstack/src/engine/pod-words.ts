@@ -14,11 +14,14 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
 }
 
+/** What events say of an object. */
+type EventWords = (object: StoredObject) => string | undefined;
+
 /**
  * What keeps a pod from being ready: not scheduled, an image, a container's last words; undefined when nothing does.
- * `unmounted`: what the kubelet says of a pod whose volumes cannot be mounted.
+ * `eventWords`: what the kubelet says of a pod whose volumes cannot be mounted.
  */
-export function podWords(pod: StoredObject, unmounted: (pod: StoredObject) => string | undefined): string | undefined {
+export function podWords(pod: StoredObject, eventWords: EventWords): string | undefined {
   const status = (pod['status'] ?? {}) as {
     initContainerStatuses?: ContainerStatus[];
     containerStatuses?: ContainerStatus[];
@@ -37,7 +40,7 @@ export function podWords(pod: StoredObject, unmounted: (pod: StoredObject) => st
     const waiting = container.state?.waiting;
     if (waiting?.reason === undefined) continue;
     if (['ContainerCreating', 'PodInitializing'].includes(waiting.reason)) {
-      const said = unmounted(pod);
+      const said = eventWords(pod);
       if (said !== undefined) return said;
     } else {
       return `container ${container.name}: ${waiting.reason}${waiting.message ? `: ${waiting.message}` : ''}`;
@@ -45,4 +48,23 @@ export function podWords(pod: StoredObject, unmounted: (pod: StoredObject) => st
   }
   const scheduled = conditionOf(pod, 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled.message : undefined;
+}
+
+/** What comes before the reason of a refusal: it has the name of a pod in it, which is another one at each try. */
+const refusalPrefix =
+  /^(?:\(combined from similar events\): )?(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )?(?:(?:pods|Pod) "[^"]*" is (?:forbidden|invalid): )?/;
+
+/**
+ * Why the API server refuses the pods of a workload or Job (pod security, a quota, a webhook), in its words; undefined
+ * when it does not. `eventWords`: what an event of reason FailedCreate says; a Deployment has a condition for it.
+ */
+export function refusalWords(workload: StoredObject, eventWords: EventWords): string | undefined {
+  const failure = conditionOf(workload, 'ReplicaFailure');
+  const said = failure?.status === 'True' ? failure.message : eventWords(workload);
+  if (said === undefined) return undefined;
+  // Before the words, which may be cut off.
+  const wayOut = said.includes('violates PodSecurity')
+    ? ` (node agents need label pod-security.kubernetes.io/enforce=privileged on namespace ${workload.metadata.namespace}, see docs/first-cloud.md)`
+    : '';
+  return `its pods are refused${wayOut}: ${said.replace(refusalPrefix, '')}`;
 }

@@ -1,4 +1,5 @@
 import {
+  type Kind,
   type ListOptions,
   noLog,
   type ReconcileContext,
@@ -7,7 +8,7 @@ import {
   virtualClock,
 } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { MountEventReader } from './mount-events.ts';
+import { PodEventReader } from './pod-events.ts';
 
 const begun = virtualClock().now();
 const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules is not a directory';
@@ -23,7 +24,7 @@ function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {})
       containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }],
     },
   };
-  const world = { pods: [pod], ready: 'False' };
+  const world = { pods: [pod], ready: 'False', workloads: [] as { kind: string }[], made: [] as object[] };
   const context = () =>
     ({
       key: 'ns/nova',
@@ -34,7 +35,12 @@ function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {})
         metadata: { name: 'nova', namespace: 'ns' },
         status: { conditions: [{ type: 'Ready', status: world.ready }] },
       } as unknown as StoredObject,
-      cache: { list: () => world.pods },
+      cache: {
+        has: () => true,
+        list: () => world.pods,
+        controlledBy: ({ kind }: Kind, { kind: owner }: { kind?: string }) =>
+          owner === undefined ? world.workloads.filter((one) => one.kind === kind) : world.made,
+      },
       client: {
         list: async (_kind: unknown, options: ListOptions) => {
           asked.push(options);
@@ -42,7 +48,7 @@ function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {})
         },
       },
     }) as unknown as ReconcileContext;
-  const reader = new MountEventReader();
+  const reader = new PodEventReader();
   return { clock, asked, world, read: () => reader.read(context(), 'nova') };
 }
 
@@ -89,4 +95,43 @@ test('events that cannot be read fail nothing', async () => {
   const { clock, read } = setUp({ answer });
   await clock.advance(200_000);
   expect(await read()).toEqual({ words: new Map(), requeueAfter: undefined });
+});
+
+const workload = (kind: string, spec: object, status: object) => ({
+  kind,
+  metadata: { name: 'x', namespace: 'ns', uid: 'w1' },
+  spec,
+  status,
+});
+
+test.each([
+  ['DaemonSet', {}, { desiredNumberScheduled: 2, currentNumberScheduled: 1 }, { currentNumberScheduled: 2 }],
+  ['StatefulSet', { replicas: 2 }, { replicas: 1 }, { replicas: 2 }],
+  ['Job', {}, { startTime: '2026-01-01T00:00:00Z' }, { active: 1 }],
+  ['Job', {}, {}, { conditions: [{ type: 'Failed', status: 'True' }] }],
+])('the events of a %s are read, Ready or not, for as long as it has too few pods', async (kind, spec, lacks, has) => {
+  const refused = [{ metadata: {}, lastTimestamp: '2026-01-01T00:00:10Z', message: 'Error creating: no' }];
+  const { clock, asked, world, read } = setUp({ answer: async () => refused });
+  Object.assign(world, { pods: [], ready: 'True', workloads: [workload(kind, spec, lacks)] });
+  expect(await read()).toEqual({ words: new Map(), requeueAfter: 20_000 });
+  await clock.advance(20_000);
+  const words = new Map([['w1', 'Error creating: no']]);
+  for (let i = 0; i < 5; i++) expect(await read()).toEqual({ words, requeueAfter: 130_000 });
+  expect(asked).toMatchObject([{ fieldSelector: 'involvedObject.uid=w1,reason=FailedCreate', limit: 20 }]);
+  world.workloads = [workload(kind, spec, { ...lacks, ...has })];
+  expect(await read()).toEqual({ words: new Map(), requeueAfter: undefined });
+});
+
+test('what was said before the newest pod of a workload was made is outdated', async () => {
+  const refused = [{ metadata: {}, lastTimestamp: '2026-01-01T00:00:10Z', message: 'Error creating: no' }];
+  const { clock, asked, world, read } = setUp({ answer: async () => refused });
+  Object.assign(world, { pods: [], workloads: [workload('StatefulSet', { replicas: 3 }, { replicas: 0 })] });
+  await read();
+  await clock.advance(20_000);
+  expect((await read()).words.size).toBe(1);
+  world.made = [{ metadata: { uid: 'new', creationTimestamp: '2026-01-01T00:00:30Z' } }];
+  expect(await read()).toEqual({ words: new Map(), requeueAfter: 20_000 });
+  await clock.advance(20_000);
+  expect((await read()).words.size).toBe(0);
+  expect(asked).toHaveLength(2);
 });
