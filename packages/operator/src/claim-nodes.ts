@@ -1,13 +1,12 @@
-import { controllerOf, type Kind, type KubeObject, Node, type StoredObject } from '@openstack-operator/kube';
+import { controllerOf, type KubeObject, Node, type StoredObject } from '@openstack-operator/kube';
 import {
   annotations,
   cleaningLabel,
   cloudOf,
   type NodeClaim,
   OpenStackControlPlane,
-  services,
 } from '@openstack-operator/openstack';
-import { hasLabels, nodesByCloud, patchNode } from './cluster-nodes.ts';
+import { claimants, hasLabels, nodesByCloud, patchNode } from './cluster-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
 import { planOf, release, reservedNodes } from './released-nodes.ts';
 import { assertStillMeant } from './still-meant.ts';
@@ -15,9 +14,6 @@ import { type Again, write } from './write.ts';
 
 /** Finalizer of who claims nodes: their labels live outside its namespace, and no garbage collector takes them off. */
 export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
-
-/** Kinds that claim nodes where no control plane does. */
-const claimants: readonly Kind[] = services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind);
 
 /**
  * Labels nodes until the claim is met, and has those cleaned that another cloud has left. A node is taken by a patch
@@ -59,19 +55,19 @@ export function standsAlone(resource: KubeObject): boolean {
 }
 
 /**
- * Takes the labels off all nodes of the resource's cloud, unless another resource that stands alone shares them, and
- * notes on each who has let it go. Nothing is waited for, and nothing is made: the namespace may be going, and so may
+ * Takes the labels off all nodes of the resource's cloud, unless another resource shares them (what stands alone, a
+ * control plane that is back beside its orphans), and notes on each who has let it go. Nothing is waited for, and nothing is made: the namespace may be going, and so may
  * the node. What is still there is found by who claims the node next.
  */
 export async function releaseNodes(pass: Begun): Promise<void> {
   const { cache, object: resource } = pass;
   if (!cache.has(Node)) return;
   const cloud = cloudOf(resource);
-  const others = claimants
+  const isShared = claimants
     .filter((kind) => cache.has(kind))
     .flatMap((kind) => cache.list(kind, { namespace: resource.metadata.namespace ?? '' }))
-    .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined);
-  const isShared = others.some((other) => standsAlone(other) && cloudOf(other) === cloud);
+    .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined)
+    .some((other) => controllerOf(other)?.uid !== resource.metadata.uid && cloudOf(other) === cloud);
   const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
   const claimed: readonly StoredObject[] = isShared ? [] : cache.byIndex(Node, nodesByCloud, cloud);
   for (const node of [...claimed, ...reservedNodes(pass)]) {

@@ -1,10 +1,16 @@
-import { isApiError, Node, type StoredObject } from '@openstack-operator/kube';
+import { type CacheReader, isApiError, type Kind, Node, type StoredObject } from '@openstack-operator/kube';
 import {
+  annotations,
+  type ClaimedNode,
   cleaningLabel,
   cloudLabel,
+  cloudOf,
   conditionOf,
   fieldManager,
   type NodeClaim,
+  nodeGroupLabel,
+  OpenStackControlPlane,
+  services,
   type Toleration,
 } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
@@ -32,11 +38,40 @@ export async function patchNode(
   }
 }
 
+/** Index of the resources that claim nodes by the names of those in their status. */
+export const recordedNodes = 'recorded-nodes';
+
+/** Kinds that claim nodes: the control plane, and services that do it where there is none. */
+export const claimants: readonly Kind[] = [
+  OpenStackControlPlane,
+  ...services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind),
+];
+
+/**
+ * Whether a cloud's status names a node that has neither its labels nor was released: somebody deleted the Node object,
+ * and the kubelet registered anew. What runs and lies there is that cloud's.
+ */
+export function isRecorded(cache: CacheReader, node: StoredObject, by: (resource: StoredObject) => boolean): boolean {
+  const { name, annotations: notes } = node.metadata;
+  if (notes?.[annotations.releasedFrom] !== undefined) return false;
+  return claimants.some((kind) => cache.has(kind) && cache.byIndex(kind, recordedNodes, name).some(by));
+}
+
+/** Whether a node that lost its labels, see `isRecorded`, was of a claim. */
+export function isLostBy(cache: CacheReader, node: StoredObject, { labels }: NodeClaim): boolean {
+  return isRecorded(cache, node, (resource) => {
+    const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
+    const group = nodes.find(({ name }) => name === node.metadata.name)?.group;
+    return cloudOf(resource) === labels[cloudLabel] && group === labels[nodeGroupLabel];
+  });
+}
+
 /**
  * Whether a node is free for a claim: Ready, schedulable, with the labels that are asked for, and nobody's; one that is
- * being cleaned is free for the claim that it is cleaned for.
+ * being cleaned is free for the claim that it is cleaned for, one that lost its labels for the claim that it was of.
  */
-export function isEligible(node: StoredObject, { selector, tolerations = [], cleaning }: NodeClaim): boolean {
+export function isEligible(cache: CacheReader, node: StoredObject, claim: NodeClaim): boolean {
+  const { selector, tolerations = [], cleaning } = claim;
   const { unschedulable, taints = [] } = (node['spec'] ?? {}) as { unschedulable?: boolean; taints?: readonly Taint[] };
   const { labels = {} } = node.metadata;
   const free =
@@ -45,7 +80,10 @@ export function isEligible(node: StoredObject, { selector, tolerations = [], cle
     (taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((toleration) => tolerates(toleration, taint)),
   );
   const ready = conditionOf(node, 'Ready')?.status === 'True';
-  return free && unschedulable !== true && tolerated && ready && hasLabels(node, selector);
+  if (!free || unschedulable === true || !tolerated || !ready) return false;
+  if (isLostBy(cache, node, claim)) return true;
+  const cloud = claim.labels[cloudLabel];
+  return hasLabels(node, selector) && !isRecorded(cache, node, (resource) => cloudOf(resource) !== cloud);
 }
 
 interface Taint {

@@ -17,6 +17,7 @@ import {
 import {
   type BroughtKind,
   broughtBy,
+  type ClaimedNode,
   type Composition,
   cloudLabel,
   cloudOf,
@@ -26,13 +27,11 @@ import {
   Keystone,
   kinds,
   type NodeClaim,
-  OpenStackControlPlane,
   OVNNetwork,
   type ReferenceField,
   type Step,
-  services,
 } from '@openstack-operator/openstack';
-import { hasLabels, isEligible, nodesByCloud } from './cluster-nodes.ts';
+import { claimants, hasLabels, isEligible, isLostBy, nodesByCloud, recordedNodes } from './cluster-nodes.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
 
 /**
@@ -58,6 +57,10 @@ const index = {
 export function indexesOf(references: readonly ReferenceField[]): Readonly<Record<string, IndexFunction>> {
   return {
     [index.cloud]: (object) => [cloudOf(object)],
+    [recordedNodes]: (object) => {
+      const { nodes = [] } = (object['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
+      return nodes.map(({ name }) => name);
+    },
     [index.gateway]: (object) => {
       const namespace = object.metadata.namespace ?? '';
       const gateway = gatewayOf({ namespace, spec: object['spec'] ?? {} });
@@ -159,7 +162,8 @@ export function nodeWatch(kind: Kind, known: (key: string) => Pick<Composition, 
       return own.filter((object) => steps(object)?.some(readsNodes) ?? true).map(refOf);
     }
     if (!claimants.includes(kind)) return [];
-    const wants = (claim: NodeClaim) => isEligible(node, claim) && isWanting(claim, cache);
+    const wants = (claim: NodeClaim) =>
+      isEligible(cache, node, claim) && (isWanting(claim, cache) || isLostBy(cache, node, claim));
     return cache
       .list(kind)
       .filter((object) => steps(object)?.some((step) => claimsOf(step).some(wants)) ?? true)
@@ -173,12 +177,6 @@ export function nodeWatch(kind: Kind, known: (key: string) => Pick<Composition, 
     map,
   };
 }
-
-/** Kinds that claim nodes: the control plane, and services that do it where there is none. */
-const claimants: readonly Kind[] = [
-  OpenStackControlPlane,
-  ...services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind),
-];
 
 function claimsOf({ objects }: Step): NodeClaim[] {
   return objects.filter((desired) => desired.verb === 'claim');

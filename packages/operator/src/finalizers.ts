@@ -26,6 +26,8 @@ export const ourFinalizers: readonly string[] = [serversFinalizer, recordsFinali
 export async function finalize(pass: Begun, recipe: Pick<Outside, 'deregistration'>): Promise<After | undefined> {
   const { kind, metadata } = pass.object;
   assertStillMeant(pass, `the end of ${kind} ${metadata.name}`);
+  // What it owns is to stay (--cascade=orphan), and is still its own: the garbage collector comes first.
+  if (metadata.finalizers?.includes('orphan') === true) return after(orphaning);
   if (metadata.finalizers?.includes(serversFinalizer) === true) {
     const message = `${kind} ${metadata.name} is being deleted, and with it all that it owns`;
     await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
@@ -43,6 +45,9 @@ export async function finalize(pass: Begun, recipe: Pick<Outside, 'deregistratio
   await setFinalizers(pass, (now) => now.filter((name) => name !== nodesFinalizer));
   return undefined;
 }
+
+/** Milliseconds between two looks at whether the garbage collector has orphaned what a resource owns. */
+const orphaning = 2000;
 
 /** Sets the finalizers that a resource needs and does not have. */
 export async function addFinalizers(pass: Pass, { claimsNodes = false, deregistration }: Outside): Promise<void> {

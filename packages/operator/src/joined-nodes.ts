@@ -1,5 +1,14 @@
 import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
-import { cloudOf, conditionOf, isNodeAgent, nodeGroupLabel, nodeStates } from '@openstack-operator/openstack';
+import {
+  annotations,
+  type ClaimedNode,
+  cloudLabel,
+  cloudOf,
+  conditionOf,
+  isNodeAgent,
+  nodeGroupLabel,
+  nodeStates,
+} from '@openstack-operator/openstack';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { Pass } from './pass.ts';
 
@@ -36,18 +45,34 @@ export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown
   const agents = pass.cache.controlledBy(DaemonSet, pass.object).filter(isNodeAgent);
   if (agents.length === 0 || !pass.cache.has(Node)) return {};
   const { nodes: before = [] } = (pass.object['status'] ?? {}) as {
-    nodes?: readonly { name: string; phase?: string }[];
+    nodes?: readonly ClaimedNode[];
   };
   const known = new Set(before.filter(({ phase }) => phase === joined).map(({ name }) => name));
   const now = joinedNodes(pass);
-  const nodes = claimedNodes(pass)
-    .map(({ metadata: { name, labels } }) => ({
-      name,
-      group: labels?.[nodeGroupLabel] ?? 'default',
-      phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
-    }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return nodes.length === 0 ? {} : { nodes };
+  const nodes = claimedNodes(pass).map(({ metadata: { name, labels } }) => ({
+    name,
+    group: labels?.[nodeGroupLabel] ?? 'default',
+    phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
+  }));
+  const lost = before
+    .filter(({ name }) => !nodes.some((node) => node.name === name) && isLost(pass, name))
+    .slice(0, mostLost)
+    .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: 'Lost' }));
+  const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return all.length === 0 ? {} : { nodes: all };
+}
+
+/** Nodes that are gone and were not released, of which no more are recorded: those of an autoscaler never come back. */
+const mostLost = 100;
+
+/**
+ * Whether a node that was claimed has lost its labels, with its Node object or without. Not one that was released, nor
+ * one that is another cloud's by now.
+ */
+function isLost({ cache }: Pass, name: string): boolean {
+  const node = cache.get(Node, { name });
+  const { labels = {}, annotations: notes = {} } = node?.metadata ?? {};
+  return labels[cloudLabel] === undefined && notes[annotations.releasedFrom] === undefined;
 }
 
 function claimedNodes({ cache, object }: Pass): readonly StoredObject[] {

@@ -12,7 +12,7 @@ import {
   refusalWords,
   type UncleanNode,
 } from '@openstack-operator/openstack';
-import { hasLabels, isEligible, nodesByCloud, patchNode } from './cluster-nodes.ts';
+import { hasLabels, isEligible, isLostBy, nodesByCloud, patchNode } from './cluster-nodes.ts';
 import { digestKeySecret } from './digest-key.ts';
 import type { Begun, Pass } from './pass.ts';
 
@@ -45,11 +45,14 @@ export function planOf(pass: Begun, claim: NodeClaim): ClaimPlan {
   const held: StoredObject[] = [];
   const unclean: UncleanNode[] = [];
   let waits = false;
+  const lost = cache.byIndex(Node, nodesByCloud, '').filter((node) => isLostBy(cache, node, claim));
+  take.push(...lost.filter((node) => isEligible(cache, node, claim)));
+  missing -= lost.length;
   if (missing <= 0) return { take, reserve, held, unclean, waits };
   const rank = (node: StoredObject) => (isReserved(node) ? 1 : releasedFrom(node) === undefined ? 0 : 2);
   const eligible = cache
     .byIndex(Node, nodesByCloud, '')
-    .filter((node) => isEligible(node, claim))
+    .filter((node) => !lost.includes(node) && isEligible(cache, node, claim))
     .sort((a, b) => rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
   for (const node of eligible) {
     if (missing <= 0) break;

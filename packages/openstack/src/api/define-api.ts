@@ -55,15 +55,17 @@ export function defineApi<S, T>(options: {
   spec: Field<S, false>;
   status: Field<T, false>;
   columns?: readonly PrinterColumn[];
+  /** Rules at the root, beside those of its name's length. */
+  rules?: readonly Rule[];
 }): Api<S, T> {
-  const { kind, plural, shortName, description, nameLength, spec, status, columns = [] } = options;
+  const { kind, plural, shortName, description, nameLength, spec, status, columns = [], rules = [] } = options;
   return {
     ...defineKind<ApiObject<S, T>>(`${group}/${version}`, kind, plural),
     singular: kind.toLowerCase(),
     shortNames: [shortName],
     description,
     nameLength,
-    rules: nameRules(kind, nameLength),
+    rules: [...nameRules(kind, nameLength), ...rules],
     spec,
     status,
     columns,

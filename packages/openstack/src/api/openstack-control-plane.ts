@@ -88,6 +88,13 @@ export const OpenStackControlPlane = defineApi({
   description:
     'A whole OpenStack cloud. From it come a MariaDB, a RabbitMQ, a Memcached, an OVNNetwork, a Keystone, a Glance, a Placement, a Neutron and a Nova, named <name>-<kind>, in the order of what they need.',
   nameLength: nameLength.controlPlane,
+  rules: [
+    rule(
+      "self.metadata.name != 'standalone'",
+      'no control plane is named standalone: nodes of resources without a control plane are labelled so',
+      '.metadata.name',
+    ),
+  ],
   spec: object('What the cloud should be. An empty spec is a small cloud.', {
     region,
     release,

@@ -81,7 +81,7 @@ export const nodes = array(
     name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
     group: string('Node group that claimed it.', { maxLength: 63 }),
     phase: string(
-      'How far the node is: Claimed; Joined, once its agents have been up and all that follows from it was done.',
+      'How far the node is: Claimed; Joined, once its agents have been up and all that follows from it was done; Lost, when its Node object or its labels are gone, which it gets back as soon as it is there.',
       { maxLength: 32 },
     ),
   }),
