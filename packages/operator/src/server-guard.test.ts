@@ -1,4 +1,5 @@
 import { Job, type Kind, type StoredObject, timestamp, virtualClock } from '@openstack-operator/kube';
+import { Neutron, Nova } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { Begun } from './pass.ts';
 import { holdOf } from './server-guard.ts';
@@ -31,3 +32,39 @@ test.each([
   expect((await holdOf(pass, nova))?.reason).toBe(reason);
   expect(removed).toHaveLength(removals);
 });
+
+const of = (kind: string, name: string, ovn?: string): StoredObject => ({
+  ...nova,
+  kind,
+  metadata: { ...nova.metadata, name, uid: `${kind} ${name}` },
+  spec: { ovnRef: { name: ovn } },
+});
+
+// The Nova refers to Neutron `one`, which is there or not, and that to OVNNetwork `lost`, which is not.
+test.each([
+  ['OVNNetwork', true, [], true],
+  ['OpenStackControlPlane', true, ['OVNNetwork'], true],
+  ['OpenStackControlPlane', true, [], false],
+  ['Neutron', true, [], false],
+  ['Neutron', false, [], true],
+  ['OpenStackControlPlane', false, ['Neutron'], true],
+  ['OpenStackControlPlane', false, [], false],
+  ['Nova', false, [], false],
+] as const)(
+  '%s, while the Neutron is there: %s, with children %j, is held by a reference that does not resolve: %s',
+  async (kind, isThere, children, held) => {
+    const owner = { apiVersion: nova.apiVersion, kind: nova.kind, name: 'nova', uid: 'nova', controller: true };
+    const failed = { type: 'Failed', status: 'True', message: 'it does not answer' };
+    const job = { metadata: { ownerReferences: [owner] }, status: { conditions: [failed] } };
+    const pass = {
+      clock: virtualClock(),
+      cache: {
+        list: (one: Kind) => (one.kind === Nova.kind ? [{ ...nova, spec: { neutronRef: { name: 'one' } } }] : []),
+        get: (one: Kind) =>
+          one === Job ? job : isThere && one.kind === Neutron.kind ? of('Neutron', 'one', 'lost') : undefined,
+        controlledBy: (one: Kind) => (children.some((child) => child === one.kind) ? [of(one.kind, 'child')] : []),
+      },
+    } as unknown as Begun;
+    expect((await holdOf(pass, of(kind, 'other')))?.reason).toBe(held ? 'ServersUnknown' : undefined);
+  },
+);

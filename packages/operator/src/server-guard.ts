@@ -3,6 +3,7 @@ import {
   controllerReference,
   isApiError,
   Job,
+  type Kind,
   type KubeObject,
   Pod,
   parseTimestamp,
@@ -13,8 +14,10 @@ import {
   conditionOf,
   fieldManager,
   lastWordsOf,
+  Neutron,
   Nova,
   OpenStackControlPlane,
+  OVNNetwork,
   type Progress,
   serverCount,
   serverCountJob,
@@ -39,9 +42,10 @@ const whileCounting = 5000;
 const untilRecount = 65_000;
 
 /**
- * What keeps a resource that carries guests from being deleted: servers of any Nova that depends on it, as Nova counts
- * them. Where Nova does not answer, they are not known, which holds as well. A Nova that never had a host never had a
- * guest, and is not asked. The annotation on the resource, or on the control plane above it, ends the question.
+ * What keeps a resource that carries guests from being deleted: servers of any Nova that depends on it or may do so, as
+ * Nova counts them. Where Nova does not answer, they are not known, which holds as well. A Nova that never had a host
+ * never had a guest, and is not asked. The annotation on the resource, or on the control plane above it, ends the
+ * question.
  */
 export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | undefined> {
   const { namespace = '' } = object.metadata;
@@ -49,9 +53,12 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
   const above = owner && pass.cache.get(OpenStackControlPlane, { namespace, name: owner.name });
   if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithServers] === 'true'))
     return undefined;
-  const hint = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
-  for (const nova of novasOf(pass, object).filter((one) => mayHaveServers(pass, one))) {
+  const wayOut = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
+  for (const { nova, unresolved } of novasOf(pass, object)) {
+    if (!mayHaveServers(pass, nova)) continue;
     const title = `Nova ${nova.metadata.name}`;
+    const doubt = `. ${title} may depend on it, as a reference does not resolve: ${unresolved}`;
+    const hint = `${wayOut}${unresolved === undefined ? '' : doubt}`;
     const found = await countOf(pass, nova);
     if (found.state === 'none') continue;
     if (found.state === 'counting') {
@@ -67,17 +74,36 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
   return undefined;
 }
 
-/** The Novas that cannot be without a resource: itself, the child of a control plane, and what refers to a network. */
-function novasOf(pass: Begun, object: StoredObject): StoredObject[] {
+/** A Nova whose guests a resource may carry. */
+interface Concerned {
+  readonly nova: StoredObject;
+  /** The reference that leaves open whether it does, and why. */
+  readonly unresolved?: string;
+}
+
+/**
+ * The Novas that cannot be without a resource: itself, the child of a control plane, and what refers to a network. A
+ * reference that does not resolve, such as one that became ambiguous, may have been to the resource: guests run on what
+ * it was to.
+ */
+function novasOf(pass: Begun, object: StoredObject): Concerned[] {
   const { uid, namespace = '' } = object.metadata;
   const isMeant = (one: StoredObject) => one.metadata.uid === uid || controllerOf(one)?.uid === uid;
-  return pass.cache.list(Nova, { namespace }).filter((nova) => {
-    if (isMeant(nova)) return true;
+  const mayBeMeant = (kind: Kind) => object.kind === kind.kind || pass.cache.controlledBy(kind, object).length > 0;
+  return pass.cache.list(Nova, { namespace }).flatMap((nova): Concerned[] => {
+    if (isMeant(nova)) return [{ nova }];
     const neutron = resolve(pass, 'neutronRef', nova);
-    if (!('found' in neutron)) return false;
-    if (isMeant(neutron.found)) return true;
+    if ('missing' in neutron) {
+      const unresolved = `Nova ${nova.metadata.name}, ${neutron.missing}`;
+      return mayBeMeant(Neutron) || mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];
+    }
+    if (isMeant(neutron.found)) return [{ nova }];
     const ovn = resolve(pass, 'ovnRef', neutron.found);
-    return 'found' in ovn && isMeant(ovn.found);
+    if ('missing' in ovn) {
+      const unresolved = `Neutron ${neutron.found.metadata.name}, ${ovn.missing}`;
+      return mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];
+    }
+    return isMeant(ovn.found) ? [{ nova }] : [];
   });
 }
 
