@@ -202,9 +202,19 @@ function referenceFacts(object: StoredObject): unknown {
 }
 
 function dependentsOf(kind: Kind, field: ReferenceField, referred: StoredObject, cache: CacheReader): ObjectRef[] {
-  return [referred.metadata.name, '']
-    .flatMap((name) => cache.byIndex(kind, index.reference(field), keyIn(referred, name)))
-    .map(refOf);
+  return referringTo(kind, field, referred, cache).map(refOf);
+}
+
+/** Those of a kind that refer to a resource by a field: by name, or as "the only one of its namespace". */
+export function referringTo(
+  kind: Kind,
+  field: ReferenceField,
+  referred: StoredObject,
+  cache: CacheReader,
+): StoredObject[] {
+  return [referred.metadata.name, ''].flatMap((name) =>
+    cache.byIndex(kind, index.reference(field), keyIn(referred, name)),
+  );
 }
 
 function referenceIn(object: KubeObject, field: ReferenceField): { name?: string; external?: unknown } | undefined {

@@ -1,6 +1,7 @@
 import {
   ControllerRevision,
   CronJob,
+  controllerOf,
   Job,
   type Kind,
   type KubeObject,
@@ -12,17 +13,20 @@ import {
 } from '@openstack-operator/kube';
 import {
   type Composition,
+  children,
   cloudOf,
   conditionOf,
-  dependentsOf,
   isNodeAgent,
   isSelected,
   kindOf,
   nodeGroupLabel,
   type Progress,
   serverCount,
+  services,
 } from '@openstack-operator/openstack';
 import { nodesByCloud } from './cluster-nodes.ts';
+import { referringTo } from './concerned.ts';
+import { referenceKinds } from './gather.ts';
 import { carriesGuests } from './guest-carriers.ts';
 import type { Pass } from './pass.ts';
 import { isCleaner } from './released-nodes.ts';
@@ -117,20 +121,45 @@ function ownedOf(pass: Pass, kind: Kind): readonly StoredObject[] {
   return pass.cache.controlledBy(kind, pass.object);
 }
 
-/** A child goes when what needs it has gone, whose end wakes the control plane, and when no guest is left on it. */
+/** Milliseconds after which what stands beside the control plane is looked at again: its end does not wake that. */
+const untilAskedAgain = 60_000;
+
+/** A child goes when what needs it has gone, and when no guest is left on it. The end of siblings wakes the control plane. */
 async function whyKept(
   pass: Pass,
   object: StoredObject,
   owned: readonly StoredObject[],
 ): Promise<Omit<Kept, 'condition' | 'status'> | undefined> {
   const title = `${object.kind} ${object.metadata.name}`;
-  const [dependent] = dependentsOf(object, owned);
-  if (dependent !== undefined) {
-    const user = `${dependent.kind} ${dependent.metadata.name}`;
-    return { reason: 'Waiting', message: `${title} is deleted when ${user}, which needs it, is gone` };
+  const users = usersOf(pass, object, owned);
+  const isSibling = (user: StoredObject) => controllerOf(user)?.uid === pass.object.metadata.uid;
+  const user = users.find((one) => !isSibling(one)) ?? users[0];
+  if (user !== undefined) {
+    const name = `${user.kind} ${user.metadata.name}`;
+    if (isSibling(user)) {
+      return { reason: 'Waiting', message: `${title} is deleted when ${name}, which needs it, is gone` };
+    }
+    const message = `${title} is switched off, and kept: ${name} refers to it, by name or by default; enable it, delete ${name}, or let that refer to another one`;
+    return { reason: 'InUse', message, requeueAfter: untilAskedAgain };
   }
   const hold = carriesGuests(object) ? await holdOf(pass, object) : undefined;
   return hold && { ...hold, message: `${title} is switched off, and kept: ${hold.message}` };
+}
+
+/**
+ * What cannot be without a child: siblings that find it by themselves, and whatever of the namespace refers to it. What
+ * only mentions it, and comes before it, is not among them (Neutron and its Nova).
+ */
+function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[]): StoredObject[] {
+  const field = children.find(({ kind }) => kind === object.kind)?.field;
+  if (field === undefined) return [];
+  const finding = children.filter(({ needs }) => needs.includes(field));
+  const referring = services.flatMap(({ kind, references }) =>
+    references
+      .filter((reference) => referenceKinds[reference].kind === object.kind)
+      .flatMap((reference) => referringTo(kind, reference, object, pass.cache)),
+  );
+  return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...referring];
 }
 
 /** Whether anything that may still start a container mounts the ConfigMap: an old revision can be rolled back to. */
