@@ -117,3 +117,13 @@ test('operators of different classes live side by side, each with the clouds of 
   expect(cloud.get('OpenStackControlPlane', 'my-cloud')?.metadata.annotations).toMatchObject({ [operator]: 'second' });
   expect(events(cloud)).toEqual([]);
 });
+
+test('an operator of a class lets the services of its clouds go', async () => {
+  const cloud = await createCloud();
+  await another(cloud, 'second', { operatorClass: 'blue' });
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, placement: {} })));
+  await annotate(cloud, { [operatorClass]: 'blue' });
+  await cloud.ready();
+  await cloud.remove(OpenStackControlPlane, 'my-cloud');
+  await cloud.until(() => cloud.list('Placement').length === 0, 5);
+});
