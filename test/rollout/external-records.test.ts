@@ -2,21 +2,13 @@ import { type KubeObject, Namespace, Secret } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Placement } from '@openstack-operator/openstack';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
-import { call, login } from './keystone.ts';
+import { entitiesOf } from './keystone.ts';
 
 const namespace = 'openstack';
 const finalizer = 'openstack.k8s.io/external-records';
 let cloud: Cloud;
 
-interface Listed {
-  readonly id: string;
-  readonly [field: string]: unknown;
-}
-
-async function list(collection: string): Promise<Listed[]> {
-  const answer = await call(cloud, await login(cloud), 'GET', `/${collection}`);
-  return (JSON.parse(answer) as Record<string, Listed[]>)[collection] ?? [];
-}
+const list = (collection: string) => entitiesOf(cloud, collection);
 
 /** What a Secret of the cloud holds, decoded. */
 const secret = (name: string) =>

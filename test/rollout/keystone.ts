@@ -35,6 +35,18 @@ export function get(cloud: Cloud, token: string, path: string): Promise<string> 
   return curl(cloud, ['-i', '-H', `X-Auth-Token: ${token}`, `${url}${path}`]);
 }
 
+/** Something that Keystone has. */
+export interface Entity {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+/** What Keystone has of a collection, such as `users`. */
+export async function entitiesOf(cloud: Cloud, collection: string): Promise<Entity[]> {
+  const answer = await call(cloud, await login(cloud), 'GET', `/${collection}`);
+  return (JSON.parse(answer) as Record<string, Entity[]>)[collection] ?? [];
+}
+
 /** The body of Keystone's answer. @throws Error when it refuses */
 export async function call(cloud: Cloud, token: string, method: string, path: string, body?: object): Promise<string> {
   const data = body === undefined ? [] : ['-d', JSON.stringify(body), '-H', 'Content-Type: application/json'];

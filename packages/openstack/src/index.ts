@@ -39,7 +39,7 @@ export {
   type Deregistration,
   deregistration,
   deregistrationSeconds,
-  hasExternalRecords,
+  leavesRecords,
 } from './engine/deregistration.ts';
 export { digest } from './engine/digest.ts';
 export { gatewayOf } from './engine/exposure.ts';
@@ -52,6 +52,7 @@ export {
   cleaningLabel,
   cloudLabel,
   cloudOf,
+  deregistrationSuffix,
   fieldManager,
   labelsOf,
   nodeGroupLabel,

@@ -1,4 +1,11 @@
-import { Deployment, Job, type Kind, type KubeObject, type StoredObject } from '@openstack-operator/kube';
+import {
+  controllerReference,
+  Deployment,
+  Job,
+  type Kind,
+  type KubeObject,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import type { Composition } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
 import { adoptDigests } from './adopt-digests.ts';
@@ -8,15 +15,26 @@ const [mine, other] = ['keyaaaaaaa', 'keybbbbbbb'];
 const [plain, plain2, whole, whole2] = ['templatexa', 'templatexb', 'wholexxxxa', 'wholexxxxb'];
 const present = `${mine}.${plain}.${whole}`;
 const credentials = 'openstack.k8s.io/credentials';
+const owner: StoredObject = {
+  apiVersion: 'openstack.k8s.io/v1alpha1',
+  kind: 'Glance',
+  metadata: { name: 'glance', namespace: 'openstack', uid: '1', resourceVersion: '1', creationTimestamp: '' },
+};
+const ownerReferences = [controllerReference(owner)];
 
 function deployment(digest: string, adopted?: string): KubeObject {
   const annotations = adopted === undefined ? {} : { 'openstack.k8s.io/adopted-credentials': adopted };
   const template = { metadata: { annotations: { [credentials]: digest } } };
-  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'api', annotations }, spec: { template } };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'api', annotations, ownerReferences },
+    spec: { template },
+  };
 }
 
 function job(inputs: string, complete = false, image = 'now'): KubeObject {
-  const metadata = { name: 'sync', annotations: { 'openstack.k8s.io/inputs': inputs } };
+  const metadata = { name: 'sync', ownerReferences, annotations: { 'openstack.k8s.io/inputs': inputs } };
   const conditions = complete ? [{ type: 'Complete', status: 'True' }] : [];
   const spec = { template: { spec: { containers: [{ image }] } } };
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec, status: { conditions } };
@@ -41,7 +59,12 @@ function adopt(
   { jobs = {}, former }: { jobs?: Record<string, string>; former?: KubeObject } = {},
 ) {
   const get = ({ kind }: Kind) => (kind === live?.kind ? (live as StoredObject) : undefined);
-  const pass = { digestKey: { id: mine, bytes: new Uint8Array() }, operatorImage: 'now', cache: { get } };
+  const pass = {
+    object: owner,
+    digestKey: { id: mine, bytes: new Uint8Array() },
+    operatorImage: 'now',
+    cache: { get },
+  };
   const images: (string | undefined)[] = [];
   const adopted = adoptDigests(pass as unknown as Pass, composition(stated), {
     jobs,
@@ -104,6 +127,12 @@ describe(`a ${Job.kind}`, () => {
   test('that has not ended is not finished', () => {
     expect(adopt(job(present), job(foreign)).finishedJobs).toEqual({});
   });
+
+  test('of a resource of the same name before it is not finished', () => {
+    const live = job(foreign, true);
+    const before = { ...live, metadata: { ...live.metadata, ownerReferences: [{ ...ownerReferences[0], uid: '0' }] } };
+    expect(adopt(job(present), before as KubeObject).finishedJobs).toEqual({});
+  });
 });
 
 describe('with the key that all clouds had', () => {
@@ -119,6 +148,7 @@ describe('with the key that all clouds had', () => {
       ['other', deployment('changed')],
     ]);
     const pass = {
+      object: owner,
       digestKey: { id: mine, bytes: new Uint8Array() },
       cache: { get: (_kind: Kind, { name }: { name: string }) => live.get(name) },
     } as unknown as Pass;

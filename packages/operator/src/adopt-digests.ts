@@ -1,5 +1,6 @@
 import { DaemonSet, Deployment, Job, type KubeObject, StatefulSet, type StoredObject } from '@openstack-operator/kube';
 import { annotations, type Composition, conditionOf, keyIdOf, kindOf, templateOf } from '@openstack-operator/openstack';
+import { ownershipOf } from './ownership.ts';
 import type { Pass } from './pass.ts';
 
 /** A composition in which digests of another key stand as they are live, and what that means for Jobs. */
@@ -125,9 +126,10 @@ function isOfKey({ digestKey }: Pass, text: string): boolean {
   return keyIdOf(text) === digestKey.id;
 }
 
-function liveOf({ cache }: Pass, object: KubeObject): StoredObject | undefined {
+function liveOf(pass: Pass, object: KubeObject): StoredObject | undefined {
   const { namespace = '', name = '' } = object.metadata;
-  return cache.get(kindOf(object), { namespace, name });
+  const live = pass.cache.get(kindOf(object), { namespace, name });
+  return live !== undefined && ownershipOf(pass.object, false).ours?.(live) === true ? live : undefined;
 }
 
 /**

@@ -35,9 +35,9 @@ import {
   conditionOf,
   deregistration,
   fieldManager,
-  hasExternalRecords,
   isPending,
   kinds,
+  leavesRecords,
   OpenStackControlPlane,
   type Progress,
   phaseOf,
@@ -70,6 +70,7 @@ import { reconcile } from './reconcile.ts';
 import { isPaused } from './report.ts';
 import { schedulesOf } from './schedules.ts';
 import { slim } from './slim.ts';
+import { isOwnerDeleted } from './still-meant.ts';
 
 /** What the controllers are made with. */
 export interface ControllerFacts extends OperatorFacts {
@@ -145,13 +146,16 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
             }),
           phase: servicePhase,
           observed: schedulesOf,
-          ...(hasExternalRecords(service, context.object)
+          ...(leavesRecords(service, context.object)
             ? {
-                deregistration: () =>
-                  deregistration(service, context.object, gather(undigested, service), (name) => {
-                    const { namespace = '' } = context.object.metadata;
-                    return context.cache.get(Secret, { namespace, name }) !== undefined;
-                  }),
+                deregistration: () => {
+                  const { namespace = '' } = context.object.metadata;
+                  return deregistration(service, context.object, gather(undigested, service), {
+                    hasSecret: (name) => context.cache.get(Secret, { namespace, name }) !== undefined,
+                    alike: context.cache.list(kind, { namespace }),
+                    goesWithOwner: isOwnerDeleted(undigested),
+                  });
+                },
               }
             : {}),
           claimsNodes: service.claims !== undefined && standsAlone(context.object),

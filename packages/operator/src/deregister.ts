@@ -5,7 +5,7 @@ import type { Begun } from './pass.ts';
 import { reconciled } from './report.ts';
 import { endSchedules } from './schedules.ts';
 
-/** Keeps a resource until what it has in an external database server, broker or Keystone is taken back. */
+/** Keeps a resource until what it has where that lives on is taken back. It is named after what it was for at first. */
 export const recordsFinalizer = 'openstack.k8s.io/external-records';
 
 /** Milliseconds after the deletion after which the resource goes, whatever has become of its records. */
@@ -29,15 +29,20 @@ export async function deregister(pass: Begun, what: () => Deregistration | undef
   }
   if (plan === undefined) return undefined;
   const { job, things, lost } = plan;
-  if (job === undefined) return lost.length === 0 ? undefined : abandon(pass, lost, 'its list is gone');
+  const ended = () => (lost.length === 0 ? undefined : abandon(pass, lost, 'not all can be taken back'));
+  if (job === undefined) return ended();
   const { name = '', namespace = '' } = job.metadata;
+  const ownership = ownershipOf(resource, false);
   const live = pass.cache.get(Job, { name, namespace });
-  if (live === undefined || live.metadata.deletionTimestamp !== undefined) {
+  const isOurs = live !== undefined && ownership.ours?.(live) === true;
+  if (!isOurs || live.metadata.deletionTimestamp !== undefined) {
     if (left <= 0) return abandon(pass, things, `Job ${name} could not be run in time`);
+    // That of a resource of the same name before it: the garbage collector takes it.
+    if (live !== undefined && !isOurs) return Math.min(left, 5000);
     // Neither an audit nor a records Job may make anew what is being taken back.
     if (await endSchedules(pass)) return Math.min(left, 5000);
     try {
-      await pass.create(job, ownershipOf(resource, false));
+      await pass.create(job, ownership);
     } catch (error) {
       if (isTerminating(error))
         return abandon(pass, things, `namespace ${namespace} is being deleted, and runs no Job`);
@@ -47,7 +52,7 @@ export async function deregister(pass: Begun, what: () => Deregistration | undef
   }
   if (conditionOf(live, 'Complete')?.status === 'True') {
     pass.event({ type: 'Normal', reason: 'Deregistered', action: 'Delete', note: `taken back: ${things.join('; ')}` });
-    return lost.length === 0 ? undefined : abandon(pass, lost, 'its list is gone');
+    return ended();
   }
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True') return abandon(pass, things, `Job ${name} failed: ${failed.message}`);

@@ -317,7 +317,9 @@ function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs
       const { name = '', namespace = '' } = desired.object.metadata;
       const live = pass.cache.get(kindOf(desired.object), { namespace, name });
       const inputs = live?.metadata.annotations?.[annotations.inputs];
-      const complete = live !== undefined && conditionOf(live, 'Complete')?.status === 'True';
+      // That of a resource of the same name before it says nothing: its records may have been taken back since.
+      const isOurs = live !== undefined && ownershipOf(pass.object, false).ours?.(live) === true;
+      const complete = isOurs && conditionOf(live, 'Complete')?.status === 'True';
       const digest = complete ? (adoptedJobs.get(name) ?? inputs) : before[name];
       if (digest !== undefined) finished[name] = digest;
     }

@@ -2,6 +2,7 @@ import { CronJob, Job, Pod, type StoredObject } from '@openstack-operator/kube';
 import {
   auditSuffix,
   conditionOf,
+  deregistrationSuffix,
   podWords,
   recordsJobs,
   type ScheduleStatus,
@@ -54,7 +55,7 @@ export async function suspendSchedules(pass: Begun): Promise<void> {
 
 /**
  * Ends a running audit before a Job that keeps records is run: it has read the list as it was before, and would set a
- * password back to the one before.
+ * password back to the one before. What takes back the records of a resource of the same name before it is awaited.
  * @returns whether one is still running; the end of its pod wakes the resource
  */
 export async function endAudit(
@@ -70,9 +71,10 @@ export async function endAudit(
       if (run.metadata.deletionTimestamp === undefined && !hasEnded(run)) await pass.remove(run);
     }
   }
-  const matchLabels = { ...labels, [component]: auditSuffix };
+  const { [component]: _component, ...matchLabels } = labels;
+  const matchExpressions = [{ key: component, operator: 'In', values: [auditSuffix, deregistrationSuffix] }] as const;
   const { namespace = '' } = pass.object.metadata;
-  return pass.cache.list(Pod, { namespace, labelSelector: { matchLabels } }).some(isRunning);
+  return pass.cache.list(Pod, { namespace, labelSelector: { matchLabels, matchExpressions } }).some(isRunning);
 }
 
 /**

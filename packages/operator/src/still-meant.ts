@@ -72,17 +72,20 @@ export function rootOf(begun: Begun): StoredObject {
   return ownerOf(begun) ?? begun.object;
 }
 
-/**
- * Whether the control plane above is being deleted or gone: the garbage collector comes for this resource next. What it
- * would write now is for nobody, such as a Job that finds out that the nodes have been let go. While the control plane
- * waits for its servers to be deleted, its services go on.
- */
-export function isGoingWithOwner(pass: Begun): boolean {
+/** Whether the control plane above is being deleted, whatever it waits for, or gone. */
+export function isOwnerDeleted(pass: Begun): boolean {
   if (controlPlaneOf(pass.object) === undefined || !pass.cache.has(OpenStackControlPlane)) return false;
   const above = ownerOf(pass);
-  if (above === undefined) return true;
-  const { deletionTimestamp, finalizers = [] } = above.metadata;
-  return deletionTimestamp !== undefined && !finalizers.includes(serversFinalizer);
+  return above === undefined || above.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * Whether the garbage collector comes for this resource next, as its control plane goes. What it would write now is for
+ * nobody, such as a Job that finds out that the nodes have been let go. While the control plane waits for its servers to
+ * be deleted, its services go on.
+ */
+export function isGoingWithOwner(pass: Begun): boolean {
+  return isOwnerDeleted(pass) && ownerOf(pass)?.metadata.finalizers?.includes(serversFinalizer) !== true;
 }
 
 /** Which resource's annotation pauses this one: its own, or that of the control plane above it. */

@@ -1,10 +1,12 @@
-import type { KubeObject } from '@openstack-operator/kube';
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { conditionOf } from './conditions.ts';
 import { type Context, contextOf, databaseName, externalOf } from './context.ts';
+import { digest } from './digest.ts';
 import { imageOf } from './images.ts';
-import { labelsOf } from './names.ts';
+import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
 import type { Init, Mount, Runs, Service } from './service.ts';
-import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
+import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 
 /** How what a deleted resource has elsewhere is taken back. */
 export interface Deregistration {
@@ -12,36 +14,48 @@ export interface Deregistration {
   readonly job?: KubeObject;
   /** What the Job takes back, in words. */
   readonly things: readonly string[];
-  /** What nobody can take back any more: the list of it is gone. */
+  /** What cannot be taken back, and why. */
   readonly lost: readonly string[];
 }
 
-/** What follows the resource's name in the name of the Job. */
-const suffix = 'deregister';
+/** What a deregistration has to know beside the surroundings. */
+export interface Remaining {
+  readonly hasSecret: (name: string) => boolean;
+  /** The resources of the same kind in the namespace, itself included. */
+  readonly alike: readonly StoredObject[];
+  /** Whether the control plane that owns the resource goes, and its Keystone with it. */
+  readonly goesWithOwner: boolean;
+}
 
 /** Seconds that it may take; then the resource goes without. */
 export const deregistrationSeconds = 600;
 
 const folder = '/etc/openstack/deregister';
 
-/** Whether something of the resource lives in a database server, a broker or a Keystone that this operator does not run. */
-export function hasExternalRecords(service: Pick<Service, 'references'>, { spec = {} }: ServiceResource): boolean {
-  return recordFields.some((field) => service.references.includes(field) && externalOf(spec, field) !== undefined);
+/**
+ * Whether something of the resource may live on without it: in a Keystone, whosever it is, or in a database server or
+ * broker that this operator does not run.
+ */
+export function leavesRecords(service: Pick<Service, 'references'>, { spec = {} }: ServiceResource): boolean {
+  const fields = ['databaseRef', 'messageQueueRef'] as const satisfies readonly ReferenceField[];
+  return (
+    service.references.includes('keystoneRef') ||
+    fields.some((field) => service.references.includes(field) && externalOf(spec, field) !== undefined)
+  );
 }
 
-const recordFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
-
 /**
- * The Job `<name>-deregister`: takes back what the lists of the records Jobs have made in what is external. The user in
+ * The Job `<name>-deregister`: takes back what the lists of the records Jobs have made in what lives on. The user in
  * Keystone is disabled, never deleted, because trusts and access rules hang on it (production rule 17), and the
- * endpoints go. Databases, virtual hosts and their users go with `deletionPolicy: Delete` only: Retain keeps data.
- * What was never made has no list (a Secret), and is no concern of it. What runs in the same namespace goes anyway, and is left alone.
+ * endpoints go, unless that Keystone goes as well. Databases, virtual hosts and their users go with `deletionPolicy:
+ * Delete` only, as Retain keeps data; those of servers that this operator runs stay. What was never made has no list (a
+ * Secret), and is no concern of it.
  */
 export function deregistration<R extends ServiceResource>(
   service: Service<R>,
   resource: R,
   surroundings: Surroundings,
-  hasSecret: (name: string) => boolean,
+  { hasSecret, alike, goesWithOwner }: Remaining,
 ): Deregistration {
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
@@ -53,32 +67,48 @@ export function deregistration<R extends ServiceResource>(
   const lists: string[] = [];
   const lost: string[] = [];
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
-  /** Mounts the list of a records Job; undefined where there is none. */
-  const mount = (target: string, job: string, thing: string): string | undefined => {
+  /** Whether another one logs in to the same Keystone as the same user: it would stand still without that. */
+  const sharesUser = (other: StoredObject): boolean => {
+    const { metadata, spec: its = {} } = other as StoredObject<R>;
+    const user = contextOf(service, other as StoredObject<R>, surroundings).accounts.identity.user;
+    const isSame = user === accounts.identity.user && referenceIn(its) === referenceIn(spec);
+    return isSame && metadata.name !== context.name && metadata.deletionTimestamp === undefined;
+  };
+  /** Mounts the list of a records Job; undefined where there is none, or where `left` says why it is not worked off. */
+  const mount = (target: string, job: string, thing: string, left?: string): string | undefined => {
     const list = context.named(job);
-    if (!hasSecret(list)) {
-      if (list in jobs) lost.push(thing);
+    const exists = hasSecret(list);
+    if (!exists || left !== undefined) {
+      if (exists || list in jobs) lost.push(`${thing} (${left ?? 'its list is gone'})`);
       return undefined;
     }
     things.push(thing);
     mounts.push({ path: `${folder}/${target}`, secret: list, follows: true });
     return `${folder}/${target}`;
   };
-  const addList = (target: string, job: string, thing: string) => {
-    const path = mount(target, job, thing);
+  const addList = (...[target, job, thing, left]: Parameters<typeof mount>) => {
+    const path = mount(target, job, thing, left);
     if (path !== undefined) lists.push(`${target}=${path}/records.json`);
   };
-  if (service.identity !== undefined && isExternal('keystoneRef')) {
+  const theirs = isExternal('keystoneRef');
+  const keystone = theirs || goesWithOwner ? undefined : context.reference('keystoneRef');
+  const livesOn = theirs || (keystone !== undefined && keystone.metadata.deletionTimestamp === undefined);
+  if (service.identity !== undefined && livesOn) {
     const { user, serviceName } = accounts.identity;
-    addList(
-      'keystone',
-      'endpoint-create',
-      `user ${user} and endpoints of ${serviceName} in region ${region} of Keystone`,
-    );
+    const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
+    const other = alike.find(sharesUser);
+    if (other !== undefined) {
+      const left = `${other.kind} ${other.metadata.name} has user ${user} as well`;
+      addList('keystone', 'endpoint-create', endpoints, left);
+    } else {
+      const isReady = keystone === undefined || conditionOf(keystone, 'Ready')?.status === 'True';
+      const left = isReady ? undefined : `Keystone ${keystone.metadata.name} is not Ready`;
+      addList('keystone', 'endpoint-create', `user ${user} and ${endpoints}`, left);
+    }
   }
   if (remove && service.messaging === true && isExternal('messageQueueRef'))
     addList('rabbitmq', 'mq-create', `user ${accounts.broker.user} and its virtual hosts on the broker`);
-  const images = { component: suffix, main: false, spec, release: context.release };
+  const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
   const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
   if (lists.length > 0) {
     const command = ['openstack-operator', 'records', 'remove', ...lists];
@@ -97,7 +127,7 @@ export function deregistration<R extends ServiceResource>(
   }
   const last = runs.pop();
   if (last === undefined) return { things, lost };
-  const labels = labelsOf(service.name, context.name, suffix);
+  const labels = labelsOf(service.name, context.name, deregistrationSuffix);
   const pod = podSpec({
     name: last.name,
     image: last.image,
@@ -115,7 +145,7 @@ export function deregistration<R extends ServiceResource>(
     job: {
       apiVersion: 'batch/v1',
       kind: 'Job',
-      metadata: { name: context.named(suffix), namespace: context.namespace, labels },
+      metadata: { name: context.named(deregistrationSuffix), namespace: context.namespace, labels },
       spec: {
         backoffLimit: 6,
         activeDeadlineSeconds: deregistrationSeconds,
@@ -124,6 +154,11 @@ export function deregistration<R extends ServiceResource>(
       },
     },
   };
+}
+
+/** What a spec says of its Keystone, as a text to compare. */
+function referenceIn(spec: ServiceSpec): string {
+  return digest((spec as { readonly keystoneRef?: object }).keystoneRef ?? null);
 }
 
 function dropping(path: string, databases: ReadonlySet<string>, { database: { user } }: Context['accounts']): Runs {

@@ -42,6 +42,9 @@ export const annotations = {
 /** What follows the resource's name in the name of its audit (a CronJob), and the component of its pods. */
 export const auditSuffix = 'records-audit';
 
+/** The same of the Job that takes records back. */
+export const deregistrationSuffix = 'deregister';
+
 /** Components of the Jobs that keep records outside of Kubernetes. */
 export const recordsJobs: readonly string[] = ['db-create', 'mq-create', 'endpoint-create'];
 
