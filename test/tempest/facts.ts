@@ -18,17 +18,19 @@ export async function facts(): Promise<Facts> {
   if (entry === undefined) throw new Error('clouds.yaml is empty');
   const networkId = await externalNetwork();
   await makeAutoAllocation(networkId);
-  const [catalogue, extensions, network, schema, ...made] = await Promise.all([
+  const [catalogue, extensions, network, schema, compute, ...made] = await Promise.all([
     admin.call<{ type: string }[]>('service_catalog'),
     admin.call<{ alias: string }[]>('network.extensions'),
     admin.call<{ name: string }>('network.get_network', networkId),
     admin.call<{ text: string }>('image.get', '/schemas/image'),
+    admin.call<{ text: string }>('compute.get', '/'),
     guestImage(),
     otherGuestImage(),
     tiny(),
     larger(),
   ]);
   const { properties } = JSON.parse(schema.text) as { properties: { disk_format: { enum: (string | null)[] } } };
+  const { version } = JSON.parse(compute.text) as { version: { version: string } };
   const [firstImage, otherImage, firstFlavor, otherFlavor] = made;
   return {
     authUrl: entry.auth.auth_url,
@@ -39,6 +41,7 @@ export async function facts(): Promise<Facts> {
     network: { id: networkId, name: network.name },
     extensions: extensions.map(({ alias }) => alias),
     diskFormats: properties.disk_format.enum.filter((format) => format !== null),
+    computeMicroversion: version.version,
     services: catalogue.map(({ type }) => type),
   };
 }
