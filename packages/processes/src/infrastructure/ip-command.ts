@@ -4,7 +4,7 @@ import { command, notModelled } from '../program-support.ts';
 
 /**
  * `ip` of iproute2, as far as scripts ask it which interface carries an address, and which one the default route: every
- * machine here has one, `eth0`, with a network of 24 bits.
+ * machine here has one, `eth0`, with a network of 24 bits. Devices of the node come and go with `link add` and `link delete`.
  */
 export const ip: Program = command((process) => {
   const words = process.argv.slice(1).filter((word) => !['-oneline', '-o', '-4'].includes(word));
@@ -16,8 +16,27 @@ export const ip: Program = command((process) => {
   }
   if (text === 'route show default') return show(process, `default via ${gatewayOf(process.pod.ip)} dev eth0\n`);
   if (text === '-6 route show default') return 0;
+  const [, verb, device = ''] = /^link (add|delete) (\S+)(?: type (?:bond|dummy))?$/.exec(text) ?? [];
+  if (verb !== undefined) return changeLink(process, verb, `/sys/class/net/${device}`, device);
   return notModelled(process, text);
 });
+
+function changeLink(process: Process, verb: string, path: string, device: string): number {
+  const { files } = process;
+  const refused = (words: string): number => {
+    process.stderr(`${words}\n`);
+    return verb === 'add' ? 2 : 1;
+  };
+  if (verb === 'add' && files.exists(path)) return refused('RTNETLINK answers: File exists');
+  if (verb === 'delete' && !files.exists(path)) return refused(`Cannot find device "${device}"`);
+  try {
+    if (verb === 'add') files.mkdir(path);
+    else files.remove(path);
+  } catch {
+    return refused('RTNETLINK answers: Operation not permitted');
+  }
+  return 0;
+}
 
 function show(process: Process, text: string): number {
   process.stdout(text);

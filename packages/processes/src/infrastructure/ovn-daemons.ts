@@ -4,6 +4,7 @@ import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, nameOf, pause, reasonOf } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
+import { interfaceError } from './ovs-interfaces.ts';
 import {
   connectOvsdb,
   followDatabase,
@@ -44,9 +45,12 @@ const ovsVswitchd: Program = command(async (process) => {
           );
         }
         for (const [name, row] of ovsTable(database, 'Interface')) {
-          if (row['ofport'] !== undefined) continue;
-          row['ofport'] = process.pod.hostNetwork ? 1 : -1;
-          if (!process.pod.hostNetwork) log(`bridge|WARN|could not open network device ${name} (No such device)`);
+          const error = interfaceError(process, name, row);
+          if (row['ofport'] !== undefined && row['error'] === error) continue;
+          row['ofport'] = error === undefined ? 1 : -1;
+          if (error === undefined) delete row['error'];
+          else row['error'] = error;
+          if (error !== undefined) log(`bridge|WARN|${error}`);
         }
         if (process.privileged) root['cur_cfg'] = root['next_cfg'] ?? 0;
       }),

@@ -2,6 +2,7 @@ import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
+import { refusals } from './ovs-interfaces.ts';
 import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
 
 /** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
@@ -141,11 +142,13 @@ async function run(
   const connection = await connectOvsdb(process, remote);
   let output = '';
   let changes = false;
+  const made: string[] = [];
   const wanted = await transact(connection, settings.database, (database) => {
     for (const step of steps) {
       const said = execute(process, settings, database, step, found.get('--inactivity-probe'));
       output += said.output;
       changes ||= said.changes;
+      made.push(...(said.made ?? []));
     }
     if (settings.database !== 'Open_vSwitch' || !changes) return 0;
     const root = rootRow(database, settings.root);
@@ -164,6 +167,7 @@ async function run(
     if (expired()) return alarm(process);
     if (!(await pause(process, 100))) return 143;
   }
+  if (waits) for (const line of await refusals(connection, made)) process.stderr(`${nameOf(process)}: ${line}\n`);
   connection.close();
   return 0;
 }
@@ -171,6 +175,8 @@ async function run(
 interface Said {
   readonly output: string;
   readonly changes: boolean;
+  /** Interfaces that it has added. */
+  readonly made?: readonly string[];
 }
 
 const done: Said = { output: '', changes: true };
@@ -188,6 +194,7 @@ function execute(
   const [first = '', second = ''] = operands;
   const bridges = ovsTable(database, 'Bridge');
   const ports = ovsTable(database, 'Port');
+  const interfaces = ovsTable(database, 'Interface');
   switch (verb) {
     case 'init':
     case 'sync':
@@ -207,6 +214,11 @@ function execute(
     case 'del-br':
       if (!bridges.delete(first) && !options.has('--if-exists'))
         throw new CommandError(`${name}: no bridge named ${first}`);
+      for (const [port, { bridge }] of ports) {
+        if (bridge !== first) continue;
+        ports.delete(port);
+        interfaces.delete(port);
+      }
       return done;
     case 'br-exists':
       if (!bridges.has(first)) throw new CommandError('', 2);
@@ -233,7 +245,8 @@ function execute(
         );
       }
       ports.set(second, { name: second, bridge: first, external_ids: {} });
-      return done;
+      interfaces.set(second, { name: second, external_ids: {} });
+      return { ...done, made: [second] };
     }
     case 'port-to-br': {
       const port = ports.get(first);
@@ -248,6 +261,7 @@ function execute(
     case 'del-port': {
       const port = second === '' ? first : second;
       if (!ports.delete(port) && !options.has('--if-exists')) throw new CommandError(`${name}: no port named ${port}`);
+      interfaces.delete(port);
       return done;
     }
     case 'list-ports':
@@ -332,7 +346,8 @@ function record(
   for (const column of columns) {
     const [, name = '', key, value] = /^([\w-]+)(?::([^=]+))?(?:=([\s\S]*))?$/.exec(column) ?? [];
     if (verb === 'get') {
-      const text = key === undefined ? row[name] : mapOf(row, name)[unquoted(key)];
+      const text =
+        key === undefined ? (row[name] ?? (optional.has(name) ? [] : undefined)) : mapOf(row, name)[unquoted(key)];
       if (text === undefined && !options.has('--if-exists')) {
         throw new CommandError(`${nameOf(process)}: no key "${key}" in Open_vSwitch record "${id}" column ${name}`);
       }
@@ -353,6 +368,9 @@ function record(
   }
   return verb === 'get' ? said(output) : done;
 }
+
+/** Columns of Interface that may have no value (ovs-vswitchd.conf.db(5)), which is shown as `[]`. */
+const optional: ReadonlySet<string> = new Set(['error', 'ofport']);
 
 const unquoted = (text: string): string => text.replace(/^"(.*)"$/s, '$1');
 

@@ -270,11 +270,13 @@ async function runProgram(
   const { descriptors, process } = state;
   const stdout = descriptors.sinks[1];
   const stderr = descriptors.sinks[2];
+  const { input } = descriptors;
+  let taken: string | undefined;
   const options = {
     env: environmentOf(state, assignments),
     // A shell does not pass SIGTERM on to what it waits for; a background job is its own process.
     signal: signal ?? state.signal ?? new AbortController().signal,
-    ...(descriptors.input && { stdin: descriptors.input.rest() }),
+    ...(input && { stdin: () => (taken ??= input.rest()) }),
     ...(stdout && { stdout }),
     ...(stderr && { stderr }),
   };

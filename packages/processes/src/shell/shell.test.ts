@@ -24,6 +24,10 @@ describe('sh', () => {
     ["cat <<E\na $((1+1)) $HOME\nE\ncat <<'E'\n$HOME\nE", 'a 2 /root\n$HOME\n'],
     ['printf "%s=%d\\n" a 1 b 2', 'a=1\nb=2\n'],
     ['echo "a b c" | while read x y; do echo "$y|$x"; done', 'b c|a\n'],
+    [
+      'printf "a\\nb\\n" | while read x; do sleep 0; echo "$x"; done; printf "a\\nb\\n" | while read x; do cat; done',
+      'a\nb\nb\n',
+    ],
     ['printf "b\\na\\n" | sort | head -n 1', 'a\n'],
     ['echo out; echo err >&2; echo both 2>&1 >/dev/null', 'out\nerr\n'],
     ['mkdir -p /tmp/a/b; echo x > /tmp/a/b/f; for d in /tmp/a/*/; do echo $d; done; cat /tmp/a/*/f', '/tmp/a/b/\nx\n'],

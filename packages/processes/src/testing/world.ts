@@ -284,7 +284,9 @@ export class Container {
         hostPID: false,
       },
       signal,
-      ...(options.stdin !== undefined && { stdin: options.stdin }),
+      get stdin() {
+        return typeof options.stdin === 'function' ? options.stdin() : options.stdin;
+      },
       stdout: options.stdout,
       stderr: options.stderr,
       run: (words, child = {}) =>

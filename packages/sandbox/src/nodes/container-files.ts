@@ -21,8 +21,10 @@ export function containerFiles(options: {
   readonly log: ContainerLog;
   /** What /proc shows of processes and connections. */
   readonly proc: DirectoryNode;
+  /** What /sys/class/net shows: the devices of its network namespace. */
+  readonly devices: DirectoryNode;
 }): ContainerFileSystem {
-  const { image, container, identity, mounts, etc, log, proc } = options;
+  const { image, container, identity, mounts, etc, log, proc, devices } = options;
   const root = imageTree(image);
   const workingDir = container.workingDir ?? '/';
   directoryAt(root, segments(workingDir));
@@ -35,7 +37,10 @@ export function containerFiles(options: {
     const volume = emptyVolume();
     return { path, node: volume.root, volume, readOnly: !identity.privileged };
   };
-  const dev = devices(log);
+  const sys = kernel('/sys');
+  // Where what a container may not change is mounted, there is a directory already.
+  directoryAt(sys.node as DirectoryNode, ['class', 'net']);
+  const dev = deviceFiles(log);
   const shm = emptyVolume({ ownership: { mode: 0o1777 } });
   return new ContainerFileSystem({
     identity,
@@ -48,7 +53,8 @@ export function containerFiles(options: {
         readOnly: container.securityContext?.readOnlyRootFilesystem === true,
       },
       { path: '/proc', node: proc, volume: { root: proc, used: 0 }, readOnly: !identity.privileged },
-      kernel('/sys'),
+      sys,
+      { ...sys, path: '/sys/class/net', node: devices },
       { path: '/dev', node: dev, volume: { root: dev, used: 0 }, readOnly: false },
       { path: '/dev/shm', node: shm.root, volume: shm, readOnly: false },
       file('/etc/hosts', etc.hosts),
@@ -76,7 +82,7 @@ function imageTree(image: Image): DirectoryNode {
   return root;
 }
 
-function devices(log: ContainerLog): DirectoryNode {
+function deviceFiles(log: ContainerLog): DirectoryNode {
   const dev = directoryNode();
   const sink = (write: (text: string) => void) => ({ ...fileNode('', { mode: 0o666 }), sink: write });
   dev.children.set(

@@ -8,6 +8,7 @@ import type { ContainerSlot } from './container-slot.ts';
 import { containerEnvironment } from './environment.ts';
 import { expandVariables } from './expand.ts';
 import { directoryAt } from './file-tree.ts';
+import { networkDevices } from './machine.ts';
 import type { NodeContext } from './node-context.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { PodVolumes } from './pod-volumes.ts';
@@ -79,6 +80,10 @@ export function createContainer(options: {
       etc: network.etc,
       log,
       proc: processes.directory,
+      devices:
+        pod.spec.hostNetwork === true
+          ? directoryAt(node.disk.root, ['sys', 'class', 'net'])
+          : networkDevices(['lo', 'eth0']),
     });
   });
   const container: Container = new Container({

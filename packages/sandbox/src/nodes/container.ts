@@ -194,7 +194,9 @@ export class Container {
       random,
       pod,
       signal,
-      ...(stdin !== undefined && { stdin }),
+      get stdin() {
+        return typeof stdin === 'function' ? stdin() : stdin;
+      },
       ...write,
       run: async (childArgv, child = {}) => {
         const childEnv = child.env ?? env;

@@ -7,6 +7,7 @@ import {
   segments,
   type TreeNode,
 } from './file-tree.ts';
+import { machineDevices, networkDevices } from './machine.ts';
 
 /** What a node has on its disk besides what tests and pods put there. */
 export function nodeDisk(): DirectoryNode {
@@ -14,6 +15,7 @@ export function nodeDisk(): DirectoryNode {
   for (const path of ['etc', 'var/lib', 'var/log', 'run', 'lib', 'usr', 'opt', 'home', 'proc', 'sys/fs/cgroup']) {
     directoryAt(root, path.split('/'));
   }
+  directoryAt(root, ['sys', 'class']).children.set('net', networkDevices(machineDevices));
   for (const path of ['tmp', 'var/tmp', 'dev/shm']) directoryAt(root, path.split('/')).mode = 0o1777;
   for (const path of ['/dev/kvm', '/dev/net/tun', '/dev/vhost-net']) {
     plant(root, path, { ...fileNode('', { mode: 0o666 }), device: true });

@@ -58,7 +58,7 @@ export interface Process {
   /** Aborted on SIGTERM. */
   readonly signal: AbortSignal;
   /** Standard input: present when a shell pipes or redirects into it. */
-  readonly stdin?: string;
+  readonly stdin?: string | undefined;
   stdout(text: string): void;
   stderr(text: string): void;
   /** Runs another program of the same container to its end and resolves with its exit code (127 when not found). */
@@ -68,7 +68,8 @@ export interface Process {
 /** How `Process.run` differs from the caller's own world. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  /** A function is asked when the program reads: what it leaves unread is there for the next one. */
+  readonly stdin?: string | (() => string);
   /** What the program sees as SIGTERM; the caller's own signal when absent (a shell does not pass signals on). */
   readonly signal?: AbortSignal;
   /** Take the output instead of passing it to the container's log. */
