@@ -31,6 +31,7 @@ const patience = 120_000;
  *   nobody accepts any more;
  * - unasked, when what the resource needs is Ready: agents that have not been Ready for two minutes, and are configured
  *   otherwise by now (an OVNNetwork that was made anew has other addresses).
+ * Agents that touch neither data path nor guests go on a quarter of the nodes at once when one has come up and none is away.
  * A pod of which no container ever ran serves nothing, and is replaced at once. A node that is not Ready or is cordoned
  * is left out until it is back, and holds up no other; nor does one whose agents were not Ready before the change.
  * @returns when to look again, as nothing else tells of it
@@ -96,6 +97,7 @@ function nextOf(
     isUsable,
   );
   const byNode = Map.groupBy(pods, ({ node }) => node);
+  const comesUp = ({ agent }: AgentPod) => pods.some((one) => one.agent === agent && !one.isOld && isReady(one));
   const dueByNode = Map.groupBy(due, ({ node }) => node);
   const next: AgentPod[] = [];
   let again: Again;
@@ -122,9 +124,11 @@ function nextOf(
       .sort((one, other) => Number(other.serves) - Number(one.serves) || (one.name < other.name ? -1 : 1));
     let chosen = 0;
     for (const { waiting, isRevoked } of candidates) {
-      // A quarter of the nodes at once where nothing of a guest's depends on it.
-      const most = waiting.every(isReplacedUnasked) ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
       const away = mine.flatMap(({ since }) => (since !== undefined && holdsBack(since, isRevoked) ? [since] : []));
+      // A quarter of the nodes at once where nothing of a guest's depends on it: once one node has shown that such an
+      // agent comes up, and while every other that went has. What no node can apply stops at the first.
+      const isSafe = away.length === 0 && waiting.every((one) => isReplacedUnasked(one) && comesUp(one));
+      const most = isSafe ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
       if (away.length + chosen < most) {
         next.push(...waiting.slice(0, 1));
         chosen++;

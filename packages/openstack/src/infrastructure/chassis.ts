@@ -4,6 +4,7 @@ import type { Context } from '../engine/context.ts';
 import { cloudLabel, serviceHost } from '../engine/names.ts';
 import { agentsOf } from '../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent, Variable } from '../engine/service.ts';
+import { applySettings } from './ovs-settings.ts';
 
 /** What makes one chassis different from another. */
 interface ChassisSettings {
@@ -44,12 +45,6 @@ export function chassisComponents(context: Context<OVNNetwork>): Record<string, 
     },
   };
 }
-
-/**
- * Milliseconds without a sign of life after which the other end of a connection to OVN's databases is asked for one, and
- * after as many again given up. Neutron's `ovsdb_probe_interval` is the same by default.
- */
-export const inactivityProbe = 60_000;
 
 /** Whether ovn-controller has the southbound database. */
 const isConnected = '[ "$(ovn-appctl -t /run/ovn/ovn-controller.ctl connection-status)" = connected ]';
@@ -172,95 +167,6 @@ if [ "$datapath" = netdev ]; then
 ${keepInterfaces}fi
 exec ovs-vswitchd unix:/run/openvswitch/db.sock -vconsole:info -vfile:off -vsyslog:off \\
   --pidfile=/run/openvswitch/ovs-vswitchd.pid --unixctl=/run/openvswitch/ovs-vswitchd.ctl
-`;
-
-const applySettings = `# Tells Open vSwitch of this node who it is to OVN, and which bridges carry which networks.
-rm -f /tmp/applied
-datapath=
-until [ -n "$datapath" ]; do
-  datapath=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type | tr -d '"') || true
-  if [ -z "$datapath" ]; then sleep 1; fi
-done
-# Open vSwitch takes an interface away from the node: what carries the node's address, or lies below that (a bond's
-# members, a VLAN's device), would cut it off.
-carriers=$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2)
-previous=
-for word in $(ip route show default) $(ip -6 route show default); do
-  if [ "$previous" = dev ]; then carriers="$carriers $word"; fi
-  previous=$word
-done
-carries() {
-  for device in $carriers; do
-    if [ "$1" = "$device" ] || [ -e "/sys/class/net/$device/lower_$1" ]; then return 0; fi
-  done
-  return 1
-}
-echo "$BRIDGES" > /tmp/bridges
-is_mapped() {
-  while read mapped_network mapped_bridge mapped_interface mapped_own; do
-    if [ "$mapped_bridge $mapped_interface" = "$1" ]; then return 0; fi
-  done < /tmp/bridges
-  return 1
-}
-# An uplink that is mapped no more goes before another one comes: two of them would join their networks, or make a loop.
-for interface in $(ovs-vsctl --timeout=5 --bare --columns=name find port external_ids:openstack-uplink=true); do
-  bridge=$(ovs-vsctl --timeout=5 port-to-br "$interface")
-  if ! is_mapped "$bridge $interface"; then
-    echo "interface $interface is no uplink of bridge $bridge any more"
-    ovs-vsctl --timeout=30 --if-exists del-port "$bridge" "$interface"
-  fi
-done
-mappings=
-while read network bridge interface own; do
-  if [ -z "$network" ]; then continue; fi
-  ovs-vsctl --timeout=30 --may-exist add-br "$bridge" -- set bridge "$bridge" "datapath_type=$datapath"
-  if [ "$interface" != - ]; then
-    if ! ovs-vsctl --timeout=30 list-ports "$bridge" | grep -qx "$interface" && [ "$own" != own ] && carries "$interface"; then
-      echo "bridgeMappings: interface $interface of node $NODE_NAME carries the node's own address or its default route, and would cut it off: name another one, or set allowNodeInterface to true" >&2
-      exit 1
-    fi
-    ovs-vsctl --timeout=30 --may-exist add-port "$bridge" "$interface" \\
-      -- set port "$interface" external_ids:openstack-uplink=true
-  fi
-  mappings="$mappings\${mappings:+,}$network:$bridge"
-done < /tmp/bridges
-# Tunnels begin at the node's address, or at the one that it has in a network of their own.
-tunnel=$NODE_IP
-if [ -n "\${TUNNEL_NETWORK:-}" ]; then
-  tunnel=$(
-    ip -oneline address show to "$TUNNEL_NETWORK" | while read -r index device family address others; do
-      echo "\${address%/*}"
-      break
-    done
-  )
-  if [ -z "$tunnel" ]; then
-    echo "tunnelNetwork: node $NODE_NAME has no address in $TUNNEL_NETWORK" >&2
-    exit 1
-  fi
-fi
-# An identity that the node already has is kept: its chassis is known by it.
-identity=$(ovs-vsctl --timeout=5 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
-ovs-vsctl --timeout=30 set open_vswitch . \\
-  "external_ids:system-id=\${identity:-$NODE_NAME}" \\
-  "external_ids:hostname=$NODE_NAME" \\
-  "external_ids:ovn-remote=$SOUTHBOUND" \\
-  "external_ids:ovn-remote-probe-interval=${inactivityProbe}" \\
-  "external_ids:ovn-encap-type=geneve" \\
-  "external_ids:ovn-encap-ip=$tunnel" \\
-  "external_ids:ovn-bridge=br-int" \\
-  "external_ids:ovn-ofctrl-wait-before-clear=8000"
-if [ -n "$mappings" ]; then
-  ovs-vsctl --timeout=30 set open_vswitch . "external_ids:ovn-bridge-mappings=$mappings"
-else
-  ovs-vsctl --timeout=30 remove open_vswitch . external_ids ovn-bridge-mappings
-fi
-if [ -n "$CMS_OPTIONS" ]; then
-  ovs-vsctl --timeout=30 set open_vswitch . "external_ids:ovn-cms-options=$CMS_OPTIONS"
-else
-  ovs-vsctl --timeout=30 remove open_vswitch . external_ids ovn-cms-options
-fi
-touch /tmp/applied
-exec sleep infinity
 `;
 
 const startController = `# OVN's agent of this node. SIGTERM leaves its chassis and its flows in place.

@@ -3,9 +3,10 @@ import type { Context } from '../engine/context.ts';
 import { serviceHost } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
 import { type Component, defineService } from '../engine/service.ts';
-import { chassisComponents, inactivityProbe } from './chassis.ts';
+import { chassisComponents } from './chassis.ts';
 import { dataClaim } from './data-claim.ts';
 import { nodeCleaner } from './node-cleaning.ts';
+import { inactivityProbe } from './ovs-settings.ts';
 
 /**
  * OVN (phase 1 plan, task 16): the two databases, northd, and the agents of every claimed node.
