@@ -33,7 +33,7 @@ import { replaceNodeAgents } from './node-agents.ts';
 import { ownershipOf } from './ownership.ts';
 import type { Begun, Pass } from './pass.ts';
 import { type Kept, prune } from './prune.ts';
-import { redactor } from './redact.ts';
+import { discreet, redactor } from './redact.ts';
 import { endCleaning, planOf } from './released-nodes.ts';
 import { announceRetry, report, statusOf } from './report.ts';
 import { CompositionError, reportInstead, reportPaused, reportUncomposed } from './report-instead.ts';
@@ -61,7 +61,7 @@ export interface Recipe extends Outside {
  * the word of a stale one. What is reported is what was judged after the writes.
  */
 export async function reconcile(given: Begun, recipe: Recipe): Promise<After | undefined> {
-  const begun = careful(given);
+  const begun = discreet(careful(given));
   try {
     return await reconcileMeant(begun, recipe);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Secret, type StoredObject } from '@openstack-operator/kube';
-import type { Pass } from './pass.ts';
+import type { Begun, Pass } from './pass.ts';
 
 /** The most characters of a condition's message (a bound of the CRDs). */
 export const mostOfMessage = 32_768;
@@ -45,6 +45,11 @@ export function redactor({ cache, object }: Pick<Pass, 'cache' | 'object'>): (te
       `message is searched for (at most ${mostValues}); take out of the namespace what the cloud does not use`
     );
   };
+}
+
+/** The same pass, whose events hold no secrets, whoever writes them: by the Secrets that there are at that moment. */
+export function discreet<P extends Begun>(pass: P): P {
+  return { ...pass, event: (text, about) => pass.event({ ...text, note: redactor(pass)(text.note) }, about) };
 }
 
 /** What is secret of Secrets; undefined when it is too much, of which no more is read than shows that. */

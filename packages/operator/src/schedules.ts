@@ -9,18 +9,25 @@ import {
   scheduleStatus,
 } from '@openstack-operator/openstack';
 import type { Begun, Pass } from './pass.ts';
+import { redactor } from './redact.ts';
+
+/** The most characters of a schedule's message (a bound of the CRDs). */
+const mostOfMessage = 4096;
 
 type Schedules = Readonly<Record<string, ScheduleStatus>>;
 
 /** What has become of the runs of the resource's CronJobs, by their names without the resource's. */
 export function schedulesOf(pass: Pass): { readonly schedules?: Schedules } {
+  const redact = redactor(pass);
   const found = cronJobsOf(pass).map((cronJob) => {
-    const status = scheduleStatus(cronJob, {
+    const { message, ...status } = scheduleStatus(cronJob, {
       jobs: pass.cache.controlledBy(Job, cronJob),
       pods: (job) => pass.cache.controlledBy(Pod, job),
       words: (pod) => podWords(pod, () => undefined),
     });
-    return [cronJob.metadata.name.slice(pass.object.metadata.name.length + 1), status] as const;
+    // Cut when it is redacted: of a part of a secret nobody could tell what it is.
+    const said = message === undefined ? {} : { message: redact(message).slice(0, mostOfMessage) };
+    return [cronJob.metadata.name.slice(pass.object.metadata.name.length + 1), { ...status, ...said }] as const;
   });
   return found.length === 0 ? {} : { schedules: Object.fromEntries(found) };
 }

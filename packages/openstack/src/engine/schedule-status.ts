@@ -11,7 +11,7 @@ export interface ScheduleRuns {
   readonly words: (pod: StoredObject) => string | undefined;
 }
 
-/** What has become of a CronJob's runs so far. */
+/** What has become of a CronJob's runs so far. Its message is as long as programs make it, and may hold secrets. */
 export function scheduleStatus(cronJob: StoredObject, runs: ScheduleRuns): ScheduleStatus {
   const { lastScheduleTime, lastSuccessfulTime } = (cronJob['status'] ?? {}) as {
     lastScheduleTime?: string;
@@ -32,11 +32,9 @@ export function scheduleStatus(cronJob: StoredObject, runs: ScheduleRuns): Sched
     ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
     ...(last === undefined ? {} : { lastFinishedTime: last.at }),
     failures,
-    ...(message === '' ? {} : { message: message.slice(0, mostOfMessage) }),
+    ...(message === '' ? {} : { message }),
   };
 }
-
-const mostOfMessage = 4096;
 
 /** When a Job ended, and how; undefined while it runs. */
 function endOf(job: StoredObject): { readonly at: string; readonly failed: boolean } | undefined {
