@@ -61,6 +61,7 @@ export {
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';
+export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
 export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { gatewayFacts } from './engine/route-problem.ts';

@@ -103,7 +103,7 @@ function nextOf(
   let again: Again;
   const saying = (node: StoredObject) => {
     const group = node.metadata.labels?.[nodeGroupLabel] ?? '';
-    return composition.maxUnavailable?.[group] === undefined ? undefined : group;
+    return composition.maxUnavailable?.has(group) === true ? group : undefined;
   };
   for (const [group, members] of Map.groupBy(nodes, saying)) {
     const mine = members
@@ -115,7 +115,7 @@ function nextOf(
         const serves = here.every(isReady);
         return { name: node.metadata.name, waiting, since, serves, isRevoked: waiting.every(credentialsDiffer) };
       });
-    const limit = (group === undefined ? undefined : composition.maxUnavailable?.[group]) ?? 1;
+    const limit = (group === undefined ? undefined : composition.maxUnavailable?.get(group)) ?? 1;
     const holdsBack = (since: number | undefined, isRevoked: boolean) =>
       since !== undefined && (!isRevoked || since + patience > now);
     const candidates = mine

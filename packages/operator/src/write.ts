@@ -16,6 +16,7 @@ import {
   fieldManager,
   type KeyRotation,
   kindOf,
+  ownValue,
   referencesIn,
   resolveReferences,
   retainedForLabel,
@@ -212,7 +213,9 @@ async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
       throw new Error(`Secret ${namespace}/${name} does not exist, which Secret ${object.metadata.name} is made from`);
     sources.set(name, decodeData(source['data']));
   }
-  const values = mapValues(templates, (text) => resolveReferences(text, (secret, key) => sources.get(secret)?.[key]));
+  const values = mapValues(templates, (text) =>
+    resolveReferences(text, (secret, key) => ownValue(sources.get(secret), key)),
+  );
   const { stringData: _templates, ...rest } = object;
   const resolved = { ...rest, data: encodeData(values) };
   const outcome = await applyDifference(pass, noted(resolved, keyedDigest(pass.digestKey, resolved)), false);
@@ -228,7 +231,7 @@ async function dropOtherKeys(
   live: StoredObject | undefined,
   stated: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const others = Object.keys(live?.['data'] ?? {}).filter((key) => !(key in stated));
+  const others = Object.keys(live?.['data'] ?? {}).filter((key) => !Object.hasOwn(stated, key));
   if (live === undefined || others.length === 0) return;
   const { namespace = '', name, uid, resourceVersion } = live.metadata;
   const data = Object.fromEntries(others.map((key) => [key, null]));

@@ -33,7 +33,7 @@ export interface Composition {
    * Node group -> how many of its nodes may be without an agent while agents are replaced. Of all groups that do not say,
    * one node together: they may be each other's gateways.
    */
-  readonly maxUnavailable?: Readonly<Record<string, number>>;
+  readonly maxUnavailable?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -69,7 +69,7 @@ export function compose<R extends ServiceResource>(
       ...endpointsOf(service as unknown as Service, context),
       ...service.status?.(context),
     },
-    maxUnavailable: Object.fromEntries(
+    maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
         maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
       ),

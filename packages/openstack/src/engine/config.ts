@@ -5,6 +5,7 @@ import { writeOsloFile } from '../oslo/writer.ts';
 import { credentialDigest } from './credential-digest.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
+import { ownValue } from './own-value.ts';
 import type { ConfigFiles, OsloSource } from './service.ts';
 import type { Desired } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -114,7 +115,7 @@ export function inputsOf(object: KubeObject): string {
 export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Record<string, string>): Desired {
   const sources = [...JSON.stringify(stringData).matchAll(/\{\{([a-z0-9.-]+)\//g)].map(([, secret = '']) => secret);
   const { digests: known, digestKeyId } = owner.surroundings;
-  const digests = sources.map((secret) => known[secret] ?? null);
+  const digests = sources.map((secret) => ownValue(known, secret) ?? null);
   const inputs = credentialDigest(digestKeyId, { template: { stringData }, whole: { stringData, digests } });
   return {
     verb: 'resolve',

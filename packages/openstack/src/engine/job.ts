@@ -3,6 +3,7 @@ import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { annotations, labelsOf } from './names.ts';
+import { ownValue } from './own-value.ts';
 import { podSpec } from './pod.ts';
 import type { Job, Runs, Service } from './service.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
@@ -109,6 +110,7 @@ function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): u
     'secret' in mount && mount.follows !== true ? [mount.secret] : [],
   );
   const read = job.once === true ? variables : [...variables, ...mounted];
-  const digests = [...new Set(read)].sort().map((secret) => [secret, context.surroundings.digests[secret] ?? null]);
+  const known = context.surroundings.digests;
+  const digests = [...new Set(read)].sort().map((secret) => [secret, ownValue(known, secret) ?? null]);
   return job.once === true ? digests : [...digests, ...configs.flatMap((set) => set.inputs)];
 }

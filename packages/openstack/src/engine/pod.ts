@@ -1,6 +1,7 @@
 import { type User, users } from '../releases/users.ts';
 import type { ConfigSet } from './config.ts';
 import { connectedProbe } from './connected.ts';
+import { ownValue } from './own-value.ts';
 import type { Component, Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
 import { reloadMercySeconds, startOf } from './start.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
@@ -180,7 +181,7 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
     return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: variable.field } } };
   });
   // A name twice is refused by the API server; it is told as a problem (environmentProblems).
-  const all = [...own, ...(overrides?.env ?? []).filter(({ name }) => env?.[name] === undefined)];
+  const all = [...own, ...(overrides?.env ?? []).filter(({ name }) => ownValue(env, name) === undefined)];
   return all.length === 0 ? undefined : all;
 }
 
@@ -191,7 +192,7 @@ export function environmentProblems(
   overrides: ComponentOverrides | undefined,
 ): string[] {
   return (overrides?.env ?? [])
-    .filter(({ name }) => env?.[name] !== undefined)
+    .filter(({ name }) => ownValue(env, name) !== undefined)
     .map(
       ({ name }) =>
         `${path}.env[name=${name}]: the operator sets this variable itself, to what the pod needs; remove it`,

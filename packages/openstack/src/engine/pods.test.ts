@@ -122,6 +122,13 @@ test('a variable that the operator sets itself is refused, and stands once', () 
   expect(container?.env?.filter(({ name }) => name === 'OS_DEFAULT__MY_IP')).toHaveLength(1);
 });
 
+test('a variable named as what every object inherits is one like any other', () => {
+  const spec = { components: { compute: { env: [{ name: 'constructor', value: 'x' }] } } };
+  expect(composition('nova', spec).steps.flatMap(({ problem }) => problem ?? [])).toEqual([]);
+  const [container] = pods('nova', spec)['DaemonSet nova-compute-compute']?.containers ?? [];
+  expect(container?.env).toContainEqual({ name: 'constructor', value: 'x' });
+});
+
 test('every program of the control plane has probes', () => {
   const without = ['neutron', 'nova', 'keystone', 'glance', 'placement', 'mariadb', 'rabbitmq', 'memcached'].flatMap(
     (sample) =>

@@ -1,5 +1,6 @@
 import type { BroughtObject } from '../api/brought-objects.ts';
 import { referencesIn } from '../oslo/references.ts';
+import { ownValue } from './own-value.ts';
 import type { Desired, DesiredObject, Problem, Step } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -38,7 +39,7 @@ function keyProblems(
     const objects = known[kind];
     // Only what the spec itself names is the user's; the rest is made by us, and awaited.
     if (field === undefined || objects === undefined || optional) return [];
-    const keys = objects[name];
+    const keys = ownValue(objects, name);
     if (keys === undefined)
       return [{ reason: `${kind}Missing`, message: `${field}: ${kind} ${name} does not exist; create it` }];
     if (key === undefined || keys.includes(key)) return [];
@@ -63,7 +64,7 @@ function storageProblems(
       const message = `${kind} ${metadata.name}: the cluster has no default StorageClass; mark one as default, or set storageClassName`;
       return [{ reason: 'StorageClassMissing', message }];
     }
-    if (storageClassName in storageClasses) return [];
+    if (Object.hasOwn(storageClasses, storageClassName)) return [];
     const known = Object.keys(storageClasses).sort().join(', ') || 'none';
     const named = brought.find(({ kind: of, name }) => of === 'StorageClass' && name === storageClassName);
     const field = named?.field ?? 'storageClassName';

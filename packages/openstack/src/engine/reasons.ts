@@ -83,5 +83,5 @@ export const deeds = [
 
 /** Whether a text is the reason of a condition of ours. */
 export function isReason(text: string): text is Reason {
-  return text in reasons;
+  return Object.hasOwn(reasons, text);
 }

@@ -4,6 +4,7 @@ import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { imageOf } from './images.ts';
 import { annotations, labelsOf, monitoringLabel, selectorOf } from './names.ts';
+import { ownValue } from './own-value.ts';
 import { defined, type PodInput, podSpec } from './pod.ts';
 import { type EnvVar, variableReads } from './preconditions.ts';
 import type { Claim, Component, Mount, Service } from './service.ts';
@@ -292,14 +293,16 @@ function brought({ env = {}, mounts = [] }: Component, digests: Surroundings['di
   const fromFiles = mounts.flatMap((mount: Mount) =>
     'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
   );
-  return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digests[secret] ?? ''}`);
+  return [...new Set([...fromEnv, ...fromFiles])]
+    .sort()
+    .map((secret) => `${secret} ${ownValue(digests, secret) ?? ''}`);
 }
 
 /** Digests of the Secrets and ConfigMaps that variables of the user come from: a process reads them at its start. */
 function variableInputs(overrides: ComponentOverrides | undefined, digests: Surroundings['digests']): string[] {
   const reads = variableReads((overrides?.env ?? []) as readonly EnvVar[]);
   const names = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
-  return [...new Set(names)].sort().map((name) => `${name} ${digests[name] ?? ''}`);
+  return [...new Set(names)].sort().map((name) => `${name} ${ownValue(digests, name) ?? ''}`);
 }
 
 /** Replicas of one component go to different nodes where they can, unless the user says otherwise. */
