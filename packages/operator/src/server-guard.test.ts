@@ -1,5 +1,5 @@
 import { Job, type Kind, type StoredObject, timestamp, virtualClock } from '@openstack-operator/kube';
-import { Neutron, Nova } from '@openstack-operator/openstack';
+import { annotations, Neutron, Nova } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { Begun } from './pass.ts';
 import { holdOf } from './server-guard.ts';
@@ -12,26 +12,43 @@ const nova: StoredObject = {
 };
 
 test.each([
-  [59_000, undefined, 0],
-  [3_600_000, 'CountingServers', 1],
-])('a Job that found no server %i ms ago leads to the hold %s', async (age, reason, removals) => {
-  const clock = virtualClock();
-  const complete = { type: 'Complete', status: 'True', lastTransitionTime: timestamp(clock) };
-  const owner = { apiVersion: nova.apiVersion, kind: nova.kind, name: 'nova', uid: 'nova', controller: true };
-  const job = {
-    metadata: { name: 'nova-server-count', namespace: 'ns', uid: 'job', ownerReferences: [owner] },
-    status: { conditions: [complete] },
-  };
-  const removed: unknown[] = [];
-  const pass = {
-    clock,
-    cache: { list: () => [nova], get: (kind: Kind) => (kind === Job ? job : undefined) },
-    remove: async (object: unknown) => void removed.push(object),
-  } as unknown as Begun;
-  await clock.advance(age);
-  expect((await holdOf(pass, nova))?.reason).toBe(reason);
-  expect(removed).toHaveLength(removals);
-});
+  [59_000, 0, undefined, 0],
+  [3_600_000, 0, 'CountingServers', 1],
+  [59_000, 7_200_000, undefined, 0],
+  [3_600_000, 7_200_000, 'CountingServers', 1],
+  [59_000, -7_200_000, undefined, 0],
+  [3_600_000, -7_200_000, 'CountingServers', 1],
+])(
+  'a Job that found no server %i ms ago, asked %i ms ahead, leads to the hold %s',
+  async (age, ahead, reason, removals) => {
+    const clock = virtualClock();
+    const creationTimestamp = timestamp(clock);
+    const asked = timestamp({ ...clock, now: () => clock.now() + ahead });
+    await clock.advance(20_000);
+    const complete = { type: 'Complete', status: 'True', lastTransitionTime: timestamp(clock) };
+    const owner = { apiVersion: nova.apiVersion, kind: nova.kind, name: 'nova', uid: 'nova', controller: true };
+    const job = {
+      metadata: {
+        name: 'nova-server-count',
+        namespace: 'ns',
+        uid: 'job',
+        creationTimestamp,
+        annotations: { [annotations.askedAt]: asked },
+        ownerReferences: [owner],
+      },
+      status: { conditions: [complete] },
+    };
+    const removed: unknown[] = [];
+    const pass = {
+      clock: { ...clock, now: () => clock.now() + ahead },
+      cache: { list: () => [nova], get: (kind: Kind) => (kind === Job ? job : undefined) },
+      remove: async (object: unknown) => void removed.push(object),
+    } as unknown as Begun;
+    await clock.advance(age);
+    expect((await holdOf(pass, nova))?.reason).toBe(reason);
+    expect(removed).toHaveLength(removals);
+  },
+);
 
 const of = (kind: string, name: string, ovn?: string): StoredObject => ({
   ...nova,

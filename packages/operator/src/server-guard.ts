@@ -8,6 +8,7 @@ import {
   Pod,
   parseTimestamp,
   type StoredObject,
+  timestamp,
 } from '@openstack-operator/kube';
 import {
   annotations,
@@ -157,22 +158,25 @@ async function countOf(pass: Begun, nova: StoredObject): Promise<Count> {
   const complete = conditionOf(live, 'Complete');
   if (live.metadata.deletionTimestamp === undefined && complete?.status === 'True') {
     // One that is kept, or outlives the controller that takes it away, says nothing of now.
-    if (pass.clock.now() - parseTimestamp(complete.lastTransitionTime) <= untilRecount) return { state: 'none' };
+    const took = parseTimestamp(complete.lastTransitionTime) - parseTimestamp(live.metadata.creationTimestamp ?? '');
+    if (Math.abs(ageOf(pass, live) - took) <= untilRecount) return { state: 'none' };
     await pass.remove(live);
     return { state: 'counting', job: ref.name, words: '' };
   }
   const failed = conditionOf(live, 'Failed');
   const words = lastWordsOfJob(pass, live);
-  if (
-    failed?.status !== 'True' &&
-    pass.clock.now() - parseTimestamp(live.metadata.creationTimestamp ?? '') > mostForJob
-  ) {
+  if (failed?.status !== 'True' && ageOf(pass, live) > mostForJob) {
     return { state: 'unknown', why: `Job ${ref.name} does not end${words === '' ? '' : ` (${words})`}` };
   }
   if (failed?.status !== 'True') return { state: 'counting', job: ref.name, words: words === '' ? '' : ` (${words})` };
   const [, servers] = /^servers: ((?:at least )?\d+)$/.exec(words) ?? [];
   if (servers !== undefined) return { state: 'some', servers: `${servers} ${servers === '1' ? 'server' : 'servers'}` };
   return { state: 'unknown', why: `Job ${ref.name}: ${words === '' ? failed.message : words}` };
+}
+
+/** Milliseconds since a Job was created, by the operator's own clock: that of the cluster may show another time. */
+function ageOf({ clock }: Begun, { metadata }: StoredObject): number {
+  return clock.now() - parseTimestamp(metadata.annotations?.[annotations.askedAt] ?? metadata.creationTimestamp ?? '');
 }
 
 /** Creates the Job. @returns why that is not possible, such as in a namespace that is being deleted */
@@ -182,7 +186,11 @@ async function askNova(pass: Begun, nova: StoredObject): Promise<string | undefi
     if (digestKey === undefined) return `namespace ${nova.metadata.namespace} is being deleted, and no Job runs in it`;
     const service = services.find(({ kind }) => kind.kind === Nova.kind);
     const job = serverCountJob(nova, gather({ ...pass, object: nova, digestKey }, service));
-    const metadata = { ...job.metadata, ownerReferences: [controllerReference(nova)] };
+    const metadata = {
+      ...job.metadata,
+      annotations: { ...job.metadata.annotations, [annotations.askedAt]: timestamp(pass.clock) },
+      ownerReferences: [controllerReference(nova)],
+    };
     await pass.client.create<KubeObject>(Job, { ...job, metadata }, { fieldManager, signal: pass.signal });
     return undefined;
   } catch (error) {
