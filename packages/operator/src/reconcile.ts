@@ -41,7 +41,7 @@ import { announceSchedules, suspendSchedules } from './schedules.ts';
 import { type Hold, holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
 import { keptForGuests } from './switched-off.ts';
-import { checkVolumes } from './volumes.ts';
+import { checkVolumes, keepVolumes } from './volumes.ts';
 import { type Again, write } from './write.ts';
 
 /** What differs between kinds: how they are composed, and what their phase is. */
@@ -135,7 +135,8 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   } while (failures.size === 0 && [...view.done].some((condition) => !reached.has(condition)));
   const { composition, finishedJobs, volumes } = view;
   again = sooner(again, await replaceNodeAgents(pass, stated));
-  const kept = await endCleaning(pass, stated)
+  const kept = await keepVolumes(pass)
+    .then(() => endCleaning(pass, stated))
     .then(() => prune(pass, stated, view.done))
     .catch(thrown);
   const left = kept instanceof Error ? kept : undefined;

@@ -1,6 +1,15 @@
-import { type KubeObject, PersistentVolumeClaim } from '@openstack-operator/kube';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type KubeObject,
+  type LabelSelector,
+  type OwnerReference,
+  PersistentVolumeClaim,
+  StatefulSet,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import { type Composition, prefix, type Step } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
+import { assertStillMeant } from './still-meant.ts';
 
 /** Annotation by which a user accepts that a volume's data are gone: the uid of the new claim. */
 export const acceptLossAnnotation = `${prefix}/accept-data-loss`;
@@ -46,6 +55,58 @@ export function checkVolumes(pass: Pass, composition: Composition): VolumeCheck 
   return { volumes, steps };
 }
 
+/**
+ * Whose end takes the claims of StatefulSets along: with `deletionPolicy: Delete` that of the resource, with Retain
+ * nobody's. Never that of a StatefulSet, which may be deleted by hand; earlier operators had it so. Those of replicas
+ * that are no more are treated alike.
+ */
+export async function keepVolumes(pass: Pass): Promise<void> {
+  const { cache, object: resource } = pass;
+  if (!cache.has(StatefulSet)) return;
+  const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
+  const { name, uid } = resource.metadata;
+  // Not the controller: there can be one only, and of a claim of an earlier operator's that is the StatefulSet.
+  const owner = { apiVersion: resource.apiVersion, kind: resource.kind, name, uid };
+  const wanted = deletionPolicy === 'Delete' ? [owner] : [];
+  for (const set of cache.controlledBy(StatefulSet, resource)) {
+    for (const { metadata } of volumesOf(pass, set)) {
+      const { ownerReferences = [], name, namespace = '', uid, resourceVersion } = metadata;
+      // Those of a resource of this name that is no more: the garbage collector comes for them.
+      if (ownerReferences.some((one) => isOf(one, resource) && one.uid !== owner.uid)) continue;
+      const others = ownerReferences.filter((one) => !isOf(one, set) && one.uid !== owner.uid);
+      const owners = [...others, ...wanted];
+      if (isDeepStrictEqual(owners.map(uidOf), ownerReferences.map(uidOf))) continue;
+      assertStillMeant(pass, `whose end PersistentVolumeClaim ${name} goes with`);
+      const patch = { metadata: { uid, resourceVersion, ownerReferences: owners } };
+      await pass.client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', patch, { signal: pass.signal });
+    }
+  }
+}
+
+/** Whether a reference is to an object of that kind and name, be it an earlier one. */
+function isOf({ kind, name }: OwnerReference, object: StoredObject): boolean {
+  return kind === object.kind && name === object.metadata.name;
+}
+
+function uidOf({ uid }: { readonly uid: string }): string {
+  return uid;
+}
+
+/** The claims that there are of a StatefulSet's templates. */
+function volumesOf({ cache }: Pass, { metadata, spec }: StoredObject): StoredObject[] {
+  const { selector, volumeClaimTemplates: claims = [] } = spec as StatefulSetSpec & { selector: LabelSelector };
+  const prefixes = claims.map((claim) => `${claim.metadata.name}-${metadata.name}-`);
+  return cache
+    .list(PersistentVolumeClaim, { namespace: metadata.namespace ?? '', labelSelector: selector })
+    .filter((claim) => claim.metadata.deletionTimestamp === undefined)
+    .filter(({ metadata: { name } }) => prefixes.some((prefix) => name.startsWith(prefix)));
+}
+
+interface StatefulSetSpec {
+  readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
+  readonly replicas?: number;
+}
+
 /** The claims that an object means: its own name, or those that a StatefulSet makes of its templates. */
 function claimsOf({
   kind,
@@ -54,10 +115,7 @@ function claimsOf({
 }: KubeObject): { namespace: string; name: string }[] {
   if (kind === 'PersistentVolumeClaim') return [{ namespace, name }];
   if (kind !== 'StatefulSet') return [];
-  const { volumeClaimTemplates: claims = [], replicas = 1 } = spec as {
-    volumeClaimTemplates?: { metadata: { name: string } }[];
-    replicas?: number;
-  };
+  const { volumeClaimTemplates: claims = [], replicas = 1 } = spec as StatefulSetSpec;
   return claims.flatMap((claim) =>
     Array.from({ length: replicas }, (_, ordinal) => ({
       namespace,

@@ -93,10 +93,8 @@ export function workload(input: ComponentInput): KubeObject {
           podManagementPolicy: 'OrderedReady',
           selector: { matchLabels: selector },
           updateStrategy: { type: 'RollingUpdate' },
-          persistentVolumeClaimRetentionPolicy: {
-            whenDeleted: context.spec.deletionPolicy === 'Delete' ? 'Delete' : 'Retain',
-            whenScaled: 'Retain',
-          },
+          // They go with the resource (keepVolumes of the operator), and not with a StatefulSet that somebody deletes.
+          persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
           template,
           volumeClaimTemplates: (component.claims ?? []).map((claim) => claimTemplate(claim, metadata.labels)),
         },
