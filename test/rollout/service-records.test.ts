@@ -167,10 +167,12 @@ describe('a service below a control plane', () => {
 test('a user that another resource logs in as stays enabled', async () => {
   const spec = cloud.get('Placement', name)?.['spec'];
   const other = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Placement', metadata: { name: 'other', namespace } };
-  await cloud.settle(cloud.rehearsal.create({ ...other, spec }));
+  // The password comes from the same Secret.
+  const database = { names: { placement: 'other' }, user: 'other' };
+  await cloud.settle(cloud.rehearsal.create({ ...other, spec: { ...(spec as object), database } }));
   await cloud.until(() => cloud.isReady('Placement', 'other'));
   await cloud.remove(Placement, 'other');
   await cloud.until(() => cloud.get('Placement', 'other') === undefined, 5);
   expect(await user()).toMatchObject({ enabled: true });
-  expect(events('DeregistrationFailed').join()).toContain(`Placement ${name} has user placement as well`);
+  expect(events('DeregistrationFailed').join()).toContain(`Placement ${name} has user placement in Keystone as well`);
 });

@@ -90,6 +90,7 @@ export {
   type ServiceResource,
   type ServiceSpec,
   type Surroundings,
+  type Twin,
 } from './engine/surroundings.ts';
 export { nodeCleaning } from './infrastructure/node-cleaning.ts';
 export { referencesIn, resolveReferences } from './oslo/references.ts';

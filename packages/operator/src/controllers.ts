@@ -152,7 +152,6 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
                   const { namespace = '' } = context.object.metadata;
                   return deregistration(service, context.object, gather(undigested, service), {
                     hasSecret: (name) => context.cache.get(Secret, { namespace, name }) !== undefined,
-                    alike: context.cache.list(kind, { namespace }),
                     goesWithOwner: isOwnerDeleted(undigested),
                   });
                 },

@@ -17,6 +17,7 @@ import {
   type GatewayFacts,
   Glance,
   Keystone,
+  kindOf,
   MariaDB,
   Memcached,
   Neutron,
@@ -28,7 +29,9 @@ import {
   type ReleaseStatus,
   type Resolved,
   type Service,
+  type ServiceSpec,
   type Surroundings,
+  type Twin,
 } from '@openstack-operator/openstack';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { DigestKey } from './digest-key.ts';
@@ -85,7 +88,38 @@ export function gather(
     ...(cache.has(StorageClass) ? { storageClasses: storageClassesOf(pass) } : {}),
     gateways: cache.served(Gateway) ? gatewaysOf(pass) : {},
     nodes: service?.groups === undefined ? [] : nodesOf(pass, resource),
+    twins: service === undefined ? [] : twinsOf(pass, service.references),
   };
+}
+
+/** Fields that lead to where a resource has accounts. */
+const accountFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
+
+/** Other resources of the same kind in the namespace that are not being deleted. */
+function twinsOf(pass: Begun, references: readonly ReferenceField[]): Twin[] {
+  const { cache, object: resource } = pass;
+  const { namespace = '', uid } = resource.metadata;
+  const fields = accountFields.filter((field) => references.includes(field));
+  if (fields.length === 0) return [];
+  const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  return cache
+    .list(kindOf(resource), { namespace })
+    .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
+    .map((other) => ({
+      kind: other.kind,
+      name: other.metadata.name,
+      spec: (other['spec'] ?? {}) as ServiceSpec,
+      shared: fields.filter((field) => serverOf(pass, field, other) === serverOf(pass, field, resource)),
+      isOlder: age(other) < age(resource),
+    }));
+}
+
+/** The server that a field leads to, as a text to compare; what does not resolve is nobody else's. */
+function serverOf(pass: Begun, field: ReferenceField, resource: StoredObject): string {
+  const { external } = ((resource['spec'] ?? {}) as Record<string, { external?: object } | undefined>)[field] ?? {};
+  if (external !== undefined) return JSON.stringify({ ...external, secretName: '' });
+  const resolved = resolve(pass, field, resource);
+  return 'found' in resolved ? (resolved.found.metadata.uid ?? '') : `unresolved, of ${resource.metadata.name}`;
 }
 
 /** Name -> keys of the data, sorted. */

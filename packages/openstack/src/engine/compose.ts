@@ -4,6 +4,7 @@ import { OpenStackControlPlane } from '../api/openstack-control-plane.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
 import { recordsAudit } from './audit.ts';
+import { takenProblem } from './common-accounts.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
@@ -55,6 +56,8 @@ export function compose<R extends ServiceResource>(
   if (missing.length > 0) {
     return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
   }
+  const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins);
+  if (taken !== undefined) return incomplete(taken);
   const context = contextOf(service, resource, surroundings);
   return {
     steps: withPreconditions(

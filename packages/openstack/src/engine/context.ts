@@ -85,7 +85,12 @@ interface AccountSpec {
   readonly identity?: { readonly userName?: string; readonly serviceName?: string; readonly secretName?: string };
 }
 
-function accountsOf(service: Service, name: string, spec: ServiceSpec & AccountSpec): Accounts {
+/** The names of a resource's accounts: those of its spec, or the defaults. */
+export function accountsOf(
+  service: Pick<Service, 'name' | 'identity'>,
+  name: string,
+  spec: ServiceSpec & AccountSpec,
+): Accounts {
   const { database, messageQueue, identity } = spec;
   return {
     database: {

@@ -1,12 +1,12 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { KubeObject } from '@openstack-operator/kube';
+import { commonAccounts } from './common-accounts.ts';
 import { conditionOf } from './conditions.ts';
 import { type Context, contextOf, databaseName, externalOf } from './context.ts';
-import { digest } from './digest.ts';
 import { imageOf } from './images.ts';
 import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
 import type { Init, Mount, Runs, Service } from './service.ts';
-import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
 
 /** How what a deleted resource has elsewhere is taken back. */
 export interface Deregistration {
@@ -21,8 +21,6 @@ export interface Deregistration {
 /** What a deregistration has to know beside the surroundings. */
 export interface Remaining {
   readonly hasSecret: (name: string) => boolean;
-  /** The resources of the same kind in the namespace, itself included. */
-  readonly alike: readonly StoredObject[];
   /** Whether the control plane that owns the resource goes, and its Keystone with it. */
   readonly goesWithOwner: boolean;
 }
@@ -55,7 +53,7 @@ export function deregistration<R extends ServiceResource>(
   service: Service<R>,
   resource: R,
   surroundings: Surroundings,
-  { hasSecret, alike, goesWithOwner }: Remaining,
+  { hasSecret, goesWithOwner }: Remaining,
 ): Deregistration {
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
@@ -67,12 +65,14 @@ export function deregistration<R extends ServiceResource>(
   const lists: string[] = [];
   const lost: string[] = [];
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
-  /** Whether another one logs in to the same Keystone as the same user: it would stand still without that. */
-  const sharesUser = (other: StoredObject): boolean => {
-    const { metadata, spec: its = {} } = other as StoredObject<R>;
-    const user = contextOf(service, other as StoredObject<R>, surroundings).accounts.identity.user;
-    const isSame = user === accounts.identity.user && referenceIn(its) === referenceIn(spec);
-    return isSame && metadata.name !== context.name && metadata.deletionTimestamp === undefined;
+  /** Which other one has the same account there: it would stand still without that. */
+  const leftTo = (field: ReferenceField): string | undefined => {
+    const words = surroundings.twins.flatMap((twin) =>
+      commonAccounts(service as unknown as Service, context.name, spec, twin).flatMap((common) =>
+        common.field === field ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
+      ),
+    );
+    return words[0];
   };
   /** Mounts the list of a records Job; undefined where there is none, or where `left` says why it is not worked off. */
   const mount = (target: string, job: string, thing: string, left?: string): string | undefined => {
@@ -96,18 +96,21 @@ export function deregistration<R extends ServiceResource>(
   if (service.identity !== undefined && livesOn) {
     const { user, serviceName } = accounts.identity;
     const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
-    const other = alike.find(sharesUser);
-    if (other !== undefined) {
-      const left = `${other.kind} ${other.metadata.name} has user ${user} as well`;
-      addList('keystone', 'endpoint-create', endpoints, left);
-    } else {
+    const left = leftTo('keystoneRef');
+    if (left !== undefined) addList('keystone', 'endpoint-create', endpoints, left);
+    else {
       const isReady = keystone === undefined || conditionOf(keystone, 'Ready')?.status === 'True';
       const left = isReady ? undefined : `Keystone ${keystone.metadata.name} is not Ready`;
       addList('keystone', 'endpoint-create', `user ${user} and ${endpoints}`, left);
     }
   }
   if (remove && service.messaging === true && isExternal('messageQueueRef'))
-    addList('rabbitmq', 'mq-create', `user ${accounts.broker.user} and its virtual hosts on the broker`);
+    addList(
+      'rabbitmq',
+      'mq-create',
+      `user ${accounts.broker.user} and its virtual hosts on the broker`,
+      leftTo('messageQueueRef'),
+    );
   const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
   const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
   if (lists.length > 0) {
@@ -120,7 +123,7 @@ export function deregistration<R extends ServiceResource>(
       ...(service.moreDatabases?.(context as unknown as Context<R>) ?? []),
     ]);
     const thing = `databases ${[...databases].join(', ')} and user ${accounts.database.user} of the database server`;
-    const path = mount('mariadb', 'db-create', thing);
+    const path = mount('mariadb', 'db-create', thing, leftTo('databaseRef'));
     const image = imageOf('mariadb-server', images);
     if (path !== undefined)
       runs.push({ name: 'mariadb', image, user: 'mysql', runs: dropping(path, databases, accounts) });
@@ -154,11 +157,6 @@ export function deregistration<R extends ServiceResource>(
       },
     },
   };
-}
-
-/** What a spec says of its Keystone, as a text to compare. */
-function referenceIn(spec: ServiceSpec): string {
-  return digest((spec as { readonly keystoneRef?: object }).keystoneRef ?? null);
 }
 
 function dropping(path: string, databases: ReadonlySet<string>, { database: { user } }: Context['accounts']): Runs {

@@ -33,6 +33,7 @@ export const reasons = {
   ProgressDeadlineExceeded: 'stalled',
   JobFailed: 'stuck',
   CloudDiffers: 'stuck',
+  AccountTaken: 'stuck',
   ConfigMapKeyMissing: 'stuck',
   ConfigMapMissing: 'stuck',
   ConfigRefused: 'stuck',

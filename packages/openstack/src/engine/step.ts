@@ -102,6 +102,8 @@ export interface Problem {
   readonly reason: Reason;
   /** Names the field or object, the value, what was expected, the way out. */
   readonly message: string;
+  /** Milliseconds after which it may be gone, where nothing tells of it. */
+  readonly requeueAfter?: number;
 }
 
 /**

@@ -29,6 +29,17 @@ export interface GatewayFacts {
   readonly listeners: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
 }
 
+/** Another resource of the same kind in the namespace that is not being deleted. */
+export interface Twin {
+  readonly kind: string;
+  readonly name: string;
+  readonly spec: ServiceSpec;
+  /** Fields that lead to the same server for both. */
+  readonly shared: readonly ReferenceField[];
+  /** Whether it was made before. */
+  readonly isOlder: boolean;
+}
+
 /**
  * All that compose may know beside the resource: never secret values, never readiness. The same surroundings and the
  * same resource always give the same bytes.
@@ -61,6 +72,8 @@ export interface Surroundings {
   readonly gateways: Readonly<Record<string, GatewayFacts>>;
   /** Nodes that this resource has claimed. */
   readonly nodes: readonly NodeFacts[];
+  /** Other resources of its kind in the namespace. */
+  readonly twins: readonly Twin[];
 }
 
 /** The key of a ConfigMap among the digests: no Secret has such a name. */
@@ -78,6 +91,7 @@ export const emptySurroundings: Surroundings = {
   digests: {},
   gateways: {},
   nodes: [],
+  twins: [],
 };
 
 /** The fields of a resource's spec that the engine itself reads; the kind's own schema is richer. */

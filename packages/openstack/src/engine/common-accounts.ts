@@ -1,0 +1,79 @@
+import { accountsOf, databaseName } from './context.ts';
+import type { Service } from './service.ts';
+import type { Problem } from './step.ts';
+import type { ReferenceField, ServiceSpec, Twin } from './surroundings.ts';
+
+/** An account, database or virtual host that a resource and its twin have under the same name on the same server. */
+interface CommonAccount {
+  readonly field: ReferenceField;
+  /** In words. */
+  readonly what: string;
+  /** The field of the spec that names it, which is immutable. */
+  readonly way: string;
+  /** Whether both take its password from the same Secret, and so get along. */
+  readonly agreed: boolean;
+}
+
+type Named = Pick<Service, 'name' | 'databases' | 'messaging' | 'identity'>;
+
+/** What a resource has in common with its twin. */
+export function commonAccounts(service: Named, name: string, spec: ServiceSpec, twin: Twin): CommonAccount[] {
+  const mine = accountsOf(service, name, spec);
+  const its = accountsOf(service, twin.name, twin.spec);
+  const names = (service.databases ?? []).map((database) => databaseName(mine, database.name));
+  const theirs = new Set((service.databases ?? []).map((database) => databaseName(its, database.name)));
+  const common: CommonAccount[] = names
+    .filter((one) => theirs.has(one))
+    .map((one) => ({ field: 'databaseRef', what: `database ${one}`, way: 'spec.database.names', agreed: false }));
+  const agreed = (one: { secret: string }, other: { secret: string }) => one.secret === other.secret;
+  if (service.databases !== undefined && mine.database.user === its.database.user)
+    common.push({
+      field: 'databaseRef',
+      what: `user ${mine.database.user} of the database server`,
+      way: 'spec.database.user',
+      agreed: agreed(mine.database, its.database),
+    });
+  if (service.messaging === true && mine.broker.vhost === its.broker.vhost)
+    common.push({
+      field: 'messageQueueRef',
+      what: `virtual host ${mine.broker.vhost}`,
+      way: 'spec.messageQueue.vhost',
+      agreed: false,
+    });
+  if (service.messaging === true && mine.broker.user === its.broker.user)
+    common.push({
+      field: 'messageQueueRef',
+      what: `user ${mine.broker.user} of the broker`,
+      way: 'spec.messageQueue.user',
+      agreed: agreed(mine.broker, its.broker),
+    });
+  if (service.identity !== undefined && mine.identity.user === its.identity.user)
+    common.push({
+      field: 'keystoneRef',
+      what: `user ${mine.identity.user} in Keystone`,
+      way: 'spec.identity.userName',
+      agreed: agreed(mine.identity, its.identity),
+    });
+  return common.filter(({ field }) => twin.shared.includes(field));
+}
+
+/** Milliseconds between two looks at a resource that has what is another one's: it may have been deleted. */
+const takenAgain = 60_000;
+
+/** Why a resource is not to be touched: what it would make is an older one's, and each would break the other. */
+export function takenProblem(
+  service: Named,
+  name: string,
+  spec: ServiceSpec,
+  twins: readonly Twin[],
+): Problem | undefined {
+  for (const twin of twins) {
+    const taken = twin.isOlder ? commonAccounts(service, name, spec, twin).filter(({ agreed }) => !agreed) : [];
+    if (taken.length === 0) continue;
+    const whats = taken.map(({ what }) => what).join(', ');
+    const ways = [...new Set(taken.map(({ way }) => way))].join(', ');
+    const message = `${whats}: ${twin.kind} ${twin.name} of this namespace has the same, and each would break the other; make this one anew with other names (${ways}), or delete the other one`;
+    return { reason: 'AccountTaken', message, requeueAfter: takenAgain };
+  }
+  return undefined;
+}
