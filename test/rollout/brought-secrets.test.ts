@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { asOperator, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 
 const root = 'db-root';
+/** What a password of a user's own may hold: quotes, what shells, SQL and option files take for their own, and newlines. */
+const password = `${String.raw`it's a "battery" \ $HOME %s #1`}\n\n`;
 const dbCreate = (cloud: Cloud) => cloud.get('Job', 'my-cloud-keystone-db-create')?.metadata.uid;
 
 /** A cloud whose database has a root password that its user brought: Keystone's database is made with it, too. */
@@ -10,8 +12,7 @@ async function withRootSecret(options: Parameters<typeof createCloud>[0] = {}): 
   const cloud = await createCloud(options);
   const operator = await cloud.startOperator(asOperator);
   const metadata = { name: root, namespace: 'openstack' };
-  // What a password of a user's own may hold: quotes, and what shells, SQL and option files take for their own.
-  const stringData = { password: String.raw`it's a "battery" \ $HOME %s #1` };
+  const stringData = { password };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, mariadb: { rootSecretName: root } })));
   await cloud.ready();
@@ -54,5 +55,17 @@ test('a Secret that another resource names reaches who composes from it', async 
   const before = dbCreate(cloud);
   await cloud.change(Secret, root, { stringData: { note: 'another digest' } });
   await cloud.clock.advance(60_000);
+  expect(dbCreate(cloud)).not.toBe(before);
+});
+
+test("a root password of one's own in the generated Secret is what the database and its clients use", async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  await cloud.settle(cloud.rehearsal.create(controlPlane(identityOnly)));
+  await cloud.ready();
+  const before = dbCreate(cloud);
+  await cloud.change(Secret, 'my-cloud-mariadb-root-password', { stringData: { password } });
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
   expect(dbCreate(cloud)).not.toBe(before);
 });

@@ -71,7 +71,7 @@ export const mariadb = defineService<MariaDB>({
         workload: 'StatefulSet',
         suffix: '',
         image: 'mariadb-server',
-        runs: { script: startScript(spec.rootSecretName !== undefined) },
+        runs: { script: startScript },
         ports: { mysql: 3306 },
         service: 'headless',
         clients: databaseClients,
@@ -139,16 +139,14 @@ function refusedOptions({ config = {} }: MariaDB['spec']): string[] {
   });
 }
 
-const plain = 'password=$(cat /etc/openstack/root/password)\n';
+/**
+ * Users put passwords of their own into generated Secrets, too. Quotes would end the text that holds one, backslashes
+ * change what follows, a newline ends a statement of the init file; `$(...)` would strip the last one. SQL and option
+ * files read the same escapes.
+ */
+const escaped = String.raw`password=$(sed -z -e 's/\\/\\\\/g' -e "s/'/\\\\'/g" -e 's/"/\\"/g' -e 's/\n/\\n/g' /etc/openstack/root/password)`;
 
-/** Of a password that a user brought: quotes would end the text that holds it, backslashes change what follows. */
-const escaped = String.raw`password=$(sed -e 's/\\/\\\\/g' -e "s/'/\\\\'/g" /etc/openstack/root/password)
-quoted=$(sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' /etc/openstack/root/password)
-`;
-
-/** Generated passwords hold letters and digits alone. */
-function startScript(brought: boolean): string {
-  return `# Prepares an empty volume, sets root's password, and becomes the server.
+const startScript = `# Prepares an empty volume, sets root's password, and becomes the server.
 data=/var/lib/mysql/data
 if [ ! -d "$data/mysql" ]; then
   mariadb-install-db --datadir="$data" --skip-test-db --auth-root-authentication-method=normal
@@ -157,7 +155,8 @@ fi
 # server refuses to start with it for ever (seen live).
 if [ -f "$data/tc.log" ] && [ -z "$(head -c 4 "$data/tc.log" | tr -d '\\0')" ]; then rm "$data/tc.log"; fi
 umask 077
-${brought ? escaped : plain}cat > /run/mysqld/init.sql <<END
+${escaped}
+cat > /run/mysqld/init.sql <<END
 ALTER USER root@localhost IDENTIFIED BY '$password';
 DROP USER IF EXISTS root@'127.0.0.1';
 DROP USER IF EXISTS root@'::1';
@@ -169,9 +168,8 @@ END
 cat > /run/mysqld/probe.cnf <<END
 [client]
 user=root
-password="${brought ? '$quoted' : '$password'}"
+password="$password"
 socket=/run/mysqld/mysqld.sock
 END
 exec mariadbd --defaults-file=/etc/openstack/my.cnf --init-file=/run/mysqld/init.sql
 `;
-}

@@ -36,6 +36,7 @@ describe('sh', () => {
     ['trap "echo bye" EXIT; echo hi', 'hi\nbye\n'],
     ['sleep 5 & P=$!; kill -0 $P && echo alive; wait $P; echo $?', 'alive\n0\n'],
     ['echo secret | sed -e "s/secret/x/" -e "s|x|[&]|"', '[x]\n'],
+    [String.raw`printf 'a\nb\n' | sed -z -e 's/\n/\\n/g'`, 'a\\nb\\n'],
     [String.raw`printf '%s' 'a\b' | sed -e 's/\\/\\\\/g' -e 's/\//|/'`, 'a\\\\b\n'],
     ['eval "a=5"; echo $a; export B=1; env | grep ^B=', '5\nB=1\n'],
     ['x=$(exit 3); echo $?', '3\n'],

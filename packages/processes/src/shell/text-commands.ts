@@ -103,17 +103,19 @@ const grep = command((process) => {
 });
 
 const sed = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['n', 'E', 'r', 'i'], values: ['e'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: ['n', 'E', 'r', 'i', 'z'], values: ['e'] });
   const operands = [...line.operands];
   const scripts = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
   const steps = scripts
     .flatMap((script) => script.split(/\n|;(?=s)/))
     .map((script) => substitution(process, script.trim(), line.has('E') || line.has('r')));
+  const edited = (piece: string): string => steps.reduce((current, step) => step(current), piece);
   const edit = (text: string): string =>
-    linesOf(text)
-      .map((candidate) => steps.reduce((current, step) => step(current), candidate))
-      .map((edited) => `${edited}\n`)
-      .join('');
+    line.has('z')
+      ? text.split('\0').map(edited).join('\0')
+      : linesOf(text)
+          .map((one) => `${edited(one)}\n`)
+          .join('');
   if (line.has('n')) notModelled(process, '-n');
   if (line.has('i')) {
     for (const operand of operands) {
