@@ -43,7 +43,7 @@ export {
 } from './engine/deregistration.ts';
 export { digest } from './engine/digest.ts';
 export { gatewayOf } from './engine/exposure.ts';
-export { awaitedMessage, type Judgement, judgeAll, type UncleanNode } from './engine/judge.ts';
+export { awaitedMessage, judgeAll } from './engine/judge.ts';
 export { lastWordsOf } from './engine/last-words.ts';
 export {
   annotations,
@@ -92,6 +92,7 @@ export {
   type Surroundings,
   type Twin,
 } from './engine/surroundings.ts';
+export type { Judgement, UncleanNode } from './engine/verdict.ts';
 export { nodeCleaning } from './infrastructure/node-cleaning.ts';
 export { referencesIn, resolveReferences } from './oslo/references.ts';
 export { services } from './services/index.ts';

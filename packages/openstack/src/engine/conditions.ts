@@ -6,3 +6,8 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
     (condition) => condition.type === type,
   );
 }
+
+/** Whether a condition is about an earlier generation of its object. */
+export function isStale(condition: Condition, object: KubeObject): boolean {
+  return condition.observedGeneration !== undefined && condition.observedGeneration < (object.metadata.generation ?? 0);
+}

@@ -1,0 +1,64 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import type { Moment } from './deadlines.ts';
+import type { Reason } from './reasons.ts';
+import type { NodeClaim, Observe } from './step.ts';
+
+/** What a judgement needs beside the step. */
+export interface Judgement {
+  readonly observe: Observe;
+  /** Whether a live object is the resource's. One of somebody else is never what a step waits for. Default: all are. */
+  readonly ours?: (live: StoredObject) => boolean;
+  /** Pods by labels, newest first: their last words explain a wait. */
+  readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
+  /** What events say of a pod whose volumes cannot be mounted, or of a workload whose pods are refused. */
+  readonly eventWords: (object: StoredObject) => string | undefined;
+  /** The nodes of the resource's cloud: for claims, and for agents that run on them. Absent: they may not be read. */
+  readonly nodes?: readonly StoredObject[];
+  /** Nodes that a claim would take if they were clean; default: none. */
+  readonly unclean?: (claim: NodeClaim) => readonly UncleanNode[];
+  /** Jobs of a CronJob and pods of a Job, by their controller. */
+  readonly controlled?: (kind: 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
+  /** Job name -> inputs digest of its last finished run (`status.jobs`). */
+  readonly finishedJobs: Readonly<Record<string, string>>;
+  /** Absent: no wait is too long. */
+  readonly moment?: Moment;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Conditions that the resource's status already had as met. */
+  readonly met: ReadonlySet<string>;
+}
+
+/** A node that another cloud has let go, and that a claim waits for. */
+export interface UncleanNode {
+  /** Which node, who has left it, and how far it is. */
+  readonly words: string;
+  /** Somebody has to do something before it can be clean. */
+  readonly isStuck: boolean;
+}
+
+/** Whether one thing is as wanted; otherwise what is awaited. */
+export type Verdict =
+  /**
+   * `note`: of node agents that wait to be replaced. `remark`: of what is as it should be, all the same. `degraded`:
+   * usable, but something is to be mended.
+   */
+  | {
+      readonly done: true;
+      readonly note?: string;
+      readonly remark?: string;
+      readonly degraded?: string;
+      readonly requeueAfter?: number;
+    }
+  | {
+      readonly done: false;
+      readonly reason: Reason;
+      readonly message: string;
+      readonly requeueAfter?: number;
+      /** When what is awaited showed a sign of life last (milliseconds since the epoch). */
+      readonly begun?: number;
+      /** Another resource of ours says it, which knows itself when it waits too long. */
+      readonly said?: boolean;
+    };
+
+export const done: Verdict = { done: true };
+export const wait = (reason: Reason, message: string): Verdict & { done: false } => ({ done: false, reason, message });
