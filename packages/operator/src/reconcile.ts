@@ -21,6 +21,7 @@ import {
   type Step,
 } from '@openstack-operator/openstack';
 import { type Adopted, adoptDigests } from './adopt-digests.ts';
+import { isAutoscaled } from './autoscalers.ts';
 import { claimNodes } from './claim-nodes.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
 import { ContendedObjectError } from './contention.ts';
@@ -296,6 +297,7 @@ function judgementOf(pass: Pass, finishedJobs: Readonly<Record<string, string>>)
     controlled: (kind, owner) =>
       kind === 'Job' ? pass.cache.controlledBy(Job, owner) : pass.cache.controlledBy(Pod, owner),
     finishedJobs,
+    isAutoscaled: (workload) => isAutoscaled(pass, workload),
     moment: { now: pass.clock.now(), resource: pass.object },
     now: pass.clock.now(),
     met: metOf(pass.object),

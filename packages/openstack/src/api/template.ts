@@ -97,12 +97,15 @@ export function template<const C extends string, const I extends string = never>
   const { main, components, images = [], single, nodeAgents, wsgi = [], threads = [] } = options;
   const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
   return {
-    replicas: int(`How many pods of ${main} run; 0 stops them and keeps their data.`, {
-      minimum: 0,
-      maximum: 100,
-      fallback: 1,
-      rules: single === undefined ? [] : [atMost(1, 'replicas', single.reason)],
-    }),
+    replicas: int(
+      `How many pods of ${main} run; 0 stops them and keeps their data: the resource is not Ready then (Stopped).`,
+      {
+        minimum: 0,
+        maximum: 100,
+        fallback: 1,
+        rules: single === undefined ? [] : [atMost(1, 'replicas', single.reason)],
+      },
+    ),
     image: image(
       `Full reference of the image of ${main}, tag or digest. spec.images goes before it.`,
       'the image of the release',

@@ -130,6 +130,10 @@ function verdictOf(desired: Desired, judgement: Judgement): Verdict {
   const applied = live.metadata.annotations?.[annotations.applied];
   // What is live may be well, but it is not yet what this generation states.
   if (applied !== undefined && applied !== digest(object)) return wait('Updating', `${title} is being changed`);
+  const { replicas } = (object['spec'] ?? {}) as { replicas?: number };
+  // Its status says that all of its 0 pods are ready, but it serves nobody.
+  if (kind.group === 'apps' && replicas === 0 && judgement.isAutoscaled?.(object) !== true)
+    return wait('Stopped', `${title} is stopped: its replicas are set to 0; set 1 or more to start it`);
   return workloadVerdict(kind, live, judgement);
 }
 

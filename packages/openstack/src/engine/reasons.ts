@@ -56,6 +56,7 @@ export const reasons = {
   SecretMissing: 'stuck',
   ServersExist: 'stuck',
   ServersUnknown: 'stuck',
+  Stopped: 'stuck',
   StorageClassMissing: 'stuck',
   VolumeLost: 'stuck',
 } as const satisfies Readonly<Record<string, 'done' | 'degraded' | 'progress' | 'retried' | 'stalled' | 'stuck'>>;

@@ -1,4 +1,4 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Moment } from './deadlines.ts';
 import type { Reason } from './reasons.ts';
 import type { NodeClaim, Observe } from './step.ts';
@@ -20,6 +20,8 @@ export interface Judgement {
   readonly controlled?: (kind: 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
+  /** Whether an autoscaler says how many pods of a stated workload run. Default: of none. */
+  readonly isAutoscaled?: (workload: KubeObject) => boolean;
   /** Absent: no wait is too long. */
   readonly moment?: Moment;
   /** Milliseconds since the epoch. */
