@@ -1,5 +1,5 @@
-import { HorizontalPodAutoscaler, type Kind } from '@openstack-operator/kube';
-import { Keystone, MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { HorizontalPodAutoscaler, type Kind, Secret } from '@openstack-operator/kube';
+import { Glance, Keystone, MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 
@@ -43,4 +43,18 @@ test('what an autoscaler scales is not stopped by a stated 0', async () => {
   await cloud.remove(HorizontalPodAutoscaler, api);
   await cloud.clock.advance(60_000);
   expect(cloud.condition(Keystone, 'my-cloud-keystone')).toMatchObject(stopped(`Deployment ${api}`));
+});
+
+test('a Job that has to run again says which resource it waits for', async () => {
+  const { cloud } = await readyCloud({ spec: { ...identityOnly, glance: { enabled: true } } });
+  await state(cloud, { keystone: { replicas: 0 } });
+  await cloud.change(Secret, 'my-cloud-glance-service-password', { stringData: { password: 'another' } });
+  await cloud.clock.advance(60_000);
+  expect(cloud.condition(Glance, 'my-cloud-glance', 'EndpointReady')).toMatchObject({
+    status: 'False',
+    reason: 'Waiting',
+    message: 'waiting for Keystone my-cloud-keystone, which is not Ready (Stopped)',
+  });
+  await state(cloud, { keystone: { replicas: 1 } });
+  await cloud.ready();
 });

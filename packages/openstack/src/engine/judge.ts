@@ -65,7 +65,8 @@ export function judge(step: Step, judgement: Judgement, blocker?: Progress): Pro
         ? progress
         : withDeadline(progress, judgement.moment, begun);
     };
-    const unready = verdict.reason === 'Missing' ? awaitedMessage(step, judgement) : undefined;
+    const unready =
+      verdict.reason === 'Missing' || verdict.rerun === true ? awaitedMessage(step, judgement) : undefined;
     // Agents may be down for being of an older revision.
     const message = [verdict.message, ...withWayOut(outdated)].join('; ');
     const waiting = unready === undefined ? waits(verdict.reason, message) : waits('Waiting', unready);

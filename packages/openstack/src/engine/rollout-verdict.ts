@@ -97,7 +97,7 @@ export function jobVerdict(object: KubeObject, live: StoredObject | undefined, j
   }
   // Even what has finished before has to be run again after another run: back and forth is two changes.
   if (live.metadata.annotations?.[annotations.inputs] !== inputs)
-    return wait('Updating', `Job ${name} is to be run again`);
+    return { ...wait('Updating', `Job ${name} is to be run again`), rerun: true };
   if (conditionOf(live, 'Complete')?.status === 'True') return done;
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True')

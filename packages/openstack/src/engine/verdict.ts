@@ -60,6 +60,8 @@ export type Verdict =
       readonly begun?: number;
       /** Another resource of ours says it, which knows itself when it waits too long. */
       readonly said?: boolean;
+      /** A Job that has to run anew: like what is missing, it waits for what the step awaits. */
+      readonly rerun?: boolean;
     };
 
 export const done: Verdict = { done: true };
