@@ -47,6 +47,10 @@ test('what guests may use is given to no pod, and Nova gives no more; guests and
   await asUser(cloud, 'boot');
   const running = await guestsOn('big-1');
   expect(running).not.toBe('');
+  // That of the libvirt pod is -997.
+  expect(await atLibvirt('big-1', ['bash', '-c', 'cat /proc/100000/comm /proc/100000/oom_score_adj'])).toBe(
+    'qemu-system-x86\n0',
+  );
   const plain = agentOn(cloud, 'libvirt', 'plain-1')?.metadata.uid;
   /** Changes the cloud, and waits until the group has other agents. */
   const change = async (of: object) => {

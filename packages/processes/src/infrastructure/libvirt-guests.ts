@@ -63,13 +63,14 @@ export async function startGuest(
   });
 }
 
-/** Shows qemu in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */
-function beginProcess({ files, pod }: Process): string | undefined {
+/** Shows qemu, a child of libvirtd, in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */
+function beginProcess({ files, pod, pid: parent }: Process): string | undefined {
   if (!pod.hostPID) return undefined;
   let pid = firstGuestPid;
   while (files.exists(`/proc/${pid}`)) pid++;
   files.mkdir(`/proc/${pid}`);
   files.write(`/proc/${pid}/comm`, 'qemu-system-x86\n');
+  files.write(`/proc/${pid}/oom_score_adj`, files.read(`/proc/${parent}/oom_score_adj`));
   return `/proc/${pid}`;
 }
 
@@ -77,8 +78,7 @@ function beginProcess({ files, pod }: Process): string | undefined {
 export function endGuest({ files }: Process, domains: Map<string, LibvirtDomain>, uuid: string): boolean {
   const { directory } = domains.get(uuid) ?? {};
   if (directory !== undefined && files.exists(directory)) {
-    files.remove(`${directory}/comm`);
-    files.remove(directory);
+    for (const path of [`${directory}/comm`, `${directory}/oom_score_adj`, directory]) files.remove(path);
   }
   return domains.delete(uuid);
 }

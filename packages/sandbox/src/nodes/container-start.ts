@@ -10,6 +10,7 @@ import { expandVariables } from './expand.ts';
 import { directoryAt } from './file-tree.ts';
 import { networkDevices } from './machine.ts';
 import type { NodeContext } from './node-context.ts';
+import { oomScoreAdjOf } from './oom-score.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { PodVolumes } from './pod-volumes.ts';
 import { ProcessTable } from './process-table.ts';
@@ -68,6 +69,7 @@ export function createContainer(options: {
     network.host,
     node.allocatable,
     pod.spec.hostPID === true ? directoryAt(node.disk.root, ['proc']) : undefined,
+    oomScoreAdjOf(pod, spec, node.allocatable),
   );
   const files = attempt('CreateContainerError', () => {
     if (command.length + args.length === 0) throw new Error('no command specified');

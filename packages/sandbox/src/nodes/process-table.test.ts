@@ -14,6 +14,7 @@ test('/proc shows command lines, parents and the sockets of connections, as long
   table.begin(1, 0, ['init']);
   const closed = new AbortController();
   const { opened } = table.begin(2, 1, ['/usr/bin/server', '--port', '5672']);
+  expect(files.read('/2/oom_score_adj')).toBe('0\n');
   const inode = host.opened({ address: '10.96.0.7', port: 5672 }, 1000, closed.signal);
   opened(inode, closed.signal);
 

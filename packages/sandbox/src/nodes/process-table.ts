@@ -9,6 +9,8 @@ interface Entry {
   readonly argv: readonly string[];
   /** Inodes of its TCP connections. */
   readonly sockets: Set<number>;
+  /** Written by whoever wants it otherwise; children begin with it. */
+  readonly oomScoreAdj: FileNode;
 }
 
 /** Name of a thing in a directory -> the thing, made when it is looked at. */
@@ -25,16 +27,22 @@ export class ProcessTable {
   readonly #entries = new Map<number, Entry>();
   readonly #identity: Identity;
   readonly #host: Host;
+  readonly #oomScoreAdj: number;
 
-  /** `node`: /proc of the node, for a pod in the node's process namespace: what is made there outlives the container. */
+  /**
+   * `node`: /proc of the node, for a pod in the node's process namespace: what is made there outlives the container.
+   * `oomScoreAdj`: of processes that the kubelet starts.
+   */
   constructor(
     identity: Identity,
     host: Host,
     capacity: Readonly<Record<string, string | number>>,
     node?: DirectoryNode,
+    oomScoreAdj = 0,
   ) {
     this.#identity = identity;
     this.#host = host;
+    this.#oomScoreAdj = oomScoreAdj;
     const net = directoryOf(() => [
       ['tcp', textOf(() => this.#connections())],
       ['tcp6', textOf(() => heading)],
@@ -50,7 +58,9 @@ export class ProcessTable {
 
   /** Enters a process; `opened` is to be told each TCP connection that it opens. */
   begin(pid: number, parent: number, argv: readonly string[]) {
-    const entry: Entry = { pid, parent, argv, sockets: new Set() };
+    const inherited = this.#entries.get(parent)?.oomScoreAdj.content ?? `${this.#oomScoreAdj}\n`;
+    const { uid, gid } = this.#identity;
+    const entry: Entry = { pid, parent, argv, sockets: new Set(), oomScoreAdj: fileNode(inherited, { uid, gid }) };
     this.#entries.set(pid, entry);
     return {
       opened: (inode: number, closed: AbortSignal) => {
@@ -64,7 +74,7 @@ export class ProcessTable {
     this.#entries.delete(pid);
   }
 
-  #process({ pid, parent, argv, sockets }: Entry): DirectoryNode {
+  #process({ pid, parent, argv, sockets, oomScoreAdj }: Entry): DirectoryNode {
     const { uid, gid } = this.#identity;
     const name = (argv[0] ?? '').split('/').at(-1)?.slice(0, 15);
     const descriptors = directoryOf(() =>
@@ -79,6 +89,7 @@ export class ProcessTable {
         ['comm', fileNode(`${name}\n`, { ...owned, mode: 0o444 })],
         ['cmdline', fileNode(argv.map((word) => `${word}\0`).join(''), { ...owned, mode: 0o444 })],
         ['stat', fileNode(`${pid} (${name}) S ${parent} ${pid} ${pid} 0 -1\n`, { ...owned, mode: 0o444 })],
+        ['oom_score_adj', oomScoreAdj],
         ['fd', Object.assign(descriptors, owned, { mode: 0o500 })],
       ]),
       owned,

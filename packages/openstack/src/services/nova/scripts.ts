@@ -57,6 +57,9 @@ mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
 ${endFormer('libvirtd')}until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
 # Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
 ulimit -Sn "$(ulimit -Hn)"
+# Guests inherit it, too. The kubelet gives a pod that is system-node-critical -997: where memory runs out, the kernel would
+# kill databases and other pods before any guest.
+echo 0 > /proc/$$/oom_score_adj
 exec libvirtd --pid-file "$pidfile"
 `;
 
