@@ -132,7 +132,7 @@ export function contextOf<R extends ServiceResource>(
   const name = resource.metadata.name ?? '';
   const namespace = resource.metadata.namespace ?? 'default';
   const spec = (resource.spec ?? {}) as NonNullable<R['spec']>;
-  const accounts = accountsOf(service as unknown as Service, name, spec);
+  const accounts = accountsOf(service, name, spec);
   const reference = (field: ReferenceField): StoredObject | undefined => {
     const resolved = surroundings.references[field];
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
