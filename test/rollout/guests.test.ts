@@ -110,9 +110,7 @@ test('a node with less than its guests may use is told alone; the others go on, 
   expect(Object.keys(await inventories(cloud))).toEqual(['big-1']);
   await cloud.change(OpenStackControlPlane, 'my-cloud', nova(group('big', { guests: { ...guests, memory: '12Gi' } })));
   await cloud.until(() => cloud.condition(Nova, 'my-cloud-nova', 'AgentsReady')?.reason === 'Done');
-  const compute = agentOn(cloud, 'compute', 'small-1')?.metadata.uid;
-  await cloud.change(OpenStackControlPlane, 'my-cloud', roll);
-  await cloud.until(() => ![undefined, compute].includes(agentOn(cloud, 'compute', 'small-1')?.metadata.uid));
+  // Its nova-compute was never up beside no libvirtd, and follows as well.
   await cloud.clock.advance(60_000);
   expect((await inventories(cloud))['small-1']).toMatchObject({ MEMORY_MB: { total: 16_384, reserved: 4096 } });
 });

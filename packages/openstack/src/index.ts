@@ -29,7 +29,7 @@ export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
 export { children, phases } from './control-plane/children.ts';
-export { claimingService, composeControlPlane, phaseOf } from './control-plane/compose.ts';
+export { claimingService, composeControlPlane, isEnabled, phaseOf } from './control-plane/compose.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
 export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';

@@ -70,7 +70,7 @@ import { reconcile } from './reconcile.ts';
 import { isPaused } from './report.ts';
 import { schedulesOf } from './schedules.ts';
 import { slim } from './slim.ts';
-import { isOwnerDeleted } from './still-meant.ts';
+import { isOwnerDeleted, isWantedByOwner } from './still-meant.ts';
 
 /** What the controllers are made with. */
 export interface ControllerFacts extends OperatorFacts {
@@ -153,6 +153,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
                   return deregistration(service, context.object, gather(undigested, service), {
                     hasSecret: (name) => context.cache.get(Secret, { namespace, name }) !== undefined,
                     goesWithOwner: isOwnerDeleted(undigested),
+                    comesBack: isWantedByOwner(undigested),
                   });
                 },
               }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersionOf, controllerOf, type OwnerReference, type StoredObject } from '@openstack-operator/kube';
-import { kindOf, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { children, isEnabled, kindOf, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { serversFinalizer } from './guest-carriers.ts';
 import { chargeOf } from './managing-operator.ts';
 import type { Begun } from './pass.ts';
@@ -77,6 +77,18 @@ export function isOwnerDeleted(pass: Begun): boolean {
   if (controlPlaneOf(pass.object) === undefined || !pass.cache.has(OpenStackControlPlane)) return false;
   const above = ownerOf(pass);
   return above === undefined || above.metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether the control plane above stays, and is not to be without this resource: it makes it anew. */
+export function isWantedByOwner(pass: Begun): boolean {
+  const above = ownerOf(pass);
+  const field = children.find(({ kind }) => kind === pass.object.kind)?.field;
+  return (
+    !isOwnerDeleted(pass) &&
+    above !== undefined &&
+    field !== undefined &&
+    isEnabled((above['spec'] ?? {}) as Record<string, unknown>, field)
+  );
 }
 
 /**

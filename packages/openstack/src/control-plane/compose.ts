@@ -67,7 +67,8 @@ export function conditionOf(child: Child): string {
   return `${child.kind}Ready`;
 }
 
-function isEnabled(spec: ControlPlaneSpec, field: string): boolean {
+/** Whether a control plane wants the child of a field. */
+export function isEnabled(spec: Readonly<Record<string, unknown>>, field: string): boolean {
   return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
 }
 

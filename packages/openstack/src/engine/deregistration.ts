@@ -23,6 +23,8 @@ export interface Remaining {
   readonly hasSecret: (name: string) => boolean;
   /** Whether the control plane that owns the resource goes, and its Keystone with it. */
   readonly goesWithOwner: boolean;
+  /** Whether that control plane makes the resource anew at once. */
+  readonly comesBack: boolean;
 }
 
 /** Seconds that it may take; then the resource goes without. */
@@ -53,7 +55,7 @@ export function deregistration<R extends ServiceResource>(
   service: Service<R>,
   resource: R,
   surroundings: Surroundings,
-  { hasSecret, goesWithOwner }: Remaining,
+  { hasSecret, goesWithOwner, comesBack }: Remaining,
 ): Deregistration {
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
@@ -93,7 +95,8 @@ export function deregistration<R extends ServiceResource>(
   const theirs = isExternal('keystoneRef');
   const keystone = theirs || goesWithOwner ? undefined : context.reference('keystoneRef');
   const livesOn = theirs || (keystone !== undefined && keystone.metadata.deletionTimestamp === undefined);
-  if (service.identity !== undefined && livesOn) {
+  // A client that logs in between would have a catalogue without it for as long as its token is valid.
+  if (service.identity !== undefined && livesOn && !comesBack) {
     const { user, serviceName } = accounts.identity;
     const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
     const left = leftTo('keystoneRef');
