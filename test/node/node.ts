@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Ran, run } from '../clients/command.ts';
 
 /** Addresses that no other node of this machine takes unless somebody asked for them. */
@@ -8,6 +9,9 @@ export const instance = 9;
 
 /** Static: it needs no library in its image. The suite's set-up installs it. */
 const busybox = '/bin/busybox';
+
+/** Asks for names: wget of Debian's busybox-static (1:1.35.0-4+deb12u1+b1) ends by SIGSEGV when it does. */
+const getent = '/usr/bin/getent';
 
 /** Why no node can be tried here; nothing where one can. */
 export const reasonToSkip = [
@@ -70,6 +74,11 @@ export function createNode() {
         mkdirSync(join(image, 'bin'), { recursive: true });
         mkdirSync(join(image, 'tmp'), { mode: 0o1777 });
         copyFileSync(busybox, join(image, 'bin/busybox'));
+        const libraries = execFileSync('ldd', [getent], { encoding: 'utf8' }).match(/\/\S+(?= \(0x)/g) ?? [];
+        for (const file of [getent, ...libraries]) {
+          mkdirSync(dirname(join(image, file)), { recursive: true });
+          copyFileSync(file, join(image, file));
+        }
         for (const name of [
           'sh',
           'cat',
