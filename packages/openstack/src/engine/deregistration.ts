@@ -57,6 +57,8 @@ export function deregistration<R extends ServiceResource>(
   surroundings: Surroundings,
   { hasSecret, goesWithOwner, comesBack }: Remaining,
 ): Deregistration {
+  // A client that logs in between would have a catalogue without it for as long as its token is valid.
+  if (comesBack) return { things: [], lost: [] };
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
   const isExternal = (field: ReferenceField) =>
@@ -95,8 +97,7 @@ export function deregistration<R extends ServiceResource>(
   const theirs = isExternal('keystoneRef');
   const keystone = theirs || goesWithOwner ? undefined : context.reference('keystoneRef');
   const livesOn = theirs || (keystone !== undefined && keystone.metadata.deletionTimestamp === undefined);
-  // A client that logs in between would have a catalogue without it for as long as its token is valid.
-  if (service.identity !== undefined && livesOn && !comesBack) {
+  if (service.identity !== undefined && livesOn) {
     const { user, serviceName } = accounts.identity;
     const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
     const left = leftTo('keystoneRef');
