@@ -71,6 +71,29 @@ test('demo --speed fast brings the minimal cloud to Ready within 8 yardsticks of
   expect(demo.seconds / yardstick).toBeLessThan(8);
 });
 
+test('demo: the nodes have the interfaces that the file maps to bridges', () => {
+  const off = ['mariadb', 'rabbitmq', 'memcached', 'keystone', 'glance', 'placement', 'neutron', 'nova'];
+  const bridgeMappings = [{ physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'enp5s0f1np1' }];
+  const bridged = {
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'OpenStackControlPlane',
+    metadata: { name: 'bridged' },
+    spec: {
+      ...Object.fromEntries(off.map((service) => [service, { enabled: false }])),
+      ovnNetwork: { nodeGroups: [{ name: 'gateways', bridgeMappings }] },
+    },
+  };
+  const { status, stdout, stderr } = run(
+    'demo',
+    '--speed',
+    'fast',
+    '-f',
+    file('bridged.json', JSON.stringify(bridged)),
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/Ready after/);
+});
+
 /**
  * Runs a command, which must succeed, and takes its seconds of processor time in all threads: what it takes where nothing
  * else runs, however busy this machine is. How fast its processors are, a yardstick beside it tells.

@@ -9,7 +9,7 @@ import {
   type VirtualClock,
   virtualClock,
 } from '@openstack-operator/kube';
-import { conditionOf, kinds } from '@openstack-operator/openstack';
+import { type BridgeMapping, conditionOf, kinds } from '@openstack-operator/openstack';
 import { CommandError } from './command-error.ts';
 import { minimalControlPlane } from './minimal-control-plane.ts';
 import { readResources } from './read-resources.ts';
@@ -47,7 +47,9 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
     await until(() => settled);
     return await promise;
   };
-  const rehearsal = await settle(createRehearsal({ clock, random: realRandom, log: noLog }));
+  const rehearsal = await settle(
+    createRehearsal({ clock, random: realRandom, log: noLog, interfaces: resources.flatMap(interfacesOf) }),
+  );
   const operator = await settle(rehearsal.startOperator());
   const begun = clock.now();
   const draw = rolloutView(begun, () => clock.now());
@@ -61,6 +63,14 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   if (options.keep === true) await keep(rehearsal, virtual);
   await settle(operator.stop());
   rehearsal.stop();
+}
+
+/** The interfaces that a resource maps to bridges: its author's nodes have them, so the demo's have them too. */
+function interfacesOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { bridgeMappings } = value as { bridgeMappings?: readonly BridgeMapping[] };
+  const mapped = (bridgeMappings ?? []).flatMap((mapping) => mapping.interface ?? []);
+  return [...mapped, ...Object.values(value).flatMap(interfacesOf)];
 }
 
 function isReady({ runtime }: RunningOperator, { kind, metadata }: KubeObject): boolean {

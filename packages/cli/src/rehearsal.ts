@@ -32,6 +32,8 @@ export interface RehearsalOptions {
   readonly nodes?: readonly string[];
   /** What each of them offers; default: two cores and 8 GiB, which carry the whole minimal cloud. */
   readonly capacity?: Readonly<Record<string, string>>;
+  /** Network interfaces that each of them has beside those of every sandbox node. */
+  readonly interfaces?: readonly string[];
   /** What its nodes can run beside OpenStack's images and the operator's. */
   readonly images?: readonly Image[];
   /** Whether the Python of OpenStack's images resolves names for OVSDB, as Debian's does (default: no, as Kolla's). */
@@ -95,17 +97,19 @@ export async function createRehearsal({
   log,
   nodes = ['node-1'],
   capacity = { cpu: '2', memory: '8Gi' },
+  interfaces = [],
   images = [],
   resolver = false,
   wire: between = (transport) => transport,
   server = {},
 }: RehearsalOptions): Promise<Rehearsal> {
+  const files = Object.fromEntries(interfaces.map((name) => [`/sys/class/net/${name}/operstate`, 'up\n']));
   const sandbox = createSandbox({
     clock,
     random,
     images: [...openstackImages({ resolver }), operatorImage, ...images],
     ...server,
-    nodes: nodes.map((name) => ({ name, capacity })),
+    nodes: nodes.map((name) => ({ name, capacity, files })),
   });
   const client = sandbox.client();
   for (const kind of kinds)
