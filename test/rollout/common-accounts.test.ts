@@ -85,3 +85,30 @@ test('who has what another one has takes nothing of it back', async () => {
   expect(await databases(cloud)).toContain('edge');
   await cloud.until(() => cloud.condition(Placement, 'again')?.reason !== 'AccountTaken');
 });
+
+test('a Placement that reaches the same server by another name takes no database of the first one along', async () => {
+  const { placement: _on, ...spec } = identityOnly;
+  const { cloud } = await readyCloud({ spec });
+  const stringData = { username: 'root', password: secret(cloud, 'my-cloud-mariadb-root-password') };
+  await cloud.settle(
+    cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata: metadata('theirs'), stringData }),
+  );
+  const edge = {
+    ...kubernetes,
+    kind: 'Placement',
+    metadata: metadata('edge'),
+    spec: {
+      region: 'Edge',
+      deletionPolicy: 'Delete',
+      databaseRef: { external: { host: 'my-cloud-mariadb.openstack.svc', secretName: 'theirs' } },
+      keystoneRef: { name: 'my-cloud-keystone' },
+      database: { user: 'edge' },
+      identity: { userName: 'edge' },
+    },
+  };
+  await cloud.settle(cloud.rehearsal.create(edge));
+  await cloud.until(() => cloud.isReady('Placement', 'edge'), 10);
+  await cloud.remove(Placement, 'edge');
+  await cloud.until(() => cloud.get('Placement', 'edge') === undefined, 20);
+  expect(await databases(cloud)).toContain('placement');
+});

@@ -1,7 +1,7 @@
-import { Lease } from '@openstack-operator/kube';
-import { Keystone } from '@openstack-operator/openstack';
+import { Lease, StatefulSet } from '@openstack-operator/kube';
+import { Keystone, MariaDB } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { identityOnly, readyCloud } from './cloud.ts';
+import { createCloud, identityOnly, readyCloud } from './cloud.ts';
 
 test('a Keystone that a controller of another API owns is reconciled like any other', async () => {
   const { cloud } = await readyCloud({ spec: identityOnly });
@@ -21,4 +21,34 @@ test('a Keystone that a controller of another API owns is reconciled like any ot
   );
   await cloud.until(() => cloud.isReady('Keystone', 'wrapped'), 10);
   expect(cloud.get('Deployment', 'wrapped-api')).toBeDefined();
+});
+
+test('a pod of a StatefulSet of somebody else’s, of the same name, is left alone', async () => {
+  const cloud = await createCloud();
+  const client = cloud.rehearsal.sandbox.client();
+  const metadata = { name: 'db', namespace: 'openstack' };
+  const labels = { app: 'theirs', 'app.kubernetes.io/managed-by': 'openstack-operator' };
+  const containers = [{ name: 'a', image: 'theirs' }];
+  const spec = {
+    serviceName: 'theirs',
+    selector: { matchLabels: { app: 'theirs' } },
+    template: { metadata: { labels }, spec: { nodeSelector: { no: 'such' }, containers } },
+  };
+  await cloud.settle(
+    cloud.rehearsal.create({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { ...metadata, labels }, spec }),
+  );
+  await cloud.clock.advance(5000);
+  const template = { metadata: { annotations: { new: 'one' } } };
+  await cloud.settle(client.patch(StatefulSet, metadata, 'merge', { spec: { template } }));
+  await cloud.clock.advance(5000);
+  const pods = () => cloud.list('Pod').map(({ metadata: { uid } }) => uid);
+  const before = pods();
+  expect(before).toHaveLength(1);
+  await cloud.startOperator();
+  await cloud.settle(
+    cloud.rehearsal.create({ apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'MariaDB', metadata, spec: {} }),
+  );
+  await cloud.clock.advance(120_000);
+  expect(cloud.condition(MariaDB, 'db')?.message).toContain('StatefulSet');
+  expect(pods()).toEqual(before);
 });

@@ -1,7 +1,7 @@
 import { type Kind, Secret } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Cloud, identityOnly, isLasting, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, identityOnly, isLasting, readyCloud } from './cloud.ts';
 import { get, login } from './keystone.ts';
 
 const keystone = 'my-cloud-keystone';
@@ -68,4 +68,20 @@ test('a key of the credential keys that was taken out is not made anew', async (
   expect(cloud.condition(Keystone, keystone)?.message).toContain('has lost key 1, and with it the credentials');
   expect(cloud.condition(OpenStackControlPlane as Kind, 'my-cloud')?.reason).toBe('KeyMaterialMissing');
   expect(Object.keys(keys(`${keystone}-credential-keys`))).toEqual(['0']);
+});
+
+test('credential keys that are lost beside a retained database are not made anew', async () => {
+  const name = `${keystone}-credential-keys`;
+  await cloud.remove(OpenStackControlPlane, 'my-cloud');
+  await cloud.until(
+    () => cloud.get('OpenStackControlPlane', 'my-cloud') === undefined && cloud.list('Pod').length === 0,
+    10,
+  );
+  await cloud.remove(Secret, name);
+  await cloud.settle(cloud.rehearsal.create(controlPlane(identityOnly)));
+  const words = () => JSON.stringify(cloud.get('Keystone', keystone)?.['status'] ?? {});
+  await cloud.until(() => words().includes(`Secret ${name} is gone`), 10);
+  expect(words()).toMatch(/is left of an earlier Keystone of this name: to do without them, delete that one as well/);
+  await cloud.clock.advance(300_000);
+  expect(cloud.get('Secret', name)).toBeUndefined();
 });

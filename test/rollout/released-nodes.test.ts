@@ -1,33 +1,20 @@
 import { type Kind, Namespace, Node, Pod, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
+import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, readyCloud } from './cloud.ts';
+import { claimantOf, edgeNetwork, nodeOf, onNode, removed } from './edge-network.ts';
 import { asUser, userImage } from './servers.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const marker = 'openstack.k8s.io/released-from';
-const cloudLabel = 'openstack.k8s.io/cloud';
 const cleaned = 'openstack.k8s.io/cleaned-for';
-const node = (cloud: Cloud, name = 'node-1') => cloud.get('Node', name, undefined)?.metadata;
 const ourLabels = (cloud: Cloud, name?: string) =>
-  Object.keys(node(cloud, name)?.labels ?? {}).filter((label) => label.startsWith('openstack.k8s.io/'));
-const claimantOf = (cloud: Cloud, name?: string) => node(cloud, name)?.labels?.[cloudLabel];
+  Object.keys(nodeOf(cloud, name)?.labels ?? {}).filter((label) => label.startsWith('openstack.k8s.io/'));
 const releasedFrom = (cloud: Cloud, name?: string) =>
-  node(cloud, name)?.annotations?.[marker]?.split('/').slice(0, 2).join('/');
+  nodeOf(cloud, name)?.annotations?.[marker]?.split('/').slice(0, 2).join('/');
 const cleaners = (cloud: Cloud) =>
   [...cloud.list('DaemonSet'), ...cloud.list('Pod')].filter(({ metadata }) => metadata.name.includes('node-cleaning'));
 
-/** A chassis that stands alone in a namespace: the smallest thing that claims nodes. */
-const network = (namespace: string) => ({
-  apiVersion: 'openstack.k8s.io/v1alpha1',
-  kind: 'OVNNetwork',
-  metadata: { name: 'net', namespace },
-  spec: { nodeGroups: [{ name: 'edge' }] },
-});
-const removed = async (cloud: Cloud, namespace: string) => {
-  await cloud.settle(cloud.rehearsal.sandbox.client().delete(OVNNetwork, { namespace, name: 'net' }));
-  await cloud.until(() => cloud.get('OVNNetwork', 'net', namespace) === undefined, 5);
-};
 const told = (cloud: Cloud, kind = 'OVNNetwork', name = 'net', namespace = 'second') => {
   const object = cloud.get(kind, name, namespace);
   return object && conditionOf(object, 'NodesReady');
@@ -39,33 +26,6 @@ const agentOf = (cloud: Cloud, namespace: string, agent: string) =>
 const inAgent = async (cloud: Cloud, namespace: string, agent: string, script: string) => {
   const { name } = agentOf(cloud, namespace, agent).metadata;
   const run = cloud.rehearsal.sandbox.pods.exec({ namespace, name }, ['bash', '-c', script]);
-  return (await cloud.settle(run)).stdout.trim();
-};
-/** What a script says on node-1 itself. */
-const onNode = async (cloud: Cloud, script: string) => {
-  const path = '/var/lib/nova';
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'look', namespace: 'default' },
-    spec: {
-      nodeName: 'node-1',
-      containers: [
-        {
-          name: 'look',
-          image: 'nova-libvirt',
-          command: ['sleep', '600'],
-          volumeMounts: [{ name: 'nova', mountPath: path }],
-        },
-      ],
-      volumes: [{ name: 'nova', hostPath: { path } }],
-    },
-  };
-  await cloud.until(() => cloud.get('ServiceAccount', 'default', 'default') !== undefined);
-  if (cloud.get('Pod', 'look', 'default') === undefined)
-    await cloud.settle(cloud.rehearsal.sandbox.client().create(Pod, pod));
-  await cloud.until(() => conditionOf(cloud.get('Pod', 'look', 'default') ?? pod, 'Ready')?.status === 'True', 5);
-  const run = cloud.rehearsal.sandbox.pods.exec({ namespace: 'default', name: 'look' }, ['bash', '-c', script]);
   return (await cloud.settle(run)).stdout.trim();
 };
 const mark = async (cloud: Cloud, name: string) =>
@@ -107,7 +67,7 @@ test('a cloud gets the nodes of another one when its agents have ended, and find
   });
   expect(claimantOf(cloud)).toBe('second.other');
   expect(releasedFrom(cloud)).toBeUndefined();
-  expect(node(cloud)?.labels).not.toHaveProperty(cleaned);
+  expect(nodeOf(cloud)?.labels).not.toHaveProperty(cleaned);
   await cloud.clock.advance(60_000);
   expect(cleaners(cloud)).toEqual([]);
   expect(await inAgent(cloud, 'second', 'nova-compute', 'ls -A /var/lib/nova/instances')).not.toContain('x');
@@ -129,7 +89,7 @@ test('where guests run nothing is removed: the claim says so, other nodes go on,
   await cloud.remove(ControlPlane, 'my-cloud');
   await cloud.until(() => cloud.list('Pod').length === 0, 10);
   cloud.rehearsal.sandbox.nodes.add({ name: 'node-2', capacity: { cpu: '8', memory: '16Gi' } });
-  await cloud.settle(cloud.rehearsal.create(network('second')));
+  await cloud.settle(cloud.rehearsal.create(edgeNetwork('second')));
   await cloud.until(() => told(cloud)?.reason === 'Degraded', 5);
   expect(told(cloud)).toMatchObject({
     status: 'True',
@@ -139,7 +99,7 @@ test('where guests run nothing is removed: the claim says so, other nodes go on,
   });
   await cloud.until(() => agentOf(cloud, 'second', 'ovn-controller') !== undefined, 5);
   expect([claimantOf(cloud), claimantOf(cloud, 'node-2')]).toEqual([undefined, 'second.standalone']);
-  expect(node(cloud)?.labels?.[cleaned]).toBe('OVNNetwork.second.net');
+  expect(nodeOf(cloud)?.labels?.[cleaned]).toBe('OVNNetwork.second.net');
 
   cloud.rehearsal.sandbox.nodes.stop('node-1');
   await cloud.clock.advance(300_000);
@@ -152,12 +112,12 @@ test('where guests run nothing is removed: the claim says so, other nodes go on,
 test('a namespace that is deleted at once leaves its nodes marked, and the next cloud cleans them', async () => {
   const cloud = await createCloud();
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(network('first')));
+  await cloud.settle(cloud.rehearsal.create(edgeNetwork('first')));
   await cloud.until(() => claimantOf(cloud) === 'first.standalone');
   await cloud.settle(cloud.rehearsal.sandbox.client().delete(Namespace, { name: 'first' }));
   await cloud.until(() => cloud.list('Namespace').every(({ metadata }) => metadata.name !== 'first'), 10);
   expect([ourLabels(cloud), releasedFrom(cloud)]).toEqual([[], 'first/net']);
-  await cloud.settle(cloud.rehearsal.create(network('second')));
+  await cloud.settle(cloud.rehearsal.create(edgeNetwork('second')));
   await cloud.until(() => claimantOf(cloud) === 'second.standalone', 10);
   expect(releasedFrom(cloud)).toBeUndefined();
 });
@@ -170,7 +130,7 @@ test.each([
   async (deletionPolicy, kept) => {
     const cloud = await createCloud();
     await cloud.startOperator();
-    const net = network('second');
+    const net = edgeNetwork('second');
     const stated = { ...net, spec: { ...net.spec, deletionPolicy } };
     await cloud.settle(cloud.rehearsal.create(stated));
     await cloud.until(() => claimantOf(cloud) === 'second.standalone', 10);
@@ -192,8 +152,8 @@ test('an operator that is killed while a node is being cleaned goes on where it 
   const cloud = await createCloud();
   const first = await cloud.startOperator();
   await mark(cloud, 'node-1');
-  await cloud.settle(cloud.rehearsal.create(network('second')));
-  await cloud.until(() => node(cloud)?.labels?.[cleaned] !== undefined, 5);
+  await cloud.settle(cloud.rehearsal.create(edgeNetwork('second')));
+  await cloud.until(() => nodeOf(cloud)?.labels?.[cleaned] !== undefined, 5);
   first.kill();
   await cloud.clock.advance(120_000);
   expect(claimantOf(cloud)).toBeUndefined();
@@ -206,9 +166,9 @@ test('of two clouds that want a node one cleans it; deleted meanwhile, it leaves
   const cloud = await createCloud();
   await cloud.startOperator();
   await mark(cloud, 'node-1');
-  for (const namespace of ['second', 'third']) await cloud.settle(cloud.rehearsal.create(network(namespace)));
-  await cloud.until(() => node(cloud)?.labels?.[cleaned] !== undefined, 5);
-  const [, winner = ''] = node(cloud)?.labels?.[cleaned]?.split('.') ?? [];
+  for (const namespace of ['second', 'third']) await cloud.settle(cloud.rehearsal.create(edgeNetwork(namespace)));
+  await cloud.until(() => nodeOf(cloud)?.labels?.[cleaned] !== undefined, 5);
+  const [, winner = ''] = nodeOf(cloud)?.labels?.[cleaned]?.split('.') ?? [];
   expect(new Set(cleaners(cloud).map(({ metadata }) => metadata.namespace))).toEqual(new Set([winner]));
   await removed(cloud, winner);
   const other = winner === 'second' ? 'third' : 'second';
@@ -222,7 +182,7 @@ test('a node that cannot be cleaned is let be as soon as another one is there', 
   cloud.rehearsal.sandbox.nodes.add({ name: 'node-1', capacity, files });
   const claims = () => told(cloud, 'OpenStackControlPlane', 'my-cloud', 'openstack');
   await cloud.startOperator();
-  await cloud.until(() => node(cloud) !== undefined);
+  await cloud.until(() => nodeOf(cloud) !== undefined);
   await mark(cloud, 'node-1');
   await cloud.settle(cloud.rehearsal.create(controlPlane({ nova: { computeReplicas: 1 } })));
   await cloud.until(() => claims()?.message.includes('guests of another cloud run on it') === true, 5);

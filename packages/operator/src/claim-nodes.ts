@@ -1,12 +1,13 @@
 import { controllerOf, type KubeObject, Node, type StoredObject } from '@openstack-operator/kube';
 import {
   annotations,
+  type ClaimedNode,
   cleaningLabel,
   cloudOf,
   type NodeClaim,
   OpenStackControlPlane,
 } from '@openstack-operator/openstack';
-import { claimants, hasLabels, nodesByCloud, patchNode } from './cluster-nodes.ts';
+import { claimants, hasLabels, isNobodys, lostNode, nodesByCloud, patchNode } from './cluster-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
 import { planOf, release, reservedNodes } from './released-nodes.ts';
 import { assertStillMeant } from './still-meant.ts';
@@ -56,8 +57,9 @@ export function standsAlone(resource: KubeObject): boolean {
 
 /**
  * Takes the labels off all nodes of the resource's cloud, unless another resource shares them (what stands alone, a
- * control plane that is back beside its orphans), and notes on each who has let it go. Nothing is waited for, and nothing is made: the namespace may be going, and so may
- * the node. What is still there is found by who claims the node next.
+ * control plane that is back beside its orphans), and notes on each who has let it go, also on those that have lost its
+ * labels. Nothing is waited for: the namespace may be going, and so may the node. What is still there is found by who
+ * claims the node next.
  */
 export async function releaseNodes(pass: Begun): Promise<void> {
   const { cache, object: resource } = pass;
@@ -69,7 +71,11 @@ export async function releaseNodes(pass: Begun): Promise<void> {
     .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined)
     .some((other) => controllerOf(other)?.uid !== resource.metadata.uid && cloudOf(other) === cloud);
   const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
-  const claimed: readonly StoredObject[] = isShared ? [] : cache.byIndex(Node, nodesByCloud, cloud);
+  const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
+  const lost = nodes.flatMap(({ name, phase }) => (phase === lostNode && cache.get(Node, { name })) || []);
+  const claimed: readonly StoredObject[] = isShared
+    ? []
+    : [...cache.byIndex(Node, nodesByCloud, cloud), ...lost.filter(isNobodys)];
   for (const node of [...claimed, ...reservedNodes(pass)]) {
     assertStillMeant(pass, `the release of node ${node.metadata.name}`);
     await release(pass, node, { keeps: claimed.includes(node) && deletionPolicy !== 'Delete' });

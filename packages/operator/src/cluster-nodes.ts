@@ -47,6 +47,15 @@ export const claimants: readonly Kind[] = [
   ...services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind),
 ];
 
+/** Phase, in a resource's status, of a node that was claimed and has lost its labels, with its Node object or without. */
+export const lostNode = 'Lost';
+
+/** Whether a node that was claimed has no cloud, and none has let it go. One that is gone is such a node. */
+export function isNobodys(node: StoredObject | undefined): boolean {
+  const { labels, annotations: notes } = node?.metadata ?? {};
+  return labels?.[cloudLabel] === undefined && notes?.[annotations.releasedFrom] === undefined;
+}
+
 /**
  * Whether a cloud's status names a node that has neither its labels nor was released: somebody deleted the Node object,
  * and the kubelet registered anew. What runs and lies there is that cloud's.

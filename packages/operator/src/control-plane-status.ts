@@ -1,6 +1,6 @@
 import { Node } from '@openstack-operator/kube';
 import { type ClaimedNode, children, cloudOf, kinds, nodeGroupLabel } from '@openstack-operator/openstack';
-import { nodesByCloud } from './cluster-nodes.ts';
+import { lostNode, nodesByCloud } from './cluster-nodes.ts';
 import { joined } from './joined-nodes.ts';
 import type { Pass } from './pass.ts';
 
@@ -14,7 +14,7 @@ interface ChildStatus {
 
 /**
  * What a control plane shows of its cloud: the public endpoints of its children, and the nodes that it has claimed. A
- * node has joined when every child with agents there says so.
+ * node has joined when every child with agents there says so, and is lost when one does.
  */
 export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
   const { name, namespace = '' } = pass.object.metadata;
@@ -27,19 +27,24 @@ export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
   const endpoints = statuses.flatMap(([field, { endpoints: urls }]) =>
     urls?.public === undefined ? [] : [[field, urls.public] as const],
   );
-  const phases = Map.groupBy(
-    statuses.flatMap(([, { nodes = [] }]) => nodes),
-    (node) => node.name,
-  );
-  const nodes = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : [])
-    .map(({ metadata: { name: node, labels } }) => ({
+  const told = statuses.flatMap(([, { nodes = [] }]) => nodes);
+  const phases = Map.groupBy(told, (node) => node.name);
+  const claimed = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : []).map(
+    ({ metadata: { name: node, labels } }) => ({
       name: node,
       group: labels?.[nodeGroupLabel] ?? 'default',
       phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    }),
+  );
+  const names = new Set(claimed.map(({ name: node }) => node));
+  const lost = told.filter(({ name: node, phase }) => phase === lostNode && !names.has(node));
+  const nodes = [...claimed.sort(byName).slice(0, mostNodes), ...new Map(lost.map((one) => [one.name, one])).values()];
   return {
     ...(endpoints.length === 0 ? {} : { endpoints: Object.fromEntries(endpoints) }),
-    ...(nodes.length === 0 ? {} : { nodes: nodes.slice(0, mostNodes), claimedNodes: nodes.length }),
+    ...(nodes.length === 0 ? {} : { nodes: nodes.sort(byName), claimedNodes: claimed.length }),
   };
+}
+
+function byName(one: { readonly name: string }, other: { readonly name: string }): number {
+  return one.name < other.name ? -1 : 1;
 }

@@ -1,15 +1,13 @@
 import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
 import {
-  annotations,
   type ClaimedNode,
-  cloudLabel,
   cloudOf,
   conditionOf,
   isNodeAgent,
   nodeGroupLabel,
   nodeStates,
 } from '@openstack-operator/openstack';
-import { nodesByCloud } from './cluster-nodes.ts';
+import { isNobodys, lostNode, nodesByCloud } from './cluster-nodes.ts';
 import type { Pass } from './pass.ts';
 
 /** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
@@ -55,25 +53,15 @@ export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown
     phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
   }));
   const lost = before
-    .filter(({ name }) => !nodes.some((node) => node.name === name) && isLost(pass, name))
+    .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(pass.cache.get(Node, { name })))
     .slice(0, mostLost)
-    .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: 'Lost' }));
+    .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: lostNode }));
   const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
   return all.length === 0 ? {} : { nodes: all };
 }
 
 /** Nodes that are gone and were not released, of which no more are recorded: those of an autoscaler never come back. */
 const mostLost = 100;
-
-/**
- * Whether a node that was claimed has lost its labels, with its Node object or without. Not one that was released, nor
- * one that is another cloud's by now.
- */
-function isLost({ cache }: Pass, name: string): boolean {
-  const node = cache.get(Node, { name });
-  const { labels = {}, annotations: notes = {} } = node?.metadata ?? {};
-  return labels[cloudLabel] === undefined && notes[annotations.releasedFrom] === undefined;
-}
 
 function claimedNodes({ cache, object }: Pass): readonly StoredObject[] {
   return cache.has(Node) ? cache.byIndex(Node, nodesByCloud, cloudOf(object)) : [];

@@ -70,9 +70,15 @@ export interface Kept extends Progress {
  * Only for complete compositions. Agents of nodes stay until it is clear which nodes there are, as those that take their
  * place wait for that, too; and as long as there are nodes of a group that is no more.
  * @param met conditions that are met
+ * @param retaining children that have not let go yet of data that are to stay
  * @returns what is kept for now
  */
-export async function prune(pass: Pass, composition: Composition, met: ReadonlySet<string>): Promise<readonly Kept[]> {
+export async function prune(
+  pass: Pass,
+  composition: Composition,
+  met: ReadonlySet<string>,
+  retaining: readonly StoredObject[],
+): Promise<readonly Kept[]> {
   if (!composition.complete) return [];
   const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !met.has('NodesReady');
   const wanted = new Set(
@@ -89,7 +95,8 @@ export async function prune(pass: Pass, composition: Composition, met: ReadonlyS
     // They go by themselves.
     if (isCleaner(object)) continue;
     if (object.metadata.labels?.['app.kubernetes.io/component'] === serverCount) continue;
-    const why = await whyKept(pass, object, owned);
+    const isRetaining = retaining.some(({ metadata: { uid } }) => uid === object.metadata.uid);
+    const why = isRetaining ? untilItLetsGo(object) : await whyKept(pass, object, owned);
     if (why === undefined) await pass.remove(object);
     else kept.push({ condition: `${object.kind}Ready`, status: 'False', ...why });
   }
@@ -123,6 +130,11 @@ function ownedOf(pass: Pass, kind: Kind): readonly StoredObject[] {
 
 /** Milliseconds after which what stands beside the control plane is looked at again: its end does not wake that. */
 const untilAskedAgain = 60_000;
+
+/** It wakes the control plane when it has. */
+function untilItLetsGo({ kind, metadata: { name } }: StoredObject): Omit<Kept, 'condition' | 'status'> {
+  return { reason: 'Waiting', message: `${kind} ${name} is deleted when it has let go of its volumes and Secrets` };
+}
 
 /** A child goes when what needs it has gone, and when no guest is left on it. The end of siblings wakes the control plane. */
 async function whyKept(

@@ -37,7 +37,8 @@ import { type Kept, prune } from './prune.ts';
 import { discreet, redactor } from './redact.ts';
 import { endCleaning, planOf } from './released-nodes.ts';
 import { announceRetry, report, statusOf } from './report.ts';
-import { CompositionError, reportInstead, reportPaused, reportUncomposed } from './report-instead.ts';
+import { CompositionError, reportInstead, reportPaused, reportRetaining, reportUncomposed } from './report-instead.ts';
+import { letGo, retainChildren } from './retention.ts';
 import { announceSchedules, suspendSchedules } from './schedules.ts';
 import { type Hold, holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
@@ -100,7 +101,11 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   }
   let hold: Hold | undefined;
   if (isDeleting) {
-    if (!isGoing && finalizers.includes(serversFinalizer)) hold = await holdOf(begun, resource);
+    const isHeld = !isGoing && finalizers.includes(serversFinalizer);
+    if (isHeld) hold = await holdOf(begun, resource);
+    // Without that finalizer its children do nothing more.
+    const [waiting] = isHeld && hold === undefined ? await retainChildren(begun) : [];
+    if (waiting !== undefined) return await reportRetaining(begun, waiting);
     if (hold === undefined) return await finalize(begun, recipe);
   }
   const digestKey = await ensureDigestKey(begun);
@@ -116,6 +121,8 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
   await pass.turn();
   let view = look(pass, recipe, jobs);
+  await letGo(pass, view.composition);
+  const retaining = await retainChildren(pass);
   let stated: Composition;
   let failures: ReadonlyMap<string, Error>;
   let again: Again = hold?.requeueAfter;
@@ -138,7 +145,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   again = sooner(again, await replaceNodeAgents(pass, stated));
   const kept = await keepVolumes(pass)
     .then(() => endCleaning(pass, stated))
-    .then(() => prune(pass, stated, view.done))
+    .then(() => prune(pass, stated, view.done, retaining))
     .catch(thrown);
   const left = kept instanceof Error ? kept : undefined;
   const judged = kept instanceof Error ? view.progress : withKept(view.progress, kept);

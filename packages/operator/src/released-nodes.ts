@@ -1,4 +1,4 @@
-import { DaemonSet, Node, Pod, Secret, type StoredObject } from '@openstack-operator/kube';
+import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
 import {
   annotations,
   type Composition,
@@ -13,7 +13,8 @@ import {
   type UncleanNode,
 } from '@openstack-operator/openstack';
 import { hasLabels, isEligible, isLostBy, nodesByCloud, patchNode } from './cluster-nodes.ts';
-import { digestKeySecret } from './digest-key.ts';
+import { hasRun } from './container-states.ts';
+import { type DigestKey, ensureDigestKey } from './digest-key.ts';
 import type { Begun, Pass } from './pass.ts';
 
 /**
@@ -36,7 +37,7 @@ export interface ClaimPlan {
 /**
  * Clean nodes come first. A node that cannot be cleaned for now goes on being tried, and another one is tried beside it.
  */
-export function planOf(pass: Begun, claim: NodeClaim): ClaimPlan {
+export function planOf(pass: Pass, claim: NodeClaim): ClaimPlan {
   const { cache } = pass;
   const own = cache.byIndex(Node, nodesByCloud, claim.labels[cloudLabel] ?? '');
   let missing = (claim.count ?? Number.POSITIVE_INFINITY) - own.filter((node) => hasLabels(node, claim.labels)).length;
@@ -77,7 +78,7 @@ export function planOf(pass: Begun, claim: NodeClaim): ClaimPlan {
         waits = true;
         continue;
       }
-      if (from === originOf(pass)) take.push(node);
+      if (from === originOf(pass.object, pass.digestKey)) take.push(node);
       else {
         reserve.push(node);
         tell('is to be cleaned');
@@ -109,12 +110,16 @@ export function reservedNodes({ cache, object }: Begun): StoredObject[] {
 }
 
 /**
- * Takes our labels off a node, and notes who has let it go. `keeps`: what lies on it belongs to data that stay.
+ * Takes our labels off a node, and notes who has let it go. `keeps`: what lies on it belongs to data that stay. A node
+ * whose cleaning has not begun is still as another cloud has left it.
  */
 export async function release(pass: Begun, node: StoredObject, { keeps = false } = {}): Promise<void> {
   const { namespace = '', name } = pass.object.metadata;
   const ours = Object.keys(node.metadata.labels ?? {}).filter((label) => label.startsWith('openstack.k8s.io/'));
-  const from = (keeps ? originOf(pass) : undefined) ?? `${namespace}/${name}`;
+  const former = cleanersOn(pass, node).some(hasRun) ? undefined : releasedFrom(node);
+  // A key that is lost is made anew: who comes back has that one as well.
+  const key = keeps ? await ensureDigestKey(pass) : undefined;
+  const from = former ?? (key && originOf(pass.object, key)) ?? `${namespace}/${name}`;
   await patchNode(pass, node, {
     labels: Object.fromEntries(ours.map((label) => [label, null])),
     annotations: { [annotations.releasedFrom]: from },
@@ -123,13 +128,11 @@ export async function release(pass: Begun, node: StoredObject, { keeps = false }
 
 /**
  * What a resource notes on nodes whose state goes with its volumes, such as disks of guests and the identity that Nova's
- * database has for the host: made anew beside these volumes, it gets them back as they are. The Secret of the namespace
- * outlives it, and goes with the namespace.
+ * database has for the host: made anew beside these volumes, it gets them back as they are. The key of the namespace
+ * outlives it, and is restored with it; another namespace of that name has another key.
  */
-function originOf({ cache, object: { metadata } }: Begun): string | undefined {
-  const { namespace = '', name } = metadata;
-  const kept = cache.get(Secret, { namespace, name: digestKeySecret });
-  return kept && `${namespace}/${name}/${kept.metadata.uid}`;
+function originOf({ metadata }: StoredObject, { id }: DigestKey): string | undefined {
+  return id && `${metadata.namespace}/${metadata.name}/${id}`;
 }
 
 /** Whether a DaemonSet cleans nodes: it comes and goes with them. */
@@ -151,9 +154,17 @@ function cleanerOf({ cache, object }: Begun): StoredObject | undefined {
 
 /** The pod that cleans a node for a resource. */
 function cleanerOn(pass: Begun, node: StoredObject): StoredObject | undefined {
+  return cleanersOn(pass, node).find(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+/**
+ * The pods that clean a node for a resource, or did so and have not ended. Whoever may create pods in the namespace can
+ * name any owner, but makes none in the node's network (config/admission).
+ */
+function cleanersOn(pass: Begun, node: StoredObject): StoredObject[] {
   const cleaner = cleanerOf(pass);
   const pods = cleaner === undefined ? [] : pass.cache.controlledBy(Pod, cleaner);
-  return pods.find((pod) => isOn(pod, node) && pod.metadata.deletionTimestamp === undefined);
+  return pods.filter((pod) => isOn(pod, node) && isOfHost(pod));
 }
 
 /** What keeps the pod that cleans a node from it, or keeps it from being made; undefined when nothing is known to. */
@@ -165,10 +176,12 @@ function whyNotCleaned(pass: Begun, pod: StoredObject | undefined): string | und
   return refusal && `DaemonSet ${cleaner.metadata.name}: ${refusal}`;
 }
 
-/** A pod of the cloud that has let a node go, an agent or what cleaned it for that cloud, which is still there. */
+/** An agent of the cloud that has let a node go, or what was to clean it for whomever, which is still there. */
 function agentOn({ cache }: Begun, node: StoredObject, from: string): StoredObject | undefined {
   const [namespace = ''] = from.split('/');
-  return cache.list(Pod, { namespace }).find((pod) => isOn(pod, node) && isOfHost(pod));
+  const agents = cache.list(Pod, { namespace }).filter(isOfHost);
+  const labelSelector = { matchLabels: { 'app.kubernetes.io/component': nodeCleaning } };
+  return [...agents, ...cache.list(Pod, { labelSelector })].find((pod) => isOn(pod, node));
 }
 
 function isOn(pod: StoredObject, { metadata: { name } }: StoredObject): boolean {

@@ -1,4 +1,4 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import { type After, after, type StoredObject } from '@openstack-operator/kube';
 import { annotations, type Progress } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 import { redactor } from './redact.ts';
@@ -19,6 +19,16 @@ export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: bo
   const message = `annotation ${annotations.paused}${whose} is true: nothing is written${isDeleting ? ' or let go' : ''} until it is removed`;
   const phase = isDeleting ? 'Deleting' : 'Paused';
   await reportInstead(pass, phase, { condition: reconciled, status: 'False', reason: 'Paused', message });
+}
+
+/** Milliseconds between two looks at whether a child has let go of its data. */
+const lettingGo = 2000;
+
+/** Says which child of a control plane keeps its deletion waiting (retention.ts). */
+export async function reportRetaining(pass: Begun, { kind, metadata: { name } }: StoredObject): Promise<After> {
+  const message = `${kind} ${name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps; the deletion goes on when it has`;
+  await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
+  return after(lettingGo);
 }
 
 /** What has been made stays as it is; the error is retried with a back-off, and by every change. */

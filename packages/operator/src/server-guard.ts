@@ -14,7 +14,9 @@ import {
   annotations,
   conditionOf,
   fieldManager,
+  isEnabled,
   lastWordsOf,
+  MariaDB,
   Neutron,
   Nova,
   OpenStackControlPlane,
@@ -24,9 +26,11 @@ import {
   serverCountJob,
   services,
 } from '@openstack-operator/openstack';
+import { containersOf, hasRun } from './container-states.ts';
 import { ensureDigestKey } from './digest-key.ts';
 import { gather, resolve } from './gather.ts';
 import type { Begun } from './pass.ts';
+import { takenOverVolume } from './volumes.ts';
 
 /** Why something may not be deleted yet, and after how many milliseconds that is to be looked at again. */
 export interface Hold extends Pick<Progress, 'reason' | 'message'> {
@@ -56,7 +60,7 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
     return undefined;
   const wayOut = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
   for (const { nova, unresolved } of novasOf(pass, object)) {
-    if (!mayHaveServers(pass, nova)) continue;
+    if (!mayHaveServers(pass, nova) && !hasFormerData(pass, nova)) continue;
     const title = `Nova ${nova.metadata.name}`;
     const doubt = `. ${title} may depend on it, as a reference does not resolve: ${unresolved}`;
     const hint = `${wayOut}${unresolved === undefined ? '' : doubt}`;
@@ -72,7 +76,31 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
       : `how many servers ${title} has is not known: ${found.why}. It is asked again every minute; let it answer, or ${hint}`;
     return { reason: known ? 'ServersExist' : 'ServersUnknown', message, requeueAfter: untilRecount };
   }
-  return undefined;
+  const volume = unaskedVolume(pass, object);
+  if (volume === undefined) return undefined;
+  const message = `PersistentVolumeClaim ${volume.metadata.name} is of an earlier cloud, and no Nova is there yet to tell how many servers are in its database: wait for Nova, set deletionPolicy to Retain, or ${wayOut}`;
+  return { reason: 'ServersUnknown', message, requeueAfter: untilRecount };
+}
+
+/**
+ * Whether a Nova's database is on a volume that an earlier cloud has left: its servers are in there, whether it has had a
+ * host since or not.
+ */
+function hasFormerData(pass: Begun, nova: StoredObject): boolean {
+  const database = resolve(pass, 'databaseRef', nova);
+  return 'found' in database && takenOverVolume(pass, database.found) !== undefined;
+}
+
+/**
+ * The volume, with the data of an earlier cloud, that would go with a control plane whose Nova is not there yet to be
+ * asked for its servers.
+ */
+function unaskedVolume(pass: Begun, object: StoredObject): StoredObject | undefined {
+  const spec = (object['spec'] ?? {}) as { deletionPolicy?: string } & Record<string, unknown>;
+  if (object.kind !== OpenStackControlPlane.kind || spec.deletionPolicy !== 'Delete') return undefined;
+  if (!isEnabled(spec, 'nova') || pass.cache.controlledBy(Nova, object).length > 0) return undefined;
+  const [found] = pass.cache.controlledBy(MariaDB, object).flatMap((one) => takenOverVolume(pass, one) ?? []);
+  return found;
 }
 
 /** A Nova whose guests a resource may carry. */
@@ -116,19 +144,6 @@ function mayHaveServers(pass: Begun, { status, metadata: { name, namespace = '' 
   return pass.cache
     .list(Pod, { namespace, labelSelector })
     .some((pod) => pod.metadata.labels?.['app.kubernetes.io/component']?.startsWith('compute') === true && hasRun(pod));
-}
-
-interface Container {
-  readonly state?: { readonly running?: unknown; readonly terminated?: { readonly message?: string } };
-  readonly lastState?: { readonly terminated?: unknown };
-}
-
-function containersOf(pod: StoredObject): readonly Container[] {
-  return ((pod['status'] ?? {}) as { containerStatuses?: readonly Container[] }).containerStatuses ?? [];
-}
-
-function hasRun(pod: StoredObject): boolean {
-  return containersOf(pod).some(({ state, lastState }) => state?.running ?? state?.terminated ?? lastState?.terminated);
 }
 
 /** What is known of a Nova's servers. */

@@ -1,4 +1,4 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { type Kind, type KubeObject, StatefulSet, type StoredObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import type { Pass } from './pass.ts';
 import { replaceStuckPods } from './stuck-pods.ts';
@@ -37,7 +37,7 @@ async function deleted(members: readonly (readonly ['old' | 'new', State])[], se
   };
   const gone: string[] = [];
   const pass = {
-    cache: { get: () => live, controlledBy: () => pods },
+    cache: { controlledBy: (kind: Kind) => (kind === StatefulSet ? [live] : pods) },
     remove: async ({ metadata }: KubeObject) => void gone.push(metadata.name ?? ''),
     event: () => {},
   } as unknown as Pass;

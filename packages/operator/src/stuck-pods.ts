@@ -12,8 +12,9 @@ import type { Pass } from './pass.ts';
  * is ever deleted, so that a quorum stays what it is.
  */
 export async function replaceStuckPods(pass: Pass, stated: KubeObject): Promise<void> {
-  const { namespace = '', name = '' } = stated.metadata;
-  const live = pass.cache.get(StatefulSet, { namespace, name });
+  const live = pass.cache
+    .controlledBy(StatefulSet, pass.object)
+    .find(({ metadata }) => metadata.name === stated.metadata.name);
   const { updateRevision, observedGeneration = 0 } = (live?.['status'] ?? {}) as {
     updateRevision?: string;
     observedGeneration?: number;
@@ -44,7 +45,7 @@ function isComplete({ spec }: StoredObject, pods: readonly StoredObject[]): bool
   const { replicas = 1 } = (spec ?? {}) as { replicas?: number };
   const ordinals = pods.map(ordinalOf);
   const highest = Math.min(replicas - 1, Math.max(...ordinals));
-  return Array.from({ length: highest + 1 }, (_, ordinal) => ordinal).every((ordinal) => ordinals.includes(ordinal));
+  return new Set(ordinals.filter((ordinal) => ordinal <= highest)).size === highest + 1;
 }
 
 /** `db-2` -> 2 */

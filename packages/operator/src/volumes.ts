@@ -4,11 +4,12 @@ import {
   type LabelSelector,
   type OwnerReference,
   PersistentVolumeClaim,
+  parseTimestamp,
   StatefulSet,
   type StoredObject,
 } from '@openstack-operator/kube';
 import { type Composition, prefix, type Step } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { Begun, Pass } from './pass.ts';
 import { assertStillMeant } from './still-meant.ts';
 
 /** Annotation by which a user accepts that a volume's data are gone: the uid of the new claim. */
@@ -81,6 +82,16 @@ export async function keepVolumes(pass: Pass): Promise<void> {
       await pass.client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', patch, { signal: pass.signal });
     }
   }
+}
+
+/** A volume of a database server that is older than its resource: it holds what an earlier cloud has written. */
+export function takenOverVolume({ cache }: Begun, { kind, metadata }: StoredObject): StoredObject | undefined {
+  const { namespace = '', name, creationTimestamp = '' } = metadata;
+  const labels = { 'app.kubernetes.io/name': kind.toLowerCase(), 'app.kubernetes.io/instance': name };
+  const born = parseTimestamp(creationTimestamp);
+  return cache
+    .list(PersistentVolumeClaim, { namespace, labelSelector: { matchLabels: labels } })
+    .find((claim) => parseTimestamp(claim.metadata.creationTimestamp ?? '') < born);
 }
 
 /** Whether a reference is to an object of that kind and name, be it an earlier one. */

@@ -19,6 +19,7 @@ import {
   ownValue,
   referencesIn,
   resolveReferences,
+  retainedFor,
   retainedForLabel,
 } from '@openstack-operator/openstack';
 import { isAutoscaled, leavingReplicas, withoutReplicas } from './autoscalers.ts';
@@ -166,10 +167,25 @@ function assertNothingLost(
     guards.kind === 'Job'
       ? finishedJobs[guards.name] !== undefined
       : pass.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
-  if (!exists) return;
+  const former = exists ? undefined : retainedSecret(pass);
+  if (!exists && former === undefined) return;
+  const way =
+    former === undefined
+      ? ''
+      : `. Secret ${former.metadata.name} is left of an earlier ${pass.object.kind} of this name: to do without them, delete that one as well`;
   throw new KeyMaterialMissingError(
-    `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them`,
+    `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them${way}`,
   );
+}
+
+/** A Secret that an earlier resource of this name has left: all of them were made at once. */
+function retainedSecret({ cache, object }: Pass): StoredObject | undefined {
+  const { namespace = '', creationTimestamp = '' } = object.metadata;
+  const labelSelector = { matchLabels: { [retainedForLabel]: retainedFor(object) } };
+  const born = parseTimestamp(creationTimestamp);
+  return cache
+    .list(Secret, { namespace, labelSelector })
+    .find(({ metadata }) => parseTimestamp(metadata.creationTimestamp ?? '') < born);
 }
 
 /**

@@ -110,11 +110,14 @@ export function claimantOf({ kind, metadata: { namespace = 'default', name = '' 
  * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
  * without a control plane `<namespace>.standalone`. A child that lost its owner (`kubectl delete --cascade=orphan`) stays
  * of its cloud: its agents would leave all of their nodes otherwise. The status says which one that is, which nobody
- * but the operator writes; where it does not, the labels that its control plane gave it do.
+ * but the operator writes; where it does not, the labels that its control plane gave it do. A status that names a cloud
+ * of another namespace came with a copy, such as a backup that was restored under another name: it says nothing.
  */
 export function cloudOf(resource: KubeObject): string {
   const { cloud } = (resource['status'] ?? {}) as { cloud?: string };
-  return ownersCloud(resource) ?? cloud ?? labelledCloud(resource);
+  const { namespace = 'default' } = resource.metadata;
+  const own = cloud?.startsWith(`${namespace}.`.slice(0, keptLength)) === true ? cloud : undefined;
+  return ownersCloud(resource) ?? own ?? labelledCloud(resource);
 }
 
 /**
@@ -137,7 +140,10 @@ function labelledCloud({ metadata: { namespace = 'default', labels = {} } }: Kub
   return labelValue(`${namespace}.${(orphaned ? labels['app.kubernetes.io/instance'] : undefined) ?? 'standalone'}`);
 }
 
+/** Characters of a text too long for a label that stand before its digest. */
+const keptLength = 52;
+
 /** A text too long for a label ends in a digest. */
 function labelValue(text: string): string {
-  return text.length <= 63 ? text : `${text.slice(0, 52)}-${digest(text)}`;
+  return text.length <= 63 ? text : `${text.slice(0, keptLength)}-${digest(text)}`;
 }

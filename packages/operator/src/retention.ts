@@ -1,0 +1,83 @@
+import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
+import {
+  type Composition,
+  children,
+  fieldManager,
+  kindOf,
+  kinds,
+  OpenStackControlPlane,
+  retainedFor,
+  retainedForLabel,
+} from '@openstack-operator/openstack';
+import type { Begun, Pass } from './pass.ts';
+import { assertStillMeant } from './still-meant.ts';
+
+/**
+ * What is to outlive a resource loses its owner reference first, whatever holds its step back: who sets `deletionPolicy:
+ * Retain` because a cloud is unwell may delete it next.
+ */
+export async function letGo(pass: Pass, { steps }: Composition): Promise<void> {
+  const { cache, client, object: resource, signal } = pass;
+  for (const desired of steps.flatMap(({ objects }) => objects)) {
+    if (!('retained' in desired) || !desired.retained) continue;
+    const { name = '', namespace = '' } = desired.object.metadata;
+    const kind = kindOf(desired.object);
+    const live = cache.get(kind, { name, namespace });
+    if (live === undefined || !isOwnedBy(live, resource)) continue;
+    assertStillMeant(pass, `whose end ${live.kind} ${name} goes with`);
+    const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
+    const others = ownerReferences.filter((owner) => owner.uid !== resource.metadata.uid);
+    const labels = { [retainedForLabel]: retainedFor(resource) };
+    const metadata = { uid, resourceVersion, labels, ownerReferences: others };
+    await client.patch(kind, { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
+  }
+}
+
+/**
+ * Tells the children of a control plane that they are to keep their data. It does so before anything else: the step of a
+ * child may be held back, the child may be switched off, and the control plane may be going.
+ * @returns the children that have not let go of their data yet
+ */
+export async function retainChildren(pass: Begun): Promise<readonly StoredObject[]> {
+  const { cache, client, object: resource, signal } = pass;
+  if (resource.kind !== OpenStackControlPlane.kind) return [];
+  const spec = (resource['spec'] ?? {}) as Policy & Readonly<Record<string, Policy | undefined>>;
+  const waiting: StoredObject[] = [];
+  for (const { kind: name, field } of children) {
+    const kind = kinds.find((one) => one.kind === name);
+    if (kind === undefined || (spec[field]?.deletionPolicy ?? spec.deletionPolicy) === 'Delete') continue;
+    for (const child of cache.controlledBy(kind, resource)) {
+      if (child.metadata.deletionTimestamp !== undefined) continue;
+      const ref = { name: child.metadata.name, namespace: child.metadata.namespace ?? '' };
+      const { uid, resourceVersion } = child.metadata;
+      if (policyOf(child) === 'Delete') {
+        const patch = { metadata: { uid, resourceVersion }, spec: { deletionPolicy: 'Retain' } };
+        await client.patch(kind, ref, 'merge', patch, { fieldManager, signal });
+        waiting.push(child);
+      } else if (!hasLetGo(pass, child)) waiting.push(child);
+    }
+  }
+  return waiting;
+}
+
+/** Whether a child that is to keep its data has read that, and the end of no volume goes with its own. */
+function hasLetGo({ cache }: Begun, child: StoredObject): boolean {
+  const { generation, namespace = '' } = child.metadata;
+  const { observedGeneration } = (child['status'] ?? {}) as { observedGeneration?: number };
+  // A child that never got as far has nothing yet.
+  if (observedGeneration === undefined) return true;
+  const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
+  return observedGeneration === generation && !claims.some((claim) => isOwnedBy(claim, child));
+}
+
+interface Policy {
+  readonly deletionPolicy?: 'Retain' | 'Delete';
+}
+
+function policyOf(resource: KubeObject): Policy['deletionPolicy'] {
+  return ((resource['spec'] ?? {}) as Policy).deletionPolicy;
+}
+
+function isOwnedBy({ metadata: { ownerReferences = [] } }: StoredObject, { metadata: { uid } }: StoredObject): boolean {
+  return ownerReferences.some((owner) => owner.uid === uid);
+}
