@@ -81,6 +81,22 @@ describe('ovn', () => {
     expect(vswitchd.status()).toBeUndefined();
   });
 
+  it('gives the name of a bridge to no port, and the other way round', async () => {
+    const { node } = await network();
+    const vsctl = async (...words: string[]) => await node.run(['ovs-vsctl', '--no-wait', ...words]);
+    const words = (text: string) => ({ status: 1, output: `ovs-vsctl: cannot create a ${text}\n` });
+    expect(await vsctl('add-br', 'eth1')).toMatchObject({ status: 0 });
+    for (const option of ['--', '--may-exist']) {
+      expect(await vsctl(option, 'add-port', 'br-ex', 'eth1')).toEqual(
+        words('port named eth1 because a bridge named eth1 already exists'),
+      );
+    }
+    expect(await vsctl('add-port', 'br-ex', 'eth2')).toMatchObject({ status: 0 });
+    expect(await vsctl('--may-exist', 'add-br', 'eth2')).toEqual(
+      words('bridge named eth2 because a port named eth2 already exists on bridge br-ex'),
+    );
+  });
+
   it.each([
     ['host unknown', { remote: 'tcp:nowhere:6642' }, 'connection attempt failed (Name or service not known)'],
     ['port of the other database', { remote: 'tcp:ovn-nb:6641' }, 'unknown database OVN_Southbound'],

@@ -1,5 +1,17 @@
 import type { Connection, Process } from '@openstack-operator/sandbox';
-import { mapOf, type OvsRow, ovsTable, transact } from './ovsdb.ts';
+import { CommandError } from '../program-support.ts';
+import { mapOf, type OvsDatabase, type OvsRow, ovsTable, transact } from './ovsdb.ts';
+
+/** Bridges and ports share their names (utilities/ovs-vsctl.c, check_conflicts). Throws what `words` begin. */
+export function refuseTaken(words: string, database: OvsDatabase, name: string): void {
+  if (ovsTable(database, 'Bridge').has(name)) {
+    throw new CommandError(`${words} because a bridge named ${name} already exists`);
+  }
+  const port = ovsTable(database, 'Port').get(name);
+  if (port !== undefined) {
+    throw new CommandError(`${words} because a port named ${name} already exists on bridge ${String(port['bridge'])}`);
+  }
+}
 
 /** Why the switch cannot use an interface (lib/netdev.c, vswitchd/bridge.c). A guest's comes and goes with its guest. */
 export function interfaceError(process: Process, name: string, row: OvsRow): string | undefined {

@@ -2,7 +2,7 @@ import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { refusals } from './ovs-interfaces.ts';
+import { refusals, refuseTaken } from './ovs-interfaces.ts';
 import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
 
 /** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
@@ -203,12 +203,8 @@ function execute(
     case 'show':
       return said(show(database));
     case 'add-br':
-      if (bridges.has(first)) {
-        if (options.has('--may-exist')) return said('');
-        throw new CommandError(
-          `${name}: cannot create a bridge named ${first} because a bridge named ${first} already exists`,
-        );
-      }
+      if (bridges.has(first) && options.has('--may-exist')) return said('');
+      refuseTaken(`${name}: cannot create a bridge named ${first}`, database, first);
       bridges.set(first, { name: first, external_ids: {}, other_config: {} });
       return done;
     case 'del-br':
@@ -231,19 +227,15 @@ function execute(
           .join(''),
       );
     case 'add-port': {
-      if (!bridges.has(first)) throw new CommandError(`${name}: no bridge named ${first}`);
       const there = ports.get(second)?.['bridge'] as string | undefined;
-      if (there !== undefined && !options.has('--may-exist')) {
-        throw new CommandError(
-          `${name}: cannot create a port named ${second} because a port named ${second} already exists on bridge ${there}`,
-        );
-      }
-      if (there === first) return said('');
-      if (there !== undefined) {
+      if (there !== undefined && options.has('--may-exist')) {
+        if (there === first) return said('');
         throw new CommandError(
           `${name}: "--may-exist add-port ${first} ${second}" but ${second} is actually attached to bridge ${there}`,
         );
       }
+      refuseTaken(`${name}: cannot create a port named ${second}`, database, second);
+      if (!bridges.has(first)) throw new CommandError(`${name}: no bridge named ${first}`);
       ports.set(second, { name: second, bridge: first, external_ids: {} });
       interfaces.set(second, { name: second, external_ids: {} });
       return { ...done, made: [second] };
