@@ -13,6 +13,27 @@ import {
   RabbitMQ,
 } from '@openstack-operator/openstack';
 
+/** Bridge mappings that are refused, words of the message, and the field below the list. */
+const badBridges = [
+  [
+    [
+      { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
+      { physicalNetwork: 'physnet2', bridge: 'br-ex', interface: 'eth2' },
+    ],
+    'name each bridge once',
+    '',
+  ],
+  [
+    [
+      { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
+      { physicalNetwork: 'physnet2', bridge: 'eth1' },
+    ],
+    'bridge cannot be the name of an interface',
+    '',
+  ],
+  [[{ physicalNetwork: 'physnet1', bridge: 'br-int' }], "br-int is OVN's own bridge", '[0].bridge'],
+] as const;
+
 /** A spec that the API server refuses: the field that it names, and words of its message. */
 export interface RefusedSpec {
   readonly kind: Api;
@@ -48,6 +69,31 @@ const references: readonly RefusedSpec[] = [Keystone, Glance, Placement, Neutron
       refused(kind, `spec.${field}`, 'exactly one', { [field]: { name: 'x', external } }, { [field]: { external } }),
     ]),
 );
+
+const goodBridges = [
+  { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
+  { physicalNetwork: 'physnet2', bridge: 'br-two', interface: 'eth2' },
+  { physicalNetwork: 'physnet3', bridge: 'br-three' },
+];
+const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below]) => [
+  ...[Neutron, OVNNetwork].map((kind) =>
+    refused(kind, `spec.bridgeMappings${below}`, words, { bridgeMappings: bad }, { bridgeMappings: goodBridges }),
+  ),
+  ...[OVNNetwork, Nova].map((kind) =>
+    refused(
+      kind,
+      `spec.nodeGroups[0].bridgeMappings${below}`,
+      words,
+      { nodeGroups: [{ name: 'a', bridgeMappings: bad }] },
+      {
+        nodeGroups: [
+          { name: 'a', bridgeMappings: goodBridges },
+          { name: 'b', bridgeMappings: [{ physicalNetwork: 'physnet2', bridge: 'br-ex' }] },
+        ],
+      },
+    ),
+  ),
+]);
 
 const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].flatMap((kind) => {
   const main = kind === Glance ? 'api' : 'server';
@@ -235,6 +281,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   refused(Glance, 'spec.storageType', notYet, { storageType: 'ceph' }, { storageType: 'pvc' }),
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
+  ...bridges,
+  refused(Neutron, 'spec.externalBridge', 'own bridge', { externalBridge: 'br-int' }, { externalBridge: 'br-ex' }),
   refused(
     Neutron,
     'spec.externalBridge',

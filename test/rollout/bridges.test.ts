@@ -59,6 +59,34 @@ test('an uplink follows its mapping to another bridge and goes with it; ports of
   expect(await vsctl(cloud, 'list-ports', 'br-ex')).toBe('eth7');
 });
 
+test('nodes without a mapping of their own get no bridge that ends nowhere, and are no gateways', async () => {
+  const on = (node: string) => ({ 'kubernetes.io/hostname': node });
+  const wired = [{ physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' }];
+  const nodeGroups = [
+    { name: 'wired', nodeSelector: on('node-1'), bridgeMappings: wired },
+    { name: 'plain', nodeSelector: on('node-2') },
+  ];
+  const { cloud } = await readyCloud({
+    nodes: ['node-1', 'node-2'],
+    spec: { ...networkOnly, ovnNetwork: { nodeGroups } },
+  });
+  const told = async (node: string, key: string) => {
+    const pod = cloud
+      .list('Pod')
+      .find(
+        ({ metadata, spec }) =>
+          metadata.name.startsWith('my-cloud-ovn-ovs-vswitchd-') && (spec as { nodeName: string }).nodeName === node,
+      );
+    const { namespace = '', name = '' } = pod?.metadata ?? {};
+    const argv = ['ovs-vsctl', '--if-exists', 'get', 'open_vswitch', '.', `external_ids:${key}`];
+    return (await cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace, name }, argv))).stdout.trim();
+  };
+  expect(await told('node-1', 'ovn-bridge-mappings')).toBe('"physnet1:br-ex"');
+  expect(await told('node-1', 'ovn-cms-options')).toBe('"enable-chassis-as-gw"');
+  expect(await told('node-2', 'ovn-bridge-mappings')).toBe('');
+  expect(await told('node-2', 'ovn-cms-options')).toBe('');
+});
+
 test('tunnels begin where the group says; a node without an address there says so', async () => {
   const group = (tunnelNetwork: string) => ({
     spec: { ovnNetwork: { nodeGroups: [{ name: 'chassis', tunnelNetwork }] } },

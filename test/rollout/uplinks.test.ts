@@ -1,4 +1,4 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import { CustomResourceDefinition, type StoredObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, isReady, networkOnly, readyCloud } from './cloud.ts';
@@ -118,6 +118,10 @@ test('nothing is changed where one of the mappings is refused', async () => {
       /bond0 is named for bridge br-ex and for another/,
     ],
     [
+      [{ interface: 'bond0' }, { bridge: 'br-two', interface: 'br-own' }],
+      /br-own, which physicalNetwork physnet2 names, is a bridge of Open vSwitch/,
+    ],
+    [
       [{ bridge: 'br-two', interface: 'bond0' }, { interface: 'lo' }],
       /cannot use interface lo, .* \(Invalid argument\)/,
     ],
@@ -134,6 +138,24 @@ test('nothing is changed where one of the mappings is refused', async () => {
   await cloud.ready();
   await cloud.until(() => settings(cloud).every(isReady));
   expect(await portsOf(cloud, 'node-1')).toBe('bond0');
+});
+
+test('a bridge gets no second uplink where that was stored before it was refused', async () => {
+  const cloud = await wired(['node-1'], { interface: 'eth1' });
+  const client = cloud.rehearsal.sandbox.client();
+  for (const plural of ['openstackcontrolplanes', 'ovnnetworks']) {
+    const name = `${plural}.openstack.k8s.io`;
+    const current = await cloud.settle(client.get(CustomResourceDefinition, { name }));
+    const without = JSON.stringify(current, (key, value: unknown) =>
+      key === 'x-kubernetes-validations' ? undefined : value,
+    );
+    await cloud.settle(client.replace(CustomResourceDefinition, JSON.parse(without) as typeof current));
+  }
+  await map(cloud, { interface: 'eth1' }, { interface: 'bond0' });
+  const words = /bridge br-ex is named with interface eth1 and with bond0, .*: name each bridge once/;
+  await cloud.until(() => words.test(said(cloud)));
+  await cloud.clock.advance(60_000);
+  expect(await portsOf(cloud, 'node-1')).toBe('eth1');
 });
 
 test('ovs-vsctl succeeds for an interface that is not there, and says what Open vSwitch says', async () => {

@@ -49,7 +49,15 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
 
 const openAffinity = object('As in core/v1.', {}, { open: true }).schema;
 /** Shapes of core/v1, and those that most services share: the child's CRD documents them field by field. */
-const sharedShapes = ['components', 'images', 'resources', 'tolerations', 'gatewayRef', 'housekeeping'];
+const sharedShapes = [
+  'components',
+  'images',
+  'resources',
+  'tolerations',
+  'gatewayRef',
+  'housekeeping',
+  'bridgeMappings',
+];
 
 /** A field without defaults, and without descriptions below it where its shape is a shared one. */
 function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {

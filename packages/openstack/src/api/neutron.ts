@@ -2,7 +2,7 @@ import { database, identity, messageQueue } from './accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { api } from './exposure.ts';
 import { nameLength } from './names.ts';
-import { bridgeMappings } from './node-groups.ts';
+import { bridgeMappings, bridgeName } from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, secretName, serviceRef } from './references.ts';
 import { recordsAudit } from './schedules.ts';
@@ -64,12 +64,12 @@ export const Neutron = defineApi({
         ['geneve', 'vxlan', 'gre'],
         { default: 'geneve', rules: [onlyOffered('tunnelType', ['geneve'])] },
       ),
-      externalBridge: string(
+      externalBridge: bridgeName(
         'OVS bridge that carries the physical network physnet1. Short for bridgeMappings with this one entry.',
-        { maxLength: 15, pattern: '^[a-z][-a-z0-9_.]*$', fallback: 'br-ex' },
+        { fallback: 'br-ex' },
       ),
       bridgeMappings: bridgeMappings(
-        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge.',
+        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge, or none if that is absent too and a node group has mappings.',
       ),
       networkTypes: array(
         'Types that networks of projects may have; the first one is taken when none is asked for.',

@@ -1,6 +1,15 @@
 import { labelPattern, nameLength } from './names.ts';
 import { tolerations } from './scheduling.ts';
-import { array, bool, type Infer, int, object, required, string } from './schema.ts';
+import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
+
+/** The name of an OVS bridge that carries a physical network. */
+export const bridgeName = (what: string, options: { fallback?: string } = {}) =>
+  string(what, {
+    maxLength: 15,
+    pattern: '^[a-z][-a-z0-9_.]*$',
+    rules: [rule("self != 'br-int'", "br-int is OVN's own bridge: name another one, such as br-ex")],
+    ...options,
+  });
 
 /** A Neutron physical network and the OVS bridge that carries it. */
 export const bridgeMappings = (what: string) =>
@@ -13,12 +22,7 @@ export const bridgeMappings = (what: string) =>
           pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
         }),
       ),
-      bridge: required(
-        string('OVS bridge that carries it on the node, such as br-ex.', {
-          maxLength: 15,
-          pattern: '^[a-z][-a-z0-9_.]*$',
-        }),
-      ),
+      bridge: required(bridgeName('OVS bridge that carries it on the node, such as br-ex.')),
       interface: string(
         'Network interface of the node that is added to the bridge. Absent: the bridge stays without uplink.',
         {
@@ -31,8 +35,26 @@ export const bridgeMappings = (what: string) =>
         { fallback: false },
       ),
     }),
-    { maxItems: 16, keys: ['physicalNetwork'] },
+    {
+      maxItems: 16,
+      keys: ['physicalNetwork'],
+      rules: [
+        rule(
+          'self.all(m, self.exists_one(n, n.bridge == m.bridge))',
+          'a bridge carries one physicalNetwork: name each bridge once',
+        ),
+        rule(
+          'self.all(m, self.all(n, !has(n.interface) || n.interface != m.bridge))',
+          'bridge cannot be the name of an interface: name another one, such as br-ex',
+        ),
+      ],
+    },
   );
+
+/** Whether the nodes of a group are gateways. */
+export const gateway = bool('Whether routers may send traffic to the outside through its nodes.', {
+  otherwise: 'true if one of its bridgeMappings has an interface, or if those of no group have one',
+});
 
 /** Taints that nodes of a group may have when they are claimed. */
 export const groupTolerations = tolerations(

@@ -2,12 +2,19 @@ import { database, identity, messageQueue } from './accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { api, hostname } from './exposure.ts';
 import { nameLength } from './names.ts';
-import { bridgeMappings, groupMaxUnavailable, groupTolerations, partName, tunnelNetwork } from './node-groups.ts';
+import {
+  bridgeMappings,
+  gateway,
+  groupMaxUnavailable,
+  groupTolerations,
+  partName,
+  tunnelNetwork,
+} from './node-groups.ts';
 import { onlyOffered } from './offering.ts';
 import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from './references.ts';
 import { novaHousekeeping, recordsAudit } from './schedules.ts';
 import { nodeSelector } from './scheduling.ts';
-import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
+import { array, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
 import { cloud, common, endpoints, nodes, phase } from './status.ts';
 import { config, region, release, template } from './template.ts';
 
@@ -91,7 +98,7 @@ const nodeGroups = array(
     }),
     bridgeMappings: bridgeMappings("Physical networks that its nodes reach. Absent: Neutron's."),
     tunnelNetwork,
-    gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
+    gateway,
     config: config('nova.conf'),
   }),
   { minItems: 1, maxItems: 32, keys: ['name'] },

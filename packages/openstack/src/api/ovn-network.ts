@@ -1,6 +1,13 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
 import { nameLength } from './names.ts';
-import { bridgeMappings, groupMaxUnavailable, groupTolerations, partName, tunnelNetwork } from './node-groups.ts';
+import {
+  bridgeMappings,
+  gateway,
+  groupMaxUnavailable,
+  groupTolerations,
+  partName,
+  tunnelNetwork,
+} from './node-groups.ts';
 import { atMost, notOfferedYet } from './offering.ts';
 import { nodeSelector, resources } from './scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
@@ -50,7 +57,7 @@ const nodeGroups = array(
     maxUnavailable: groupMaxUnavailable,
     bridgeMappings: bridgeMappings('Physical networks that its nodes reach, instead of those of spec.bridgeMappings.'),
     tunnelNetwork,
-    gateway: bool('Whether routers may send traffic to the outside through its nodes.', { fallback: true }),
+    gateway,
   }),
   { maxItems: 32, keys: ['name'] },
 );

@@ -153,6 +153,18 @@ describe('nodes', () => {
     expect(child('OVNNetwork', { neutron: { bridgeMappings: own } })?.['bridgeMappings']).toEqual(own);
     expect(child('OVNNetwork', { ovnNetwork: { bridgeMappings: own } })?.['bridgeMappings']).toEqual(own);
   });
+
+  test('a bridge that nobody states is not made beside those of groups', () => {
+    const bridges = (spec: object) => child('OVNNetwork', spec)?.['bridgeMappings'];
+    const own = [{ physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' }];
+    const standard = [{ physicalNetwork: 'physnet1', bridge: 'br-ex' }];
+    const nodeGroups = [{ name: 'a', bridgeMappings: own }, { name: 'b' }];
+    expect(bridges({ nova: { nodeGroups } })).toBeUndefined();
+    expect(bridges({ ovnNetwork: { nodeGroups } })).toBeUndefined();
+    expect(bridges({ nova: { nodeGroups }, neutron: { externalBridge: 'br-ex' } })).toEqual(standard);
+    expect(bridges({ nova: { nodeGroups }, neutron: { bridgeMappings: standard } })).toEqual(standard);
+    expect(bridges({ nova: { nodeGroups: [{ name: 'a', bridgeMappings: [] }, { name: 'b' }] } })).toEqual(standard);
+  });
 });
 
 test.each([

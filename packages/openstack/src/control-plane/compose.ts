@@ -137,8 +137,11 @@ function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<stri
     ),
     ...(ovnNetwork.nodeGroups ?? []),
   ];
+  // Nobody states the default: beside groups with uplinks it would be a bridge of the others that ends nowhere.
+  const isDefault = neutron.bridgeMappings === undefined && neutron.externalBridge === undefined;
+  const isReplaced = isDefault && groups.some(({ bridgeMappings = [] }) => bridgeMappings.length > 0);
   return {
-    bridgeMappings: ovnNetwork.bridgeMappings ?? bridgesOf(neutron),
+    bridgeMappings: ovnNetwork.bridgeMappings ?? (isReplaced ? undefined : bridgesOf(neutron)),
     nodeGroups: nova.nodeGroups === undefined && ovnNetwork.nodeGroups === undefined ? undefined : groups,
   };
 }

@@ -1,17 +1,9 @@
-import type { BridgeMapping } from '../api/node-groups.ts';
 import type { ChassisGroup, OVNNetwork } from '../api/ovn-network.ts';
 import type { Context } from '../engine/context.ts';
 import { cloudLabel, serviceHost } from '../engine/names.ts';
 import { agentsOf } from '../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent, Variable } from '../engine/service.ts';
 import { applySettings } from './ovs-settings.ts';
-
-/** What makes one chassis different from another. */
-interface ChassisSettings {
-  readonly bridges: readonly BridgeMapping[];
-  readonly gateway: boolean;
-  readonly tunnelNetwork?: string;
-}
 
 /**
  * The agents of every node: Open vSwitch's database and switch, ovn-controller, and, apart from them, what they are
@@ -68,15 +60,14 @@ function agent(image: string, nodeAgent: NodeAgent) {
 /** A DaemonSet for each group. */
 function settings(context: Context<OVNNetwork>): Record<string, Component> {
   const { spec, named, namespace, surroundings } = context;
-  const of = ({ bridgeMappings, gateway, tunnelNetwork }: Partial<ChassisGroup>): ChassisSettings => ({
-    bridges: bridgeMappings ?? spec.bridgeMappings ?? [],
-    gateway: gateway ?? true,
-    ...(tunnelNetwork === undefined ? {} : { tunnelNetwork }),
-  });
   const stated: readonly ChassisGroup[] = spec.nodeGroups ?? [];
   const groups = stated.length > 0 ? stated : [{ name: 'default' }];
+  const bridgesOf = ({ bridgeMappings }: ChassisGroup) => bridgeMappings ?? spec.bridgeMappings ?? [];
+  const hasUplink = (group: ChassisGroup) => bridgesOf(group).some((mapping) => mapping.interface !== undefined);
+  // Where no group names an uplink, somebody may have put them into the bridges by hand.
+  const byHand = !groups.some(hasUplink);
   const components = groups.map((group): [string, Component] => {
-    const { bridges, gateway, tunnelNetwork } = of(group);
+    const { gateway = byHand || hasUplink(group), tunnelNetwork } = group;
     const { suffix, nodes } = agentsOf(group.name);
     const env: Record<string, Variable> = {
       NODE_NAME: { field: 'spec.nodeName' },
@@ -84,7 +75,7 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
       SOUTHBOUND: `tcp:${serviceHost(named('sb-db'), namespace)}.${surroundings.clusterDomain}:6642`,
       CMS_OPTIONS: gateway ? 'enable-chassis-as-gw' : '',
       // network bridge interface; no interface is `-`; `own`: it may be the one that carries the node's address
-      BRIDGES: bridges
+      BRIDGES: bridgesOf(group)
         .map(({ physicalNetwork, bridge, interface: port, allowNodeInterface }) =>
           [physicalNetwork, bridge, port ?? '-', ...(allowNodeInterface === true ? ['own'] : [])].join(' '),
         )

@@ -38,6 +38,12 @@ is_mapped_elsewhere() {
   done < /tmp/bridges
   return 1
 }
+has_other_uplink() {
+  while read -r mapped_network mapped_bridge mapped_interface mapped_own; do
+    if [ "$mapped_bridge" = "$1" ] && [ "$mapped_interface" != - ] && [ "$mapped_interface" != "$2" ]; then return 0; fi
+  done < /tmp/bridges
+  return 1
+}
 bridge_of() {
   ovs-vsctl --timeout=30 port-to-br "$1" 2> /dev/null || true
 }
@@ -57,6 +63,12 @@ const checks = `while read -r network bridge interface own; do
   if [ -z "$network" ] || [ "$interface" = - ]; then continue; fi
   if is_mapped_elsewhere "$interface" "$bridge"; then
     refuse "interface $interface is named for bridge $bridge and for another one: name it once"
+  fi
+  if has_other_uplink "$bridge" "$interface"; then
+    refuse "bridge $bridge is named with interface $interface and with $mapped_interface, which would join their networks, or make a loop: name each bridge once"
+  fi
+  if [ "$interface" = "$bridge" ] || ovs-vsctl --timeout=30 br-exists "$interface"; then
+    refuse "interface $interface, which physicalNetwork $network names, is a bridge of Open vSwitch: name the interface that is to be its uplink"
   fi
   current=$(bridge_of "$interface")
   if [ "$current" = "$bridge" ]; then

@@ -1,5 +1,6 @@
 import type { Neutron } from '../../api/neutron.ts';
 import type { BridgeMapping } from '../../api/node-groups.ts';
+import type { OVNNetwork } from '../../api/ovn-network.ts';
 import type { Context } from '../../engine/context.ts';
 import { authtoken, client, database, locks, logging, messaging, proxied, sections } from '../../engine/sections.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -45,11 +46,18 @@ export function bridgesOf({
   return bridgeMappings ?? [{ physicalNetwork: 'physnet1', bridge: externalBridge }];
 }
 
+/** Names of the physical networks: those of the spec, and those that nodes of the OVNNetwork reach. */
+function physicalNetworks({ spec, reference }: Context<Neutron>): string[] {
+  const { bridgeMappings = [], nodeGroups = [] } = (reference('ovnRef')?.['spec'] ?? {}) as OVNNetwork['spec'];
+  const groups = nodeGroups.flatMap((group) => group.bridgeMappings ?? []);
+  return [...new Set([...bridgesOf(spec), ...bridgeMappings, ...groups].map(({ physicalNetwork }) => physicalNetwork))];
+}
+
 /** `ml2_conf.ini`: network types, and where OVN is. */
 export function ml2Configuration(context: Context<Neutron>): Layer {
   const { spec, ovn } = context;
   const { networkTypes = ['geneve'], vlanRanges = [] } = spec;
-  const networks = bridgesOf(spec).map(({ physicalNetwork }) => physicalNetwork);
+  const networks = physicalNetworks(context);
   const ranges = vlanRanges.map(({ physicalNetwork, minimum, maximum }) => `${physicalNetwork}:${minimum}:${maximum}`);
   const bare = networks.filter((network) => !vlanRanges.some(({ physicalNetwork }) => physicalNetwork === network));
   return {

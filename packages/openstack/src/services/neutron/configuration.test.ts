@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+
+test('Neutron knows its own physical networks, and those that chassis of its OVNNetwork reach', () => {
+  const world = surroundings(read);
+  const mapping = (physicalNetwork: string) => ({ physicalNetwork, bridge: 'br-ex' });
+  const spec = {
+    bridgeMappings: [mapping('physnet2')],
+    nodeGroups: [
+      { name: 'a', bridgeMappings: [mapping('physnet1')] },
+      { name: 'b', bridgeMappings: [mapping('lab')] },
+    ],
+  };
+  const references = { ...world.references, ovnRef: { found: { ...resource(read('ovn-network')), spec } } };
+  const neutron = resource(read('neutron'));
+  const files = JSON.stringify(
+    objectsOf(
+      composed({ ...neutron, spec: { ...neutron.spec, bridgeMappings: undefined } as never }, { ...world, references }),
+    ),
+  );
+  expect(files).toContain('flat_networks = physnet1,physnet2,lab\\');
+  expect(files).toMatch(/network_vlan_ranges = [^\\]*\bphysnet2,lab\\/);
+});
