@@ -21,7 +21,7 @@ test("an interface that carries the node's address is taken into a bridge only w
   await change({ interface: 'eth0' });
   await cloud.until(() => (cloud.condition(OVNNetwork, 'my-cloud-ovn', 'AgentsReady')?.message ?? '').includes('eth0'));
   const message = cloud.condition(OVNNetwork, 'my-cloud-ovn', 'AgentsReady')?.message ?? '';
-  expect(message).toMatch(/interface eth0 of node node-1 carries the node's own address .* allowNodeInterface to true/);
+  expect(message).toMatch(/interface eth0 of node node-1 carries an address of the node .* allowNodeInterface to true/);
   expect(await vsctl(cloud, 'list-ports', 'br-ex')).toBe('');
 
   await change({ interface: 'eth1' });
@@ -105,4 +105,33 @@ test('tunnels begin where the group says; a node without an address there says s
   await cloud.change(OpenStackControlPlane, 'my-cloud', group(`${address.replace(/\.\d+$/, '.0')}/24`));
   await cloud.ready();
   expect(await encap()).toContain(address);
+});
+
+test('an interface that carries tunnels is not taken into a bridge', async () => {
+  const tunnelNetwork = '198.51.100.0/24';
+  const { cloud } = await readyCloud({ spec: networkOnly });
+  const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-ovn-ovs-vswitchd-'));
+  const { namespace = '', name = '' } = pod?.metadata ?? {};
+  const argv = ['ip', 'address', 'add', '198.51.100.7/24', 'dev', 'eth1'];
+  await cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace, name }, argv));
+  const change = (uplink: string) =>
+    cloud.change(OpenStackControlPlane, 'my-cloud', {
+      spec: {
+        ovnNetwork: {
+          bridgeMappings: [{ physicalNetwork: 'physnet1', bridge: 'br-ex', interface: uplink }],
+          nodeGroups: [{ name: 'chassis', tunnelNetwork }],
+        },
+      },
+    });
+  await change('eth1');
+  await cloud.until(() =>
+    (cloud.condition(OVNNetwork, 'my-cloud-ovn', 'AgentsReady')?.message ?? '').includes(
+      'interface eth1 of node node-1 carries an address of the node',
+    ),
+  );
+  expect(await vsctl(cloud, 'list-ports', 'br-ex')).toBe('');
+  await change('bond0');
+  await cloud.ready();
+  expect(await vsctl(cloud, 'get', 'open_vswitch', '.', 'external_ids:ovn-encap-ip')).toContain('198.51.100.7');
+  expect(await vsctl(cloud, 'list-ports', 'br-ex')).toBe('bond0');
 });

@@ -108,7 +108,10 @@ test('nothing is changed where one of the mappings is refused', async () => {
   const cloud = await wired(['node-1'], { interface: 'eth1' });
   await inSwitch(cloud, 'node-1', 'ovs-vsctl', 'add-br', 'br-own', '--', 'add-port', 'br-own', 'bond1');
   const refused: [object[], RegExp][] = [
-    [[{ interface: 'bond0' }, { bridge: 'br-two', interface: 'eth0' }], /eth0 of node node-1 carries the node's own/],
+    [
+      [{ interface: 'bond0' }, { bridge: 'br-two', interface: 'eth0' }],
+      /eth0 of node node-1 carries an address of the node/,
+    ],
     [
       [{ interface: 'bond0' }, { bridge: 'br-two', interface: 'bond1' }],
       /bond1 of node node-1 is a port of bridge br-own/,

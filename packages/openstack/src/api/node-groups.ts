@@ -31,7 +31,7 @@ export const bridgeMappings = (what: string) =>
         },
       ),
       allowNodeInterface: bool(
-        "Whether the interface may be the one that carries the node's own address or default route. Open vSwitch takes it away from the node, which is cut off unless somebody has seen to another way.",
+        'Whether the interface may carry an address of the node or its default route. Open vSwitch takes it away from the node, which is cut off unless somebody has seen to another way.',
         { fallback: false },
       ),
     }),

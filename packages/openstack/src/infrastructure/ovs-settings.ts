@@ -11,9 +11,13 @@ until [ -n "$datapath" ]; do
   datapath=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type | tr -d '"') || true
   if [ -z "$datapath" ]; then sleep 1; fi
 done
-# Open vSwitch takes an interface away from the node: what carries the node's address, or lies below that (a bond's
-# members, a VLAN's device), would cut it off.
-carriers=$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2)
+# Open vSwitch takes an interface away from the node: what carries an address of it, such as that of tunnels or storage,
+# or lies below that (a bond's members, a VLAN's device), would cut it off. Addresses that routers of a network hand out
+# (IPv6) do not count.
+carriers="$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2) $(ip -oneline address show scope global permanent | cut -d ' ' -f 2)"
+if [ -n "\${TUNNEL_NETWORK:-}" ]; then
+  carriers="$carriers $(ip -oneline address show to "$TUNNEL_NETWORK" | cut -d ' ' -f 2)"
+fi
 previous=
 for word in $(ip route show default) $(ip -6 route show default); do
   if [ "$previous" = dev ]; then carriers="$carriers $word"; fi
@@ -82,7 +86,7 @@ const checks = `while read -r network bridge interface own; do
     refuse "node $NODE_NAME has no interface $interface, which physicalNetwork $network names for bridge $bridge: name one that every node of the group has (ip link), or give this node a group of its own"
   fi
   if [ "$own" != own ] && carries "$interface"; then
-    refuse "interface $interface of node $NODE_NAME carries the node's own address or its default route, and would cut it off: name another one, or set allowNodeInterface to true"
+    refuse "interface $interface of node $NODE_NAME carries an address of the node or its default route, and would cut it off: name another one, or set allowNodeInterface to true"
   fi
   if [ -n "$current" ]; then
     uplink=$(ovs-vsctl --timeout=30 --if-exists get port "$interface" external_ids:openstack-uplink | tr -d '"')

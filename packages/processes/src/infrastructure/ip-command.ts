@@ -4,16 +4,19 @@ import { command, notModelled } from '../program-support.ts';
 
 /**
  * `ip` of iproute2, as far as scripts ask it which interface carries an address, and which one the default route: every
- * machine here has one, `eth0`, with a network of 24 bits. Devices of the node come and go with `link add` and `link delete`.
+ * machine here has `eth0`, with a network of 24 bits. Devices of the node come and go with `link add` and `link delete`,
+ * further addresses come with `address add`.
  */
 export const ip: Program = command((process) => {
   const words = process.argv.slice(1).filter((word) => !['-oneline', '-o', '-4'].includes(word));
   const text = words.join(' ');
   const [, prefix] = /^(?:address|addr) show to (\S+)$/.exec(text) ?? [];
   if (prefix !== undefined) {
-    if (contains(prefix, process.pod.ip)) process.stdout(`2: eth0    inet ${process.pod.ip}/24 scope global eth0\n`);
-    return 0;
+    return show(process, linesOf(addressesOf(process).filter(([, address]) => contains(prefix, withoutBits(address)))));
   }
+  if (text === 'address show scope global permanent') return show(process, linesOf(addressesOf(process)));
+  const [, added = '', to = ''] = /^address add (\S+) dev (\S+)$/.exec(text) ?? [];
+  if (to !== '') return addAddress(process, added, to);
   if (text === 'route show default') return show(process, `default via ${gatewayOf(process.pod.ip)} dev eth0\n`);
   if (text === '-6 route show default') return 0;
   const [, verb, device = ''] = /^link (add|delete) (\S+)(?: type (?:bond|dummy))?$/.exec(text) ?? [];
@@ -36,6 +39,40 @@ function changeLink(process: Process, verb: string, path: string, device: string
     return refused('RTNETLINK answers: Operation not permitted');
   }
   return 0;
+}
+
+const devices = '/sys/class/net';
+
+/** Where the model keeps the addresses of a device, which the kernel shows in no file. */
+const addressFile = (device: string) => `${devices}/${device}/.addresses`;
+
+type Address = readonly [device: string, address: string];
+
+function addressesOf({ files, pod }: Process): Address[] {
+  const added = (device: string) =>
+    files.exists(addressFile(device)) ? files.read(addressFile(device)).split('\n') : [];
+  const more = files.list(devices).flatMap((device) => added(device).map((address): Address => [device, address]));
+  return [['eth0', `${pod.ip}/24`], ...more];
+}
+
+function addAddress(process: Process, address: string, device: string): number {
+  if (!process.files.exists(`${devices}/${device}`)) {
+    process.stderr(`Cannot find device "${device}"\n`);
+    return 1;
+  }
+  const before = addressesOf(process).flatMap(([of, one]) => (of === device && of !== 'eth0' ? [one] : []));
+  process.files.write(addressFile(device), [...before, address].join('\n'));
+  return 0;
+}
+
+function linesOf(addresses: readonly Address[]): string {
+  return addresses
+    .map(([device, address], at) => `${at + 2}: ${device}    inet ${address} scope global ${device}\n`)
+    .join('');
+}
+
+function withoutBits(address: string): string {
+  return address.replace(/\/.*/, '');
 }
 
 function show(process: Process, text: string): number {
