@@ -140,7 +140,7 @@ describe('credentials of node agents on three nodes are issued anew', () => {
   const agents = (cloud: Cloud) =>
     cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith('my-cloud-nova-compute-'));
 
-  test('the agents are replaced one at a time', async () => {
+  test('the agents of a few nodes are replaced one at a time', async () => {
     const { cloud } = await readyCloud({ nodes });
     const before = agents(cloud).map(({ metadata }) => metadata.uid);
     let fewest = nodes.length;
@@ -151,6 +151,21 @@ describe('credentials of node agents on three nodes are issued anew', () => {
     await cloud.until(() => agents(cloud).every((pod) => !before.includes(pod.metadata.uid) && isReady(pod)));
     expect(before).toHaveLength(3);
     expect(fewest).toBe(2);
+  });
+
+  test('on many nodes the first one goes alone, and a quarter of them at once after it', async () => {
+    const eight = Array.from({ length: 8 }, (_, index) => `node-${index + 1}`);
+    const { cloud } = await readyCloud({ nodes: eight });
+    const before = agents(cloud).map(({ metadata }) => metadata.uid);
+    const away: number[] = [];
+    cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object }) => {
+      if (object.kind === 'Pod') away.push(8 - agents(cloud).filter(isReady).length);
+    });
+    await cloud.remove(Secret, 'my-cloud-nova-mq-password');
+    await cloud.until(() => agents(cloud).every((pod) => !before.includes(pod.metadata.uid) && isReady(pod)));
+    expect(before).toHaveLength(8);
+    expect(away.filter((count, index) => count !== away[index - 1]).slice(0, 4)).toEqual([0, 1, 0, 1]);
+    expect(Math.max(...away)).toBe(2);
   });
 
   test('a node on which the new agent does not come up holds back the others for two minutes only', async () => {

@@ -125,9 +125,11 @@ function nextOf(
     let chosen = 0;
     for (const { waiting, isRevoked } of candidates) {
       const away = mine.flatMap(({ since }) => (since !== undefined && holdsBack(since, isRevoked) ? [since] : []));
-      // A quarter of the nodes at once where nothing of a guest's depends on it: once one node has shown that such an
-      // agent comes up, and while every other that went has. What no node can apply stops at the first.
-      const isSafe = away.length === 0 && waiting.every((one) => isReplacedUnasked(one) && comesUp(one));
+      // A quarter of the nodes at once where nothing of a guest's depends on it, or where nobody accepts what an agent has:
+      // once one node has shown that such an agent comes up, and while every other that went has. What no node can apply
+      // stops at the first.
+      const mayJoin = (one: AgentPod) => (isReplacedUnasked(one) || credentialsDiffer(one)) && comesUp(one);
+      const isSafe = away.length === 0 && waiting.every(mayJoin);
       const most = isSafe ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
       if (away.length + chosen < most) {
         next.push(...waiting.slice(0, 1));
