@@ -95,6 +95,11 @@ const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below])
   ),
 ]);
 
+const networks = { nodeNetworks: ['10.0.0.0/16', 'fd00:1::/64'] };
+const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, OpenStackControlPlane].map((kind) =>
+  refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
+);
+
 const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].flatMap((kind) => {
   const main = kind === Glance ? 'api' : 'server';
   return [
@@ -282,6 +287,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
   ...bridges,
+  ...badNetworks,
   refused(Neutron, 'spec.externalBridge', 'own bridge', { externalBridge: 'br-int' }, { externalBridge: 'br-ex' }),
   refused(
     Neutron,

@@ -53,7 +53,7 @@ export const nodeNetworks = array(
   "Networks (CIDR) of the addresses that pods see of nodes: the broker and OVN's southbound database let in agents from there, and the cloud's own pods. Absent: everybody, because network plugins show other addresses than Kubernetes does (those of tunnels), or do not match nodes by address at all (Cilium, unless told to).",
   string('Such as 10.0.0.0/16 or fd00:1::/64.', {
     maxLength: 43,
-    pattern: '^[0-9a-fA-F:.]+/[0-9]{1,3}$',
+    rules: [rule('isCIDR(self)', 'expected a network such as 10.0.0.0/16')],
   }),
   { minItems: 1, maxItems: 32, unique: true, otherwise: 'any address' },
 );
