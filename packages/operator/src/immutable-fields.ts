@@ -1,7 +1,7 @@
 import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
 import { fieldManager } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
-import { sameFields } from './same-fields.ts';
+import { quantity, sameFields } from './same-fields.ts';
 
 /**
  * Fields of the spec that the API server never changes: an object that has to differ there is deleted without its
@@ -25,9 +25,24 @@ interface Claim {
   readonly spec: { readonly resources: { readonly requests: { readonly storage: string } } };
 }
 
+/** What a live claim asks for if that is no less than stated: it may have been enlarged by hand, and no volume shrinks. */
+function sizeOfLarger(live: StoredObject, { resources }: Claim['spec']): string | undefined {
+  const { storage } = (live['spec'] as Claim['spec']).resources.requests;
+  const [size, wanted] = [quantity(storage), quantity(resources.requests.storage)];
+  return size !== undefined && wanted !== undefined && size >= wanted ? storage : undefined;
+}
+
+/** A claim as stated, but of the size that it has live if that is larger; any other object as it is. */
+export function withLiveSize(stated: KubeObject, live: StoredObject | undefined): KubeObject {
+  if (stated.kind !== PersistentVolumeClaim.kind || live === undefined) return stated;
+  const spec = stated['spec'] as Claim['spec'];
+  const storage = sizeOfLarger(live, spec);
+  return storage === undefined ? stated : { ...stated, spec: { ...spec, resources: { requests: { storage } } } };
+}
+
 /**
- * Grows the volumes of a StatefulSet to what its templates say now, then takes the StatefulSet away from above its
- * pods. Its end wakes the resource, and the next pass creates it again.
+ * Grows the volumes of a StatefulSet that are smaller than its templates say now, then takes the StatefulSet away from
+ * above its pods. Its end wakes the resource, and the next pass creates it again.
  */
 export async function recreate(pass: Pass, stated: KubeObject, live: StoredObject): Promise<void> {
   const { volumeClaimTemplates: claims = [], replicas = 1 } = (stated['spec'] ?? {}) as {
@@ -39,8 +54,7 @@ export async function recreate(pass: Pass, stated: KubeObject, live: StoredObjec
     for (let ordinal = 0; ordinal < replicas; ordinal++) {
       const name = `${claim.metadata.name}-${live.metadata.name}-${ordinal}`;
       const volume = pass.cache.get(PersistentVolumeClaim, { namespace, name });
-      if (volume === undefined || sameFields(claim.spec.resources, (volume['spec'] as Claim['spec']).resources))
-        continue;
+      if (volume === undefined || sizeOfLarger(volume, claim.spec) !== undefined) continue;
       const patch = { metadata: { uid: volume.metadata.uid }, spec: { resources: claim.spec.resources } };
       await pass.client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', patch, {
         fieldManager,

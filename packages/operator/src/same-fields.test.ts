@@ -6,6 +6,7 @@ test.each([
   ['a changed value counts', { a: { b: 1 } }, { a: { b: 2 } }, false],
   ['a missing field counts', { a: 1 }, {}, false],
   ['quantities by value', { memory: '2048Mi', cpu: '0.1' }, { memory: '2Gi', cpu: '100m' }, true],
+  ['quantities with an exponent', { storage: '2G' }, { storage: '2e9' }, true],
   ['other quantities', { memory: '2049Mi' }, { memory: '2Gi' }, false],
   [
     'containers by name, whatever was injected',

@@ -80,8 +80,9 @@ function sameQuantities(a: string, b: string): boolean {
   return left !== undefined && left === quantity(b);
 }
 
-function quantity(text: string): number | undefined {
-  const [, number, suffix = ''] = /^([+-]?[0-9.]+)([A-Za-z]{0,2})$/.exec(text) ?? [];
+/** The value of a Kubernetes quantity such as `10Gi`, `500m` or `2e9`; undefined when it has another form. */
+export function quantity(text: string): number | undefined {
+  const [, number, suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]{0,2})$/.exec(text) ?? [];
   const factor = suffixes[suffix];
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }

@@ -25,7 +25,7 @@ import {
 import { isAutoscaled, leavingReplicas, withoutReplicas } from './autoscalers.ts';
 import { ContendedObjectError } from './contention.ts';
 import type { DigestKey } from './digest-key.ts';
-import { mustBeRecreated, recreate } from './immutable-fields.ts';
+import { mustBeRecreated, recreate, withLiveSize } from './immutable-fields.ts';
 import { keepJob } from './jobs.ts';
 import { ownershipOf } from './ownership.ts';
 import { type Pass, readLive } from './pass.ts';
@@ -57,9 +57,10 @@ export async function write(
 }
 
 /** Applies an object unless it is ours and live as stated. @returns the object as it is now, unless it is going */
-async function applyDifference(pass: Pass, object: KubeObject, retained: boolean): Promise<StoredObject | undefined> {
-  const { name = '', namespace = '' } = object.metadata;
-  const live = pass.cache.get(kindOf(object), { name, namespace });
+async function applyDifference(pass: Pass, stated: KubeObject, retained: boolean): Promise<StoredObject | undefined> {
+  const { name = '', namespace = '' } = stated.metadata;
+  const live = pass.cache.get(kindOf(stated), { name, namespace });
+  const object = withLiveSize(stated, live);
   // Its end wakes the resource, and the next pass makes it anew.
   if (live?.metadata.deletionTimestamp !== undefined) return undefined;
   const ownership = ownershipOf(pass.object, retained);
