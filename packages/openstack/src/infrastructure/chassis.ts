@@ -108,8 +108,11 @@ if ovsdb-client --timeout=3 list-dbs "unix:$socket" > /dev/null 2>&1; then
   echo "another Open vSwitch answers on $socket of this node (the cluster's own network?): a node can have only one" >&2
   exit 1
 fi
-if [ ! -f "$database" ]; then
-  ovsdb-tool create "$database" "$schema"
+# An empty file is what is left when the pod ends while a database is made.
+if [ ! -s "$database" ]; then
+  rm -f "$database.new"
+  ovsdb-tool create "$database.new" "$schema"
+  mv "$database.new" "$database"
 elif [ "$(ovsdb-tool needs-conversion "$database" "$schema")" = yes ]; then
   ovsdb-tool convert "$database" "$schema"
 fi

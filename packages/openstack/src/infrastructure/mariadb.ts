@@ -149,7 +149,17 @@ const escaped = String.raw`password=$(sed -z -e 's/\\/\\\\/g' -e "s/'/\\\\'/g" -
 const startScript = `# Prepares an empty volume, sets root's password, and becomes the server.
 data=/var/lib/mysql/data
 if [ ! -d "$data/mysql" ]; then
-  mariadb-install-db --datadir="$data" --skip-test-db --auth-root-authentication-method=normal
+  if [ -e "$data" ] && ! rmdir "$data"; then
+    echo "$data holds files, but no tables of the server: restore them, or delete it if there never were any" >&2
+    exit 1
+  fi
+  # Beside its place, and moved there when it is whole and on the disk: the server never starts with what is left when
+  # the pod ends before.
+  rm -rf "$data.new"
+  mariadb-install-db --datadir="$data.new" --skip-test-db --auth-root-authentication-method=normal
+  sync -f "$data.new"
+  mv "$data.new" "$data"
+  sync -f "$data"
 fi
 # Of a coordinator's log that a full disk kept from being written not even the header is there: it holds nothing, and the
 # server refuses to start with it for ever (seen live).

@@ -64,6 +64,15 @@ async function serve(process: Process): Promise<number> {
   if (unwritable !== undefined) return abort(...unwritable);
   try {
     files.write(`${datadir}/aria_log_control`, '');
+    // Words of mariadb 10.11.19 on what mariadb-install-db leaves that was killed.
+    if (files.exists(`${datadir}/mysql`) && catalogOf(process, datadir).accounts.size === 0) {
+      return abort(
+        "InnoDB: The data file './ibdata1' has the wrong space ID. It should be 0, but 0 was found",
+        'InnoDB: Plugin initialization aborted with error Data structure corruption',
+        "Plugin 'InnoDB' registration as a STORAGE ENGINE failed.",
+        'Unknown/unsupported storage engine: InnoDB',
+      );
+    }
     catalogOf(process, datadir);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;

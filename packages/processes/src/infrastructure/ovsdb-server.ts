@@ -27,8 +27,10 @@ export function createDatabase(process: Process, path: string, schema: string): 
   }
 }
 
-/** The live database of a file. @throws SystemError */
+/** The live database of a file. @throws SystemError; CommandError in ovsdb-server's words for an empty one */
 export function databaseAt(process: Process, path: string, name: OvsDatabase['name']): OvsDatabase {
+  if (process.files.exists(path) && process.files.stat(path).size === 0)
+    throw new CommandError(`ovsdb-server: ovsdb error: ${path}: cannot identify file type`);
   return process.files.attach<OvsDatabase>(path, () => ({ name, tables: new Map() }), { bytes: 64 * 1024 });
 }
 

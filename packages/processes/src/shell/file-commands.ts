@@ -256,6 +256,13 @@ const mktemp = command((process) => {
   return 0;
 });
 
+/** What is written is durable at once. */
+const sync = command((process) =>
+  forEachOperand(process, options(process, { flags: ['f'] }).operands, "error opening '%'", (_process, path) => {
+    process.files.stat(path);
+  }),
+);
+
 /** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
 const df = command((process) => {
   const line = options(process, { flags: ['k'], values: ['output'] });
@@ -283,4 +290,5 @@ export const fileCommands: Readonly<Record<string, Program>> = {
   ls,
   mktemp,
   df,
+  sync,
 };
