@@ -124,5 +124,7 @@ umask 077
 rm -f "$cookie"
 cat /etc/openstack/erlang-cookie/cookie > "$cookie"
 chmod 400 "$cookie"
+# Some container runtimes grant a billion open files, for which Erlang makes tables, others a thousand.
+ulimit -n 65536 2> /dev/null || ulimit -Sn "$(ulimit -Hn)"
 exec /usr/lib/rabbitmq/bin/rabbitmq-server
 `;
