@@ -59,8 +59,10 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
   if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithServers] === 'true'))
     return undefined;
   const wayOut = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
+  const spec = (object['spec'] ?? {}) as { deletionPolicy?: string } & Record<string, unknown>;
+  const takesData = spec.deletionPolicy === 'Delete';
   for (const { nova, unresolved } of novasOf(pass, object)) {
-    if (!mayHaveServers(pass, nova) && !hasFormerData(pass, nova)) continue;
+    if (!mayHaveServers(pass, nova) && !(takesData && hasFormerData(pass, nova))) continue;
     const title = `Nova ${nova.metadata.name}`;
     const doubt = `. ${title} may depend on it, as a reference does not resolve: ${unresolved}`;
     const hint = `${wayOut}${unresolved === undefined ? '' : doubt}`;
@@ -76,7 +78,7 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
       : `how many servers ${title} has is not known: ${found.why}. It is asked again every minute; let it answer, or ${hint}`;
     return { reason: known ? 'ServersExist' : 'ServersUnknown', message, requeueAfter: untilRecount };
   }
-  const volume = unaskedVolume(pass, object);
+  const volume = takesData && isEnabled(spec, 'nova') ? unaskedVolume(pass, object) : undefined;
   if (volume === undefined) return undefined;
   const message = `PersistentVolumeClaim ${volume.metadata.name} is of an earlier cloud, and no Nova is there yet to tell how many servers are in its database: wait for Nova, set deletionPolicy to Retain, or ${wayOut}`;
   return { reason: 'ServersUnknown', message, requeueAfter: untilRecount };
@@ -96,9 +98,7 @@ function hasFormerData(pass: Begun, nova: StoredObject): boolean {
  * asked for its servers.
  */
 function unaskedVolume(pass: Begun, object: StoredObject): StoredObject | undefined {
-  const spec = (object['spec'] ?? {}) as { deletionPolicy?: string } & Record<string, unknown>;
-  if (object.kind !== OpenStackControlPlane.kind || spec.deletionPolicy !== 'Delete') return undefined;
-  if (!isEnabled(spec, 'nova') || pass.cache.controlledBy(Nova, object).length > 0) return undefined;
+  if (object.kind !== OpenStackControlPlane.kind || pass.cache.controlledBy(Nova, object).length > 0) return undefined;
   const [found] = pass.cache.controlledBy(MariaDB, object).flatMap((one) => takenOverVolume(pass, one) ?? []);
   return found;
 }
