@@ -5,19 +5,36 @@ import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from 
 const server = { namespace: 'openstack', name: 'my-cloud-mariadb-0' };
 
 const data = '/var/lib/mysql/data';
-const isRunning = (cloud: Cloud) => (cloud.get('Pod', server.name)?.status as { phase?: string })?.phase === 'Running';
+const isRunning = (cloud: Cloud, name: string) =>
+  (cloud.get('Pod', name)?.status as { phase?: string })?.phase === 'Running';
 
-test('a pod may end at any moment while its volume is prepared for MariaDB', async () => {
+test.each([
+  ['MariaDB', server.name, 150],
+  ['RabbitMQ', 'my-cloud-rabbitmq-0', 800],
+])('a pod may end at any moment while its volume is prepared for %s', async (_kind, name, step) => {
   const cloud = await createCloud();
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(controlPlane(identityOnly)));
+  await cloud.settle(cloud.rehearsal.create(controlPlane()));
   const client = cloud.rehearsal.sandbox.client();
-  for (let step = 1; step < 8; step++) {
-    await cloud.until(() => isRunning(cloud));
-    await cloud.clock.advance(step * 150);
-    await cloud.settle(client.delete(Pod, server, { gracePeriodSeconds: 0 }));
+  for (let times = 1; times < 8; times++) {
+    await cloud.until(() => isRunning(cloud, name));
+    await cloud.clock.advance(times * step);
+    await cloud.settle(client.delete(Pod, { ...server, name }, { gracePeriodSeconds: 0 }));
   }
   await cloud.ready();
+});
+
+test('a broker that has started once keeps its data', async () => {
+  const { cloud } = await readyCloud();
+  const rabbitmq = { ...server, name: 'my-cloud-rabbitmq-0' };
+  const users = async () =>
+    (await cloud.settle(cloud.rehearsal.sandbox.pods.exec(rabbitmq, ['rabbitmqctl', '-q', 'list_users']))).stdout;
+  const before = await users();
+  expect(before).toContain('nova');
+  await cloud.remove(Pod, rabbitmq.name);
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect(await users()).toBe(before);
 });
 
 test.each([
@@ -28,7 +45,7 @@ test.each([
   const { pods } = cloud.rehearsal.sandbox;
   expect(await cloud.settle(pods.exec(server, ['sh', '-c', change]))).toMatchObject({ code: 0 });
   await cloud.remove(Pod, server.name);
-  await cloud.until(() => isRunning(cloud) && pods.logs(server).includes(says));
+  await cloud.until(() => isRunning(cloud, server.name) && pods.logs(server).includes(says));
 });
 
 test.each([

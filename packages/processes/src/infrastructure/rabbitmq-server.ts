@@ -51,12 +51,15 @@ async function runNode(process: Process): Promise<number> {
   if (!(await pause(process, startTimes.rabbitmq.erlang))) return 0;
   demandName(process, settings);
   if (!(await pause(process, startTimes.rabbitmq.prelaunch))) return 0;
+  const begun = process.files.exists(`${settings.dataDirectory}/schema.DAT`);
   const state = openData(process, settings);
   log(
     `[info] <0.254.0> Starting RabbitMQ 4.0.5 on Erlang 27.3\n[info] <0.254.0>  node           : ${settings.nodeName}`,
   );
+  if (begun && !state.initialized) return await missTables(process, log);
+  if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
   initialize(process, settings, state, log);
-  if (!(await pause(process, startTimes.rabbitmq.boot))) return 0;
+  if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
   const broker = new Broker(state, { loopbackUsers: loopbackUsers(settings), log });
   const listeners: Listener[] = [];
   try {
@@ -96,6 +99,18 @@ async function runNode(process: Process): Promise<number> {
   for (const listener of listeners) listener.close();
   await new Promise<void>((resolve) => process.clock.after(500, () => resolve()));
   return 0;
+}
+
+/** What becomes of a node whose first start ended before it had made all of its tables (RabbitMQ 3.10.8, run for this). */
+async function missTables(process: Process, log: (text: string) => void): Promise<number> {
+  for (let left = 9; left >= 0; left--) {
+    log(`[info] <0.223.0> Waiting for Mnesia tables for 30000 ms, ${left} retries left`);
+    if (!(await pause(process, 30_000))) return 0;
+    log('[warning] <0.223.0> Error while waiting for Mnesia tables: {timeout_waiting_for_tables,...}');
+  }
+  throw new CommandError(
+    'BOOT FAILED\n===========\nError during startup: {error,{schema_integrity_check_failed,[{table_missing,rabbit_vhost},...]}}',
+  );
 }
 
 function nodeCall(state: BrokerState, cookie: string, request: NodeRequest): Promise<unknown> {
