@@ -138,3 +138,23 @@ test('a pod that a user of the namespace makes does not stand for the one that c
   expect(planted && conditionOf(planted, 'Ready')?.status).toBe('True');
   expect(claimantOf(cloud)).toBeUndefined();
 });
+
+test('a pod of somebody else does not keep a released node from anybody', async () => {
+  const cloud = await withDisk();
+  const client = cloud.rehearsal.sandbox.client();
+  await removed(cloud, 'first');
+  const labels = {
+    'app.kubernetes.io/managed-by': 'openstack-operator',
+    'app.kubernetes.io/component': 'node-cleaning',
+  };
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'in-the-way', namespace: 'default', labels },
+    spec: { nodeName: 'node-1', containers: [{ name: 'a', image: 'nova-libvirt', command: ['sleep', '6000'] }] },
+  };
+  await cloud.settle(client.create(Pod, pod));
+  await cloud.clock.advance(60_000);
+  await claimed(cloud, 'first');
+  expect(await diskOf(cloud)).toBe('disk');
+});

@@ -95,13 +95,15 @@ export function gather(
 /** Fields that lead to where a resource has accounts. */
 const accountFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
 
-/** Other resources of the same kind in the namespace that are not being deleted. */
+/** Other resources of the same kind in the namespace, on a server of this one's, that are not being deleted. */
 function twinsOf(pass: Begun, references: readonly ReferenceField[]): Twin[] {
   const { cache, object: resource } = pass;
   const { namespace = '', uid } = resource.metadata;
   const fields = accountFields.filter((field) => references.includes(field));
   if (fields.length === 0) return [];
   const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  const servers = fields.map((field) => [field, serverBy(pass, field)] as const);
+  const mine = new Map(servers.map(([field, serverOf]) => [field, serverOf(resource)]));
   return cache
     .list(kindOf(resource), { namespace })
     .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
@@ -109,17 +111,28 @@ function twinsOf(pass: Begun, references: readonly ReferenceField[]): Twin[] {
       kind: other.kind,
       name: other.metadata.name,
       spec: (other['spec'] ?? {}) as ServiceSpec,
-      shared: fields.filter((field) => serverOf(pass, field, other) === serverOf(pass, field, resource)),
+      shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
       isOlder: age(other) < age(resource),
-    }));
+    }))
+    .filter(({ shared }) => shared.length > 0);
 }
 
-/** The server that a field leads to, as a text to compare; what does not resolve is nobody else's. */
-function serverOf(pass: Begun, field: ReferenceField, resource: StoredObject): string {
-  const { external } = ((resource['spec'] ?? {}) as Record<string, { external?: object } | undefined>)[field] ?? {};
-  if (external !== undefined) return JSON.stringify({ ...external, secretName: '' });
-  const resolved = resolve(pass, field, resource);
-  return 'found' in resolved ? (resolved.found.metadata.uid ?? '') : `unresolved, of ${resource.metadata.name}`;
+/**
+ * Gives the server that a field of a resource leads to, as a text to compare; what does not resolve is nobody else's. A
+ * namespace may have thousands of resources: it is listed once.
+ */
+function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: StoredObject) => string {
+  const kind = referenceKinds[field];
+  const { namespace = '' } = object.metadata;
+  const candidates = cache.list(kind, { namespace });
+  const only = candidates.length === 1 ? candidates[0] : undefined;
+  return (resource) => {
+    const spec = (resource['spec'] ?? {}) as Record<string, { name?: string; external?: object } | undefined>;
+    const { name, external } = spec[field] ?? {};
+    if (external !== undefined) return JSON.stringify({ ...external, secretName: '' });
+    const found = name === undefined ? only : cache.get(kind, { namespace, name });
+    return found?.metadata.uid ?? `unresolved, of ${resource.metadata.name}`;
+  };
 }
 
 /** Name -> keys of the data, sorted. */
@@ -127,6 +140,9 @@ function keysOf(objects: readonly StoredObject[]): Record<string, readonly strin
   const keys = ({ data, binaryData }: StoredObject) => Object.keys({ ...(data as object), ...(binaryData as object) });
   return Object.fromEntries(objects.map((object) => [object.metadata.name, keys(object).sort()]));
 }
+
+/** Resources that a message names, of those that a reference may mean. */
+const mostNamed = 10;
 
 /** The resource that a field refers to: the named one, or the only one in the namespace. */
 export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved {
@@ -142,7 +158,8 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
   const candidates = pass.cache.list(kind, { namespace });
   const [only] = candidates;
   if (only !== undefined && candidates.length === 1) return { found: only };
-  const names = candidates.map((candidate) => candidate.metadata.name).join(', ');
+  const some = candidates.slice(0, mostNamed).map((candidate) => candidate.metadata.name);
+  const names = [...some, ...(candidates.length > mostNamed ? ['...'] : [])].join(', ');
   return {
     missing:
       candidates.length === 0

@@ -135,3 +135,23 @@ test('what was said before the newest pod of a workload was made is outdated', a
   expect((await read()).words.size).toBe(0);
   expect(asked).toHaveLength(2);
 });
+
+test('of many workloads without pods some are asked about in one reconcile, and the next soon after', async () => {
+  const { clock, asked, world, read } = setUp({ answer: async () => [{ metadata: {}, message: 'exceeded quota' }] });
+  world.pods = [];
+  world.workloads = Array.from({ length: 12 }, (_, index) => ({
+    kind: 'Job',
+    metadata: { name: `job-${index}`, namespace: 'ns', uid: `job-${index}` },
+  }));
+  await read();
+  await clock.advance(20_000);
+  const told: number[] = [];
+  for (let times = 0; times < 3; times++) {
+    const { words: found, requeueAfter } = await read();
+    told.push(found.size);
+    expect(requeueAfter).toBe(times < 2 ? 2000 : 126_000);
+    await clock.advance(2000);
+  }
+  expect(told).toEqual([5, 10, 12]);
+  expect(asked).toHaveLength(12);
+});

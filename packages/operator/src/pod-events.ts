@@ -47,6 +47,9 @@ interface Looked {
 const looksAt = { FailedMount: [20_000, 150_000], FailedCreate: [20_000, 150_000, 1_200_000] };
 /** Pods of one resource that are asked about in one reconcile: one of them is enough to say why. */
 const mostPods = 3;
+/** Workloads of one resource that are asked about in one reconcile, and milliseconds until the next of them are. */
+const mostWorkloads = 5;
+const nextWorkloads = 2000;
 /** Events of one object that are read. */
 const mostEvents = 20;
 
@@ -66,6 +69,7 @@ export class PodEventReader {
     const looked = new Map<string, Looked>();
     const words = new Map<string, string>();
     let pods = 0;
+    let workloads = 0;
     let next = Number.POSITIVE_INFINITY;
     for (const waiting of [...workloadsWithout(context), ...unmountedPods(context, service)]) {
       const { uid } = waiting.object.metadata;
@@ -79,13 +83,14 @@ export class PodEventReader {
       const moments = looksAt[waiting.reason];
       const due = moments.findLast((moment) => since + moment <= now);
       const asks = due !== undefined && (at === undefined || at < since + due);
-      if (asks && (waiting.reason === 'FailedCreate' || pods++ < mostPods))
+      if (asks && (waiting.reason === 'FailedCreate' ? workloads++ < mostWorkloads : pods++ < mostPods))
         last = { ...last, at: now, words: (await lastFailure(context, waiting)) ?? last.words };
       looked.set(uid, last);
       if (last.words !== undefined) words.set(uid, last.words);
       const coming = moments.find((moment) => since + moment > now);
       if (coming !== undefined) next = Math.min(next, since + coming - now);
     }
+    if (workloads > mostWorkloads) next = Math.min(next, nextWorkloads);
     if (looked.size === 0) this.forget(key);
     else this.#looked.set(key, looked);
     return { words, requeueAfter: Number.isFinite(next) ? next : undefined };

@@ -179,9 +179,9 @@ function whyNotCleaned(pass: Begun, pod: StoredObject | undefined): string | und
 /** An agent of the cloud that has let a node go, or what was to clean it for whomever, which is still there. */
 function agentOn({ cache }: Begun, node: StoredObject, from: string): StoredObject | undefined {
   const [namespace = ''] = from.split('/');
-  const agents = cache.list(Pod, { namespace }).filter(isOfHost);
   const labelSelector = { matchLabels: { 'app.kubernetes.io/component': nodeCleaning } };
-  return [...agents, ...cache.list(Pod, { labelSelector })].find((pod) => isOn(pod, node));
+  const pods = [...cache.list(Pod, { namespace }), ...cache.list(Pod, { labelSelector })];
+  return pods.find((pod) => isOn(pod, node) && isOfHost(pod));
 }
 
 function isOn(pod: StoredObject, { metadata: { name } }: StoredObject): boolean {
