@@ -59,7 +59,7 @@ test('an uplink follows its mapping to another bridge and goes with it; ports of
   expect(await vsctl(cloud, 'list-ports', 'br-ex')).toBe('eth7');
 });
 
-test('nodes without a mapping of their own get no bridge that ends nowhere, and are no gateways', async () => {
+test('nodes without a mapping of their own get no bridge that ends nowhere', async () => {
   const on = (node: string) => ({ 'kubernetes.io/hostname': node });
   const wired = [{ physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' }];
   const nodeGroups = [
@@ -84,7 +84,6 @@ test('nodes without a mapping of their own get no bridge that ends nowhere, and 
   expect(await told('node-1', 'ovn-bridge-mappings')).toBe('"physnet1:br-ex"');
   expect(await told('node-1', 'ovn-cms-options')).toBe('"enable-chassis-as-gw"');
   expect(await told('node-2', 'ovn-bridge-mappings')).toBe('');
-  expect(await told('node-2', 'ovn-cms-options')).toBe('');
 });
 
 test('tunnels begin where the group says; a node without an address there says so', async () => {

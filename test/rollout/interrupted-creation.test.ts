@@ -1,6 +1,6 @@
 import { Pod } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, isReady, readyCloud } from './cloud.ts';
 
 const server = { namespace: 'openstack', name: 'my-cloud-mariadb-0' };
 
@@ -51,14 +51,16 @@ test.each([
 test.each([
   ['of Open vSwitch', 'ovn-ovsdb-server', '/var/lib/openvswitch/conf.db'],
   ["of OVN's northbound side", 'ovn-nb-db', '/var/lib/ovn/data/ovnnb_db.db'],
-])('a database %s of which only an empty file was made is made anew', async (_title, component, file) => {
+])('a database %s that is an empty file is not taken for a new one', async (_title, component, file) => {
   const { cloud } = await readyCloud();
-  const name = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`my-cloud-${component}`))?.metadata
-    .name as string;
+  const { pods } = cloud.rehearsal.sandbox;
+  const live = () => cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`my-cloud-${component}`));
+  const name = live()?.metadata.name ?? '';
   const empty = ['sh', '-c', `rm ${file}; touch ${file}`];
-  const emptied = cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name }, empty);
-  expect(await cloud.settle(emptied)).toMatchObject({ code: 0 });
+  expect(await cloud.settle(pods.exec({ namespace: 'openstack', name }, empty))).toMatchObject({ code: 0 });
   await cloud.remove(Pod, name);
-  await cloud.clock.advance(60_000);
-  await cloud.ready();
+  await cloud.clock.advance(120_000);
+  const pod = live();
+  expect(pod !== undefined && isReady(pod)).toBe(false);
+  expect(pods.logs({ namespace: 'openstack', name: pod?.metadata.name ?? '' })).toContain('cannot identify file type');
 });

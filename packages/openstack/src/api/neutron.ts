@@ -69,7 +69,7 @@ export const Neutron = defineApi({
         { fallback: 'br-ex' },
       ),
       bridgeMappings: bridgeMappings(
-        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge, or none if that is absent too and a node group has mappings.',
+        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge, or none if that is absent too and a node group maps physnet1 or br-ex.',
       ),
       networkTypes: array(
         'Types that networks of projects may have; the first one is taken when none is asked for.',

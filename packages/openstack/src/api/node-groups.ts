@@ -53,7 +53,7 @@ export const bridgeMappings = (what: string) =>
 
 /** Whether the nodes of a group are gateways. */
 export const gateway = bool('Whether routers may send traffic to the outside through its nodes.', {
-  otherwise: 'true if one of its bridgeMappings has an interface, or if those of no group have one',
+  otherwise: 'true, unless one of its bridgeMappings has no interface and another group names one for that network',
 });
 
 /** Taints that nodes of a group may have when they are claimed. */

@@ -164,6 +164,8 @@ describe('nodes', () => {
     expect(bridges({ nova: { nodeGroups }, neutron: { externalBridge: 'br-ex' } })).toEqual(standard);
     expect(bridges({ nova: { nodeGroups }, neutron: { bridgeMappings: standard } })).toEqual(standard);
     expect(bridges({ nova: { nodeGroups: [{ name: 'a', bridgeMappings: [] }, { name: 'b' }] } })).toEqual(standard);
+    const other = [{ physicalNetwork: 'physnet2', bridge: 'br-two', interface: 'eth2' }];
+    expect(bridges({ nova: { nodeGroups: [{ name: 'a' }, { name: 'b', bridgeMappings: other }] } })).toEqual(standard);
   });
 });
 

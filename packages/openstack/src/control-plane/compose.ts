@@ -1,5 +1,6 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { Neutron } from '../api/neutron.ts';
+import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Nova } from '../api/nova.ts';
 import type { OVNNetwork } from '../api/ovn-network.ts';
 import { type Composition, unknownRelease } from '../engine/compose.ts';
@@ -137,11 +138,15 @@ function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<stri
     ),
     ...(ovnNetwork.nodeGroups ?? []),
   ];
-  // Nobody states the default: beside groups with uplinks it would be a bridge of the others that ends nowhere.
+  // Nobody states the default: where a group maps its network, it would be a bridge of the others that ends nowhere.
   const isDefault = neutron.bridgeMappings === undefined && neutron.externalBridge === undefined;
-  const isReplaced = isDefault && groups.some(({ bridgeMappings = [] }) => bridgeMappings.length > 0);
+  const bridges = bridgesOf(neutron);
+  const isSame = (one: BridgeMapping, other: BridgeMapping) =>
+    one.physicalNetwork === other.physicalNetwork || one.bridge === other.bridge;
+  const stated = groups.flatMap(({ bridgeMappings = [] }) => bridgeMappings);
+  const isReplaced = isDefault && stated.some((one) => bridges.some((other) => isSame(one, other)));
   return {
-    bridgeMappings: ovnNetwork.bridgeMappings ?? (isReplaced ? undefined : bridgesOf(neutron)),
+    bridgeMappings: ovnNetwork.bridgeMappings ?? (isReplaced ? undefined : bridges),
     nodeGroups: nova.nodeGroups === undefined && ovnNetwork.nodeGroups === undefined ? undefined : groups,
   };
 }

@@ -29,12 +29,29 @@ function gateways(spec: object): Record<string, boolean> {
 
 const plain = { physicalNetwork: 'physnet1', bridge: 'br-ex' };
 const wired = { ...plain, interface: 'eth1' };
+const other = { physicalNetwork: 'physnet2', bridge: 'br-two', interface: 'eth2' };
 
 test.each<[string, object, Record<string, boolean>]>([
   [
     'one group has an uplink',
     { nodeGroups: [{ name: 'a', bridgeMappings: [wired] }, { name: 'b' }] },
-    { a: true, b: false },
+    { a: true, b: true },
+  ],
+  [
+    'another network has an uplink in the other group',
+    { bridgeMappings: [plain], nodeGroups: [{ name: 'a' }, { name: 'b', bridgeMappings: [other] }] },
+    { a: true, b: true },
+  ],
+  [
+    'one of the networks of a group has an uplink elsewhere',
+    {
+      bridgeMappings: [plain],
+      nodeGroups: [
+        { name: 'a', bridgeMappings: [plain, other] },
+        { name: 'b', bridgeMappings: [wired] },
+      ],
+    },
+    { a: false, b: true },
   ],
   [
     'the other one has a bridge that ends nowhere',
@@ -42,9 +59,9 @@ test.each<[string, object, Record<string, boolean>]>([
     { a: true, b: false },
   ],
   [
-    'the uplink is that of all but one',
+    'the uplink is that of all but one, which has no bridge',
     { bridgeMappings: [wired], nodeGroups: [{ name: 'a' }, { name: 'b', bridgeMappings: [] }] },
-    { a: true, b: false },
+    { a: true, b: true },
   ],
   [
     'nobody names an interface: uplinks may have been put in by hand',

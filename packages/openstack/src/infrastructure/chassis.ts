@@ -1,3 +1,4 @@
+import type { BridgeMapping } from '../api/node-groups.ts';
 import type { ChassisGroup, OVNNetwork } from '../api/ovn-network.ts';
 import type { Context } from '../engine/context.ts';
 import { cloudLabel, serviceHost } from '../engine/names.ts';
@@ -63,11 +64,13 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
   const stated: readonly ChassisGroup[] = spec.nodeGroups ?? [];
   const groups = stated.length > 0 ? stated : [{ name: 'default' }];
   const bridgesOf = ({ bridgeMappings }: ChassisGroup) => bridgeMappings ?? spec.bridgeMappings ?? [];
-  const hasUplink = (group: ChassisGroup) => bridgesOf(group).some((mapping) => mapping.interface !== undefined);
-  // Where no group names an uplink, somebody may have put them into the bridges by hand.
-  const byHand = !groups.some(hasUplink);
+  const wired = new Set(
+    groups.flatMap(bridgesOf).flatMap((mapping) => (mapping.interface === undefined ? [] : [mapping.physicalNetwork])),
+  );
+  // Where no group names an uplink of a network, somebody may have put them into the bridges by hand.
+  const endsNowhere = (mapping: BridgeMapping) => mapping.interface === undefined && wired.has(mapping.physicalNetwork);
   const components = groups.map((group): [string, Component] => {
-    const { gateway = byHand || hasUplink(group), tunnelNetwork } = group;
+    const { gateway = !bridgesOf(group).some(endsNowhere), tunnelNetwork } = group;
     const { suffix, nodes } = agentsOf(group.name);
     const env: Record<string, Variable> = {
       NODE_NAME: { field: 'spec.nodeName' },
@@ -108,8 +111,9 @@ if ovsdb-client --timeout=3 list-dbs "unix:$socket" > /dev/null 2>&1; then
   echo "another Open vSwitch answers on $socket of this node (the cluster's own network?): a node can have only one" >&2
   exit 1
 fi
-# An empty file is what is left when the pod ends while a database is made.
-if [ ! -s "$database" ]; then
+# Made beside its place: what is left when the pod ends meanwhile is no database. An empty one is not made anew, as it may
+# be what is left of one that was full.
+if [ ! -f "$database" ]; then
   rm -f "$database.new"
   ovsdb-tool create "$database.new" "$schema"
   mv "$database.new" "$database"

@@ -52,20 +52,19 @@ function database(
 ): Component {
   const { schema, port, raftPort, reachable } = options;
   const name = `${schema}-db`;
-  const file = `/var/lib/ovn/data/ovn${schema}_db.db`;
   const socket = `/run/ovn/ovn${schema}_db.sock`;
   return {
     workload: 'StatefulSet',
     image: `ovn-${schema}-db-server`,
     runs: {
-      script: startDatabase(schema, { port, file, socket }),
+      script: startDatabase(schema, { port, socket }),
       arguments: [
         `--db-${schema}-addr=0.0.0.0`,
         `--db-${schema}-port=${port}`,
         `--db-${schema}-create-insecure-remote=yes`,
         `--db-${schema}-cluster-local-addr=$(POD_NAME).${host(name)}.${surroundings.clusterDomain}`,
         `--db-${schema}-cluster-local-port=${raftPort}`,
-        `--db-${schema}-file=${file}`,
+        `--db-${schema}-file=/var/lib/ovn/data/ovn${schema}_db.db`,
         `--db-${schema}-sock=${socket}`,
         `--db-${schema}-pidfile=/run/ovn/ovn${schema}_db.pid`,
         `--ovn-${schema}-log=-vconsole:info -vfile:off -vsyslog:off`,
@@ -102,14 +101,9 @@ function database(
  * that is busy for longer would be made busier by all who come back. To a server a remote is its name: the row is about
  * the one that ovn-ctl gives it, which serves from the first moment.
  */
-function startDatabase(
-  schema: 'nb' | 'sb',
-  { port, file, socket }: { port: number; file: string; socket: string },
-): string {
+function startDatabase(schema: 'nb' | 'sb', { port, socket }: { port: number; socket: string }): string {
   const northd = schema === 'nb' ? ` -- set nb_global . options:northd_probe_interval=${inactivityProbe}` : '';
   return `# One of OVN's databases, and how long its clients may be silent.
-# An empty file is what is left when the pod ends while ovn-ctl makes the database; ovn-ctl takes it for one.
-[ -s ${file} ] || rm -f ${file}
 until [ -S ${socket} ] && ovn-${schema}ctl --timeout=10 --no-leader-only --db=unix:${socket} \\
   --inactivity-probe=${inactivityProbe} set-connection ptcp:${port}:0.0.0.0${northd}; do sleep 1; done &
 exec /usr/share/ovn/scripts/ovn-ctl "$@"

@@ -11,10 +11,11 @@ until [ -n "$datapath" ]; do
   datapath=$(ovs-vsctl --timeout=5 --no-wait --if-exists get open_vswitch . external_ids:ovn-bridge-datapath-type | tr -d '"') || true
   if [ -z "$datapath" ]; then sleep 1; fi
 done
-# Open vSwitch takes an interface away from the node: what carries an address of it, such as that of tunnels or storage,
-# or lies below that (a bond's members, a VLAN's device), would cut it off. Addresses that routers of a network hand out
-# (IPv6) do not count.
-carriers="$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2) $(ip -oneline address show scope global permanent | cut -d ' ' -f 2)"
+# Open vSwitch takes an interface away from the node: what carries the node's address, or lies below that (a bond's
+# members, a VLAN's device), would cut it off. So would what carries another address, such as that of storage; those that
+# routers of a network hand out (IPv6) do not count.
+carriers=$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2)
+addressed="$(ip -oneline -4 address show scope global | cut -d ' ' -f 2) $(ip -oneline -6 address show scope global permanent | cut -d ' ' -f 2)"
 if [ -n "\${TUNNEL_NETWORK:-}" ]; then
   carriers="$carriers $(ip -oneline address show to "$TUNNEL_NETWORK" | cut -d ' ' -f 2)"
 fi
@@ -26,6 +27,9 @@ done
 carries() {
   for device in $carriers; do
     if [ "$1" = "$device" ] || [ -e "/sys/class/net/$device/lower_$1" ]; then return 0; fi
+  done
+  for device in $addressed; do
+    if [ "$1" = "$device" ]; then return 0; fi
   done
   return 1
 }

@@ -14,7 +14,8 @@ export const ip: Program = command((process) => {
   if (prefix !== undefined) {
     return show(process, linesOf(addressesOf(process).filter(([, address]) => contains(prefix, withoutBits(address)))));
   }
-  if (text === 'address show scope global permanent') return show(process, linesOf(addressesOf(process)));
+  if (text === '-6 address show scope global permanent') return 0;
+  if (text === 'address show scope global') return show(process, linesOf(addressesOf(process)));
   const [, added = '', to = ''] = /^address add (\S+) dev (\S+)$/.exec(text) ?? [];
   if (to !== '') return addAddress(process, added, to);
   if (text === 'route show default') return show(process, `default via ${gatewayOf(process.pod.ip)} dev eth0\n`);
