@@ -65,11 +65,12 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function list<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
-    const { namespace, signal, ...query } = options;
+    const { namespace, signal, mostBytes, ...query } = options;
     const answer = await send<ObjectList<T> & { items: StoredObject<T>[] | null }>({
       method: 'GET',
       path: collectionPath(kind, namespace) + queryString(query),
       signal,
+      mostBytes,
     });
     const typeMeta = { apiVersion: apiVersionOf(kind), kind: kind.kind };
     return {

@@ -35,6 +35,8 @@ export interface ExchangeOptions {
 /** One request of the client. */
 export interface ApiRequest extends HttpRequest {
   readonly signal?: AbortSignal | undefined;
+  /** Bytes of an answer in JSON; a longer one is an error. */
+  readonly mostBytes?: number | undefined;
   /** Asked before every attempt. */
   readonly permit?: (() => void) | undefined;
 }
@@ -115,7 +117,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
         const deadline = { clock, ms: options.requestTimeout, reason: timeout };
         using scope = abortScope({ parents: [request.signal], deadline });
         const response = await attempt(request, credentials, scope.signal);
-        return parseJson(await readText(response.body));
+        return parseJson(await readText(response.body, request.mostBytes));
       }),
 
     async *stream(request) {

@@ -1,8 +1,19 @@
-/** The whole body as text. Bytes that are no UTF-8 become U+FFFD. */
-export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+/**
+ * The whole body as text. Bytes that are no UTF-8 become U+FFFD.
+ * @throws Error when it has more than `mostBytes`; the rest of it is not read
+ */
+export async function readText(
+  body: AsyncIterable<Uint8Array>,
+  mostBytes: number = Number.POSITIVE_INFINITY,
+): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
-  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes, and is not read`);
+    text += decoder.decode(chunk, { stream: true });
+  }
   return text + decoder.decode();
 }
 

@@ -63,7 +63,7 @@ test('the events of a pod that waits are read by its uid, bounded, in its namesp
   await clock.advance(20_000);
   expect(await read()).toEqual({ words: new Map([['p1', words]]), requeueAfter: 130_000 });
   expect(asked).toMatchObject([
-    { namespace: 'ns', fieldSelector: 'involvedObject.uid=p1,reason=FailedMount', limit: 20 },
+    { namespace: 'ns', fieldSelector: 'involvedObject.uid=p1,reason=FailedMount', limit: 10 },
   ]);
 });
 
@@ -117,7 +117,7 @@ test.each([
   await clock.advance(20_000);
   const words = new Map([['w1', 'Error creating: no']]);
   for (let i = 0; i < 5; i++) expect(await read()).toEqual({ words, requeueAfter: 130_000 });
-  expect(asked).toMatchObject([{ fieldSelector: 'involvedObject.uid=w1,reason=FailedCreate', limit: 20 }]);
+  expect(asked).toMatchObject([{ fieldSelector: 'involvedObject.uid=w1,reason=FailedCreate', limit: 10 }]);
   world.workloads = [workload(kind, spec, { ...lacks, ...has })];
   expect(await read()).toEqual({ words: new Map(), requeueAfter: undefined });
 });
@@ -154,4 +154,13 @@ test('of many workloads without pods some are asked about in one reconcile, and 
   }
   expect(told).toEqual([5, 10, 12]);
   expect(asked).toHaveLength(12);
+});
+
+test('of a long message its beginning is kept, and a long answer is not read', async () => {
+  const { clock, asked, read } = setUp({
+    answer: async () => [{ metadata: {}, message: `no ${'<'.repeat(100_000)}` }],
+  });
+  await clock.advance(20_000);
+  expect((await read()).words.get('p1')).toBe(`no ${'<'.repeat(1021)}`);
+  expect(asked).toMatchObject([{ mostBytes: 2 ** 20 }]);
 });

@@ -50,8 +50,12 @@ const mostPods = 3;
 /** Workloads of one resource that are asked about in one reconcile, and milliseconds until the next of them are. */
 const mostWorkloads = 5;
 const nextWorkloads = 2000;
-/** Events of one object that are read. */
-const mostEvents = 20;
+/** Events of one object that are read. The API server does not bound how long their messages are. */
+const mostEvents = 10;
+/** Characters of a message that are kept. */
+const longest = 1024;
+/** Bytes of an answer that are read: ten events have some 10 KiB. */
+const mostBytes = 2 ** 20;
 
 /**
  * A pod whose volume cannot be mounted says so in an event alone, and so does a workload whose pods are refused. Events
@@ -113,10 +117,13 @@ async function lastFailure(
       namespace,
       fieldSelector: `involvedObject.uid=${uid},reason=${reason}`,
       limit: mostEvents,
+      mostBytes,
       signal,
     });
     const last = items.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1)).at(-1);
-    return last === undefined || timeOf(last) < (newest?.metadata.creationTimestamp ?? '') ? undefined : last.message;
+    if (last === undefined || timeOf(last) < (newest?.metadata.creationTimestamp ?? '')) return undefined;
+    // A part of a string keeps the whole of it in memory, unless it is copied.
+    return last.message && Buffer.from(last.message.slice(0, longest)).toString();
   } catch (error) {
     if (signal.aborted) throw error;
     log.info('the events of an object could not be read', { kind: object.kind, name, error });

@@ -88,9 +88,10 @@ export async function prune(
   );
   const owned = prunedKinds.flatMap((type) => ownedOf(pass, kindOf(type)));
   const kept: Kept[] = [];
+  const isMounted = mountsIn(pass);
   for (const object of owned) {
     if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
-    if (object.kind === 'ConfigMap' && isMounted(pass, object)) continue;
+    if (object.kind === 'ConfigMap' && isMounted(object)) continue;
     if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(pass, object, composition))) continue;
     // They go by themselves.
     if (isCleaner(object)) continue;
@@ -174,16 +175,28 @@ function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[
   return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...referring];
 }
 
-/** Whether anything that may still start a container mounts the ConfigMap: an old revision can be rolled back to. */
-function isMounted(pass: Pass, configMap: StoredObject): boolean {
-  const { namespace = '', name, labels } = configMap.metadata;
-  const labelSelector = { matchLabels: { [instance]: labels?.[instance] ?? '' } };
+/**
+ * Tells whether anything that may still start a container mounts a ConfigMap: an old revision can be rolled back to. What
+ * is mounted is looked up once for all ConfigMaps of an instance.
+ */
+function mountsIn({ cache }: Pass): (configMap: StoredObject) => boolean {
+  const known = new Map<string, ReadonlySet<string>>();
   const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job, CronJob];
-  return kinds.some((kind) =>
-    pass.cache
-      .list(kind, { namespace, labelSelector })
-      .some((user) => !hasEnded(user) && mountedConfigMaps(user).includes(name)),
-  );
+  return ({ metadata: { namespace = '', name, labels } }) => {
+    const owner = labels?.[instance] ?? '';
+    const labelSelector = { matchLabels: { [instance]: owner } };
+    const mounted =
+      known.get(owner) ??
+      new Set(
+        kinds.flatMap((kind) =>
+          cache
+            .list(kind, { namespace, labelSelector })
+            .flatMap((user) => (hasEnded(user) ? [] : mountedConfigMaps(user))),
+        ),
+      );
+    known.set(owner, mounted);
+    return mounted.has(name);
+  };
 }
 
 /** A Job or pod that has run to its end starts no container any more. */

@@ -27,6 +27,9 @@ export function withPreconditions(
   });
 }
 
+/** Keys that a message names, of those that an object has. */
+const mostNamed = 10;
+
 function keyProblems(
   desired: Desired,
   brought: readonly BroughtObject[],
@@ -43,7 +46,8 @@ function keyProblems(
     if (keys === undefined)
       return [{ reason: `${kind}Missing`, message: `${field}: ${kind} ${name} does not exist; create it` }];
     if (key === undefined || keys.includes(key)) return [];
-    const has = keys.length === 0 ? 'is empty' : `has ${keys.join(', ')}`;
+    const named = [...keys.slice(0, mostNamed), ...(keys.length > mostNamed ? ['...'] : [])];
+    const has = keys.length === 0 ? 'is empty' : `has ${named.join(', ')}`;
     return [{ reason: `${kind}KeyMissing`, message: `${field}: ${kind} ${name} has no key ${key}; it ${has}` }];
   });
 }

@@ -69,3 +69,12 @@ describe('what cannot be taken is left out, and the message names path and way o
     );
   });
 });
+
+test('of many mistakes ten are told, and of long names the beginning: words are no multiple of the resource', () => {
+  const options = Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`!${index}`, 1]));
+  const { problems } = check({ 'nova.conf': { ['a'.repeat(700_000)]: options } });
+  expect(problems).toHaveLength(10);
+  expect(problems[0]?.message).toBe(
+    `spec.config["nova.conf"].${'a'.repeat(255)}....!0: names of sections and options have at most 255 characters`,
+  );
+});

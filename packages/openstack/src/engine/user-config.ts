@@ -17,8 +17,14 @@ export interface UserConfig {
   readonly problems: readonly Problem[];
 }
 
+/** Characters of a name of a section or an option; the CRDs bound their number only. */
+const longest = 255;
+/** Mistakes that are told of one `config`. Their words would be a multiple of the resource otherwise. */
+const mostProblems = 10;
+
 /**
- * Checks `config` at `path` (such as `spec.config`). `names` are the files and components that it may speak of.
+ * Checks `config` at `path` (such as `spec.config`). `names` are the files and components that it may speak of. After ten
+ * mistakes it goes no further.
  */
 export function userConfig(
   config: WrittenConfig | undefined,
@@ -37,14 +43,22 @@ export function userConfig(
     const layer: Record<string, Record<string, OptionValue | null>> = {};
     for (const [section, entries] of Object.entries(sections)) {
       for (const [option, value] of Object.entries(entries)) {
+        if (problems.length >= mostProblems) return { layers, problems };
         const problem = mistake(section, option, value, owned);
         if (problem === undefined) (layer[section] ??= {})[option] = optionValue(section, option, value);
-        else problems.push(refused(`${path}[${JSON.stringify(name)}].${section}.${option}: ${problem}`));
+        else
+          problems.push(
+            refused(`${path}[${JSON.stringify(name)}].${shortened(section)}.${shortened(option)}: ${problem}`),
+          );
       }
     }
     layers[name] = layer;
   }
   return { layers, problems };
+}
+
+function shortened(name: string): string {
+  return name.length <= longest ? name : `${name.slice(0, longest)}...`;
 }
 
 function refused(message: string): Problem {
@@ -53,6 +67,8 @@ function refused(message: string): Problem {
 
 /** What is wrong with one option, if anything. */
 function mistake(section: string, option: string, value: unknown, owned: OwnedOptions): string | undefined {
+  if (Math.max(section.length, option.length) > longest)
+    return `names of sections and options have at most ${longest} characters`;
   // Assigning to it would change the prototype of every object of the process.
   const reserved = [section, option].find((name) => name in Object.prototype);
   if (reserved !== undefined) return `no section or option is named ${reserved}`;
