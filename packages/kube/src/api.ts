@@ -27,7 +27,7 @@ export interface Selection extends Abortable {
 /** One page of a list. */
 export interface ListOptions extends Selection {
   readonly limit?: number;
-  /** Bytes of the answer; a longer one is an error, and is not read. */
+  /** Bytes of the answer; a longer one is a `TooLongError`, and is not read. */
   readonly mostBytes?: number;
   readonly continue?: string;
   readonly resourceVersion?: string;

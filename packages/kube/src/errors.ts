@@ -33,6 +33,15 @@ export class ConnectionError extends Error {
   }
 }
 
+/** The answer has more bytes than the request allows (`mostBytes`): the rest of it was not read. */
+export class TooLongError extends Error {
+  override readonly name = 'TooLongError';
+
+  constructor(mostBytes: number) {
+    super(`the answer has more than ${mostBytes} bytes, and is not read`);
+  }
+}
+
 /** Something the user gave is wrong (kubeconfig, flag, file): the message names it and the way out. Not retried. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -1,6 +1,6 @@
 import type { Client, DeleteOptions, ListOptions, ObjectRef, WatchEvent, WatchOptions, WriteOptions } from './api.ts';
 import { type Clock, sleep } from './clock.ts';
-import { ApiError, ConnectionError } from './errors.ts';
+import { ApiError, ConnectionError, TooLongError } from './errors.ts';
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type Status, type StoredObject } from './objects.ts';
 import { matchesFields, matchesLabels } from './selectors.ts';
 
@@ -164,6 +164,9 @@ export class FakeServer {
     const next = from + page.length < items.length ? { continue: String(from + page.length) } : {};
     const metadata = { resourceVersion: String(this.#version), ...next };
     await this.#travel(options.signal);
+    if (JSON.stringify(page).length > (options.mostBytes ?? Number.POSITIVE_INFINITY)) {
+      throw new TooLongError(options.mostBytes ?? 0);
+    }
     return { metadata, items: page };
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeServer, failure } from './fake-server.ts';
 import { createLog } from './log.ts';
+import type { KubeObject } from './objects.ts';
 import { setUp, Thing, thing } from './test-things.ts';
 import { virtualClock } from './virtual-clock.ts';
 
@@ -49,6 +50,28 @@ test.each([
   await clock.advance(0);
   expect(values()['late']).toBe(7);
   await informer.stop();
+});
+
+test('a page that would be too long is asked for in smaller ones', async () => {
+  const { clock, server, informer, synced } = setUp();
+  server.streams = false;
+  const answers: number[] = [];
+  const plain = { ...server.client };
+  server.client.list = async (kind, options) => {
+    const answer = await plain.list(kind, options);
+    answers.push(JSON.stringify(answer.items).length);
+    return answer;
+  };
+  const long = '<'.repeat(2 ** 20);
+  for (let i = 0; i < 100; i++) server.put<KubeObject>(Thing, { ...thing(`t${i}`, i), data: { long } });
+  server.put<KubeObject>(Thing, { ...thing('longest', 1), data: { long: long.repeat(20) } });
+  informer.start();
+  await synced();
+  expect(informer.store.size).toBe(101);
+  expect(Math.max(...answers)).toBeLessThan(21 * 2 ** 20);
+  expect(answers.length).toBeLessThan(30);
+  await informer.stop();
+  expect(clock.pending).toBe(0);
 });
 
 test.each([true, false])(

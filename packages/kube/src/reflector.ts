@@ -1,7 +1,7 @@
 import { abortScope } from './abort.ts';
 import type { Client, WatchEvent } from './api.ts';
 import { type Clock, sleep } from './clock.ts';
-import { type ApiError, ConnectionError, isApiError } from './errors.ts';
+import { type ApiError, ConnectionError, isApiError, TooLongError } from './errors.ts';
 import type { Log } from './log.ts';
 import { type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { Random } from './random.ts';
@@ -42,6 +42,8 @@ const WATCH_GRACE = 10_000;
 /** How long a streamed list may say nothing before the paged one is tried, in ms (a server that does not know it). */
 const STREAM_SILENCE = 10_000;
 const PAGE = 500;
+/** A longer page is asked for in smaller ones: 500 objects may have 1.5 MiB each, and six times that as JSON. */
+const PAGE_BYTES = 16 * 2 ** 20;
 
 /**
  * Keeps a store equal to the server: a list, streamed (KEP-3157) or paged, then watches that go on where the last one
@@ -178,19 +180,26 @@ export class Reflector<T extends KubeObject = KubeObject> {
     const { client, kind, selection } = this.#options;
     const objects: StoredObject<T>[] = [];
     let next: string | undefined;
+    let limit = this.#page;
     for (;;) {
       const page = await client
         .list(kind, {
           ...selection,
-          ...(this.#page === undefined ? {} : { limit: this.#page }),
+          ...(limit === undefined ? {} : { limit }),
+          ...(limit === undefined || limit === 1 ? {} : { mostBytes: PAGE_BYTES }),
           ...(next === undefined ? {} : { continue: next }),
           signal,
         })
         .catch((error: unknown) => {
+          if (error instanceof TooLongError) return undefined;
           // The snapshot was gone before the last page was read: next time in one piece.
           if (next !== undefined && isExpired(error)) this.#page = undefined;
           throw error;
         });
+      if (!page) {
+        limit = Math.ceil((limit ?? PAGE) / 8);
+        continue;
+      }
       for (const object of page.items) {
         const prepared = this.#prepared(object);
         if (prepared) objects.push(prepared);

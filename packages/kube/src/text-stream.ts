@@ -1,6 +1,8 @@
+import { TooLongError } from './errors.ts';
+
 /**
  * The whole body as text. Bytes that are no UTF-8 become U+FFFD.
- * @throws Error when it has more than `mostBytes`; the rest of it is not read
+ * @throws TooLongError when it has more than `mostBytes`; the rest of it is not read
  */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
@@ -11,7 +13,7 @@ export async function readText(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes, and is not read`);
+    if (bytes > mostBytes) throw new TooLongError(mostBytes);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
