@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type KubeObject,
   type LabelSelector,
+  matchesLabels,
   type OwnerReference,
   PersistentVolumeClaim,
   parseTimestamp,
@@ -69,8 +70,11 @@ export async function keepVolumes(pass: Pass): Promise<void> {
   // Not the controller: there can be one only, and of a claim of an earlier operator's that is the StatefulSet.
   const owner = { apiVersion: resource.apiVersion, kind: resource.kind, name, uid };
   const wanted = deletionPolicy === 'Delete' ? [owner] : [];
-  for (const set of cache.controlledBy(StatefulSet, resource)) {
-    for (const { metadata } of volumesOf(pass, set)) {
+  const sets = cache.controlledBy(StatefulSet, resource);
+  if (sets.length === 0) return;
+  const claims = claimsByTemplate(pass);
+  for (const set of sets) {
+    for (const { metadata } of volumesOf(set, claims)) {
       const { ownerReferences = [], name, namespace = '', uid, resourceVersion } = metadata;
       // Those of a resource of this name that is no more: the garbage collector comes for them.
       if (ownerReferences.some((one) => isOf(one, resource) && one.uid !== owner.uid)) continue;
@@ -103,14 +107,23 @@ function uidOf({ uid }: { readonly uid: string }): string {
   return uid;
 }
 
-/** The claims that there are of a StatefulSet's templates. */
-function volumesOf({ cache }: Pass, { metadata, spec }: StoredObject): StoredObject[] {
-  const { selector, volumeClaimTemplates: claims = [] } = spec as StatefulSetSpec & { selector: LabelSelector };
-  const prefixes = claims.map((claim) => `${claim.metadata.name}-${metadata.name}-`);
-  return cache
-    .list(PersistentVolumeClaim, { namespace: metadata.namespace ?? '', labelSelector: selector })
-    .filter((claim) => claim.metadata.deletionTimestamp === undefined)
-    .filter(({ metadata: { name } }) => prefixes.some((prefix) => name.startsWith(prefix)));
+/** The claims of the resource's namespace that are not being deleted, by their names without the ordinal. */
+function claimsByTemplate({ cache, object }: Pass): ReadonlyMap<string, readonly StoredObject[]> {
+  const live = cache
+    .list(PersistentVolumeClaim, { namespace: object.metadata.namespace ?? '' })
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return Map.groupBy(live, ({ metadata }) => /^(.*)-\d+$/u.exec(metadata.name)?.[1] ?? '');
+}
+
+/** The claims that there are of a StatefulSet's templates, whatever its number of replicas is now. */
+function volumesOf(
+  { metadata, spec }: StoredObject,
+  claims: ReadonlyMap<string, readonly StoredObject[]>,
+): StoredObject[] {
+  const { selector, volumeClaimTemplates = [] } = spec as StatefulSetSpec & { selector: LabelSelector };
+  return volumeClaimTemplates
+    .flatMap((template) => claims.get(`${template.metadata.name}-${metadata.name}`) ?? [])
+    .filter((claim) => matchesLabels(selector, claim.metadata.labels));
 }
 
 interface StatefulSetSpec {

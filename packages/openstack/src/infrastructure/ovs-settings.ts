@@ -5,6 +5,8 @@
 export const inactivityProbe = 60_000;
 
 const before = `# Tells Open vSwitch of this node who it is to OVN, and which bridges carry which networks.
+# What cannot be asked is not taken for an answer: each question is an assignment of its own, whose failure ends the pod.
+set -o pipefail
 rm -f /tmp/applied
 datapath=
 until [ -n "$datapath" ]; do
@@ -15,12 +17,16 @@ done
 # members, a VLAN's device), would cut it off. So would what carries another address, such as that of storage; those that
 # routers of a network hand out (IPv6) do not count.
 carriers=$(ip -oneline address show to "$NODE_IP" | cut -d ' ' -f 2)
-addressed="$(ip -oneline -4 address show scope global | cut -d ' ' -f 2) $(ip -oneline -6 address show scope global permanent | cut -d ' ' -f 2)"
+addressed=$(ip -oneline -4 address show scope global | cut -d ' ' -f 2)
+# A kernel without IPv6 may refuse the question.
+addressed="$addressed $(ip -oneline -6 address show scope global permanent | cut -d ' ' -f 2)" || true
 if [ -n "\${TUNNEL_NETWORK:-}" ]; then
   carriers="$carriers $(ip -oneline address show to "$TUNNEL_NETWORK" | cut -d ' ' -f 2)"
 fi
+routes=$(ip route show default)
+routes="$routes $(ip -6 route show default)" || true
 previous=
-for word in $(ip route show default) $(ip -6 route show default); do
+for word in $routes; do
   if [ "$previous" = dev ]; then carriers="$carriers $word"; fi
   previous=$word
 done
@@ -53,7 +59,15 @@ has_other_uplink() {
   return 1
 }
 bridge_of() {
-  ovs-vsctl --timeout=30 port-to-br "$1" 2> /dev/null || true
+  port=$(ovs-vsctl --timeout=30 --if-exists get port "$1" name) || return
+  if [ -n "$port" ]; then ovs-vsctl --timeout=30 port-to-br "$1"; fi
+}
+bridges=$(ovs-vsctl --timeout=30 list-br)
+is_bridge() {
+  for known_bridge in $bridges; do
+    if [ "$1" = "$known_bridge" ]; then return 0; fi
+  done
+  return 1
 }
 # The pod is started again, so that an interface which comes late is found.
 refuse() {
@@ -75,7 +89,7 @@ const checks = `while read -r network bridge interface own; do
   if has_other_uplink "$bridge" "$interface"; then
     refuse "bridge $bridge is named with interface $interface and with $mapped_interface, which would join their networks, or make a loop: name each bridge once"
   fi
-  if [ "$interface" = "$bridge" ] || ovs-vsctl --timeout=30 br-exists "$interface"; then
+  if [ "$interface" = "$bridge" ] || is_bridge "$interface"; then
     refuse "interface $interface, which physicalNetwork $network names, is a bridge of Open vSwitch: name the interface that is to be its uplink"
   fi
   current=$(bridge_of "$interface")
@@ -110,10 +124,11 @@ done < /tmp/bridges
 tunnel=$NODE_IP
 if [ -n "\${TUNNEL_NETWORK:-}" ]; then
   tunnel=$(
-    ip -oneline address show to "$TUNNEL_NETWORK" | while read -r index device family address others; do
+    ip -oneline address show to "$TUNNEL_NETWORK" | {
+      read -r index device family address others || exit 0
       echo "\${address%/*}"
-      break
-    done
+      cat > /dev/null
+    }
   )
   if [ -z "$tunnel" ]; then
     echo "tunnelNetwork: node $NODE_NAME has no address in $TUNNEL_NETWORK" >&2
@@ -125,8 +140,9 @@ fi
 const uplinks = `# An uplink that is mapped no more goes before another one comes: two of them would join their networks, or make a loop.
 : > /tmp/former
 : > /tmp/added
-for interface in $(ovs-vsctl --timeout=5 --bare --columns=name find port external_ids:openstack-uplink=true); do
-  bridge=$(ovs-vsctl --timeout=5 port-to-br "$interface")
+marked=$(ovs-vsctl --timeout=30 --bare --columns=name find port external_ids:openstack-uplink=true)
+for interface in $marked; do
+  bridge=$(ovs-vsctl --timeout=30 port-to-br "$interface")
   if ! is_mapped "$bridge $interface"; then
     echo "interface $interface is no uplink of bridge $bridge any more"
     echo "$bridge $interface" >> /tmp/former
@@ -166,7 +182,7 @@ done < /tmp/bridges
 `;
 
 const identity = `# An identity that the node already has is kept: its chassis is known by it.
-identity=$(ovs-vsctl --timeout=5 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
+identity=$(ovs-vsctl --timeout=30 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
 ovs-vsctl --timeout=30 set open_vswitch . \\
   "external_ids:system-id=\${identity:-$NODE_NAME}" \\
   "external_ids:hostname=$NODE_NAME" \\

@@ -61,7 +61,11 @@ export const rabbitmq = defineService<RabbitMQ>({
       clients: brokerClients,
       monitored: ['prometheus'],
       service: 'headless',
-      health: { exec: ['rabbitmq-diagnostics', '-q', 'check_port_connectivity'], periodSeconds: 30 },
+      // Who is served before the first start is complete could lose it again.
+      health: {
+        exec: ['bash', '-c', `[ ! -e ${firstStart} ] && exec rabbitmq-diagnostics -q check_port_connectivity`],
+        periodSeconds: 30,
+      },
       graceSeconds: 120,
       env: {
         POD_NAME: { field: 'metadata.name' },
@@ -95,16 +99,22 @@ default_queue_type = quorum
 # Stops publishers before the container is killed: RabbitMQ would count the node's memory.
 total_memory_available_override_value = ${memoryLimit(spec)}
 disk_free_limit.absolute = 500MB
+# The write-ahead log of quorum queues is in memory as well; 512 MiB by default.
+raft.wal_max_size_bytes = 64000000
 log.console = true
 log.console.level = info
 log.file = false
 `;
 }
 
-/** Bytes that the container may use: the limit that users set, else what they request, else the default. */
+/**
+ * Bytes that the broker may use: the container's limit; where users set resources without one, what they request, and
+ * what the default limit grants at least.
+ */
 function memoryLimit({ components, resources }: RabbitMQ['spec']): number {
   const own = components?.server?.resources ?? resources;
-  return bytesOf(own?.limits?.['memory'] ?? own?.requests?.['memory'] ?? memoryLimitOf(memory)) ?? 2 ** 31;
+  const least = bytesOf(memoryLimitOf(memory)) ?? 0;
+  return bytesOf(own?.limits?.['memory'] ?? '') ?? Math.max(bytesOf(own?.requests?.['memory'] ?? '') ?? 0, least);
 }
 
 function definitions({ spec, named }: Context<RabbitMQ>): string {
@@ -118,6 +128,9 @@ function definitions({ spec, named }: Context<RabbitMQ>): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** Is there until the broker's first start is complete. */
+const firstStart = '/var/lib/rabbitmq/first-start';
+
 const start = `# Erlang wants its cookie as a file that only its owner can read.
 cookie=/var/lib/rabbitmq/.erlang.cookie
 umask 077
@@ -128,7 +141,7 @@ chmod 400 "$cookie"
 ulimit -n 65536 2> /dev/null || ulimit -Sn "$(ulimit -Hn)"
 # A broker that ends while it makes its tables waits for the missing ones at every later start. Until its first start is
 # complete nobody has been served, and it begins anew.
-first=/var/lib/rabbitmq/first-start
+first=${firstStart}
 if [ -e "$first" ] || [ ! -e "$RABBITMQ_MNESIA_BASE" ]; then
   touch "$first"
   rm -rf "\${RABBITMQ_MNESIA_BASE:?}"

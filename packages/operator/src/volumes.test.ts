@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Pass } from './pass.ts';
+import { keepVolumes } from './volumes.ts';
+
+const count = 2000;
+const labels = { 'app.kubernetes.io/instance': 'db' };
+const named = (name: string, more: object = {}) => ({ metadata: { name, namespace: 'ns', uid: name, ...more } });
+
+test('the claims of a namespace are looked at once for all StatefulSets of a resource', async () => {
+  const set = (name: string) => ({
+    ...named(name),
+    kind: 'StatefulSet',
+    spec: { selector: { matchLabels: labels }, volumeClaimTemplates: [named('data'), named('log')] },
+  });
+  const claims = [
+    ...Array.from({ length: count }, (_, index) => named(`data-db${index}-0`, { labels })),
+    named('data-db0-12', { labels }),
+    named('data-db0', { labels }),
+    named('data-db0-x-0', { labels }),
+    named('log-db0-0'),
+    named('log-db0-1', { labels, deletionTimestamp: '2026-01-01T00:00:00Z' }),
+  ];
+  let lists = 0;
+  const patched: string[] = [];
+  const object = {
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'MariaDB',
+    ...named('db', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    spec: { deletionPolicy: 'Delete' },
+  };
+  const pass = {
+    object,
+    cache: {
+      has: () => true,
+      get: () => object,
+      controlledBy: () => Array.from({ length: count }, (_, index) => set(`db${index}`)),
+      list: () => {
+        lists++;
+        return claims;
+      },
+    },
+    client: { patch: async (_kind: unknown, { name }: { name: string }) => void patched.push(name) },
+  } as unknown as Pass;
+  await keepVolumes(pass);
+  expect(lists).toBe(1);
+  expect(patched).toHaveLength(count + 1);
+  expect(patched).toContain('data-db0-12');
+});
