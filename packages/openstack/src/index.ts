@@ -31,6 +31,7 @@ export type { Config, ConfigValue } from './api/template.ts';
 export { children, phases } from './control-plane/children.ts';
 export { claimingService, composeControlPlane, isEnabled, phaseOf } from './control-plane/compose.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
+export { commonAccounts } from './engine/common-accounts.ts';
 export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';

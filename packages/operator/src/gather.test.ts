@@ -4,26 +4,25 @@ import { expect, test } from 'vitest';
 import { gather } from './gather.ts';
 import type { Pass } from './pass.ts';
 
-/** How often the cache is listed for a Glance in a namespace with as many of each kind, none of which names another. */
-function listsWith(count: number): number {
+/** What is gathered for the youngest of so many Glances of a namespace with as many of each kind, and its number of lists. */
+function gatherAmong(count: number, spec: object) {
   const named = ({ kind }: Kind, index: number): StoredObject => ({
     apiVersion: 'openstack.k8s.io/v1alpha1',
     kind,
     metadata: { name: `${kind}-${index}`, namespace: 'ns', uid: `${kind}-${index}`, resourceVersion: '1' },
-    spec: {},
+    spec,
   });
   const all = new Map(
     [Glance, Keystone, MariaDB].map((kind) => [kind.kind, Array.from({ length: count }, (_, at) => named(kind, at))]),
   );
   let lists = 0;
-  const list = ({ kind }: Kind) => {
-    lists++;
-    return all.get(kind) ?? [];
-  };
-  const none = () => undefined;
   const cache = {
-    list,
-    get: none,
+    list({ kind }: Kind) {
+      lists++;
+      return all.get(kind) ?? [];
+    },
+    get: ({ kind }: Kind, { name }: { name: string }) =>
+      all.get(kind)?.find(({ metadata }) => metadata.name === name),
     has: () => false,
     served: () => false,
     synced: () => true,
@@ -32,19 +31,24 @@ function listsWith(count: number): number {
   };
   const pass = {
     cache,
-    object: named(Glance, 0),
+    object: named(Glance, count - 1),
     digestKey: { id: 'a', bytes: new Uint8Array(1) },
     clusterDomain: 'c',
   };
-  const { twins, references } = gather(
-    pass as unknown as Pass,
-    { references: ['databaseRef', 'keystoneRef'] } as never,
-  );
-  expect(twins).toEqual([]);
-  expect(JSON.stringify(references).length).toBeLessThan(2000);
-  return lists;
+  const service = { name: 'glance', references: ['databaseRef', 'keystoneRef'], databases: [{ name: 'glance' }] };
+  return { ...gather(pass as unknown as Pass, service as never), lists };
 }
 
 test('a namespace with thousands of resources is listed as often as one with few', () => {
-  expect(listsWith(2000)).toBe(listsWith(20));
+  const { twins, references, lists } = gatherAmong(2000, {});
+  expect(twins).toEqual([]);
+  expect(JSON.stringify(references).length).toBeLessThan(2000);
+  expect(lists).toBe(gatherAmong(20, {}).lists);
+});
+
+test('of thousands of resources with one database few are told of, older ones', () => {
+  const { twins } = gatherAmong(2000, { databaseRef: { name: 'MariaDB-0' } });
+  expect(twins).toHaveLength(2);
+  expect(twins.every(({ isOlder }) => isOlder)).toBe(true);
+  expect(twins[0]?.shared).toEqual(['databaseRef']);
 });

@@ -12,6 +12,7 @@ import {
 import {
   broughtBy,
   cloudOf,
+  commonAccounts,
   configMapDigest,
   emptySurroundings,
   type GatewayFacts,
@@ -52,10 +53,13 @@ export const referenceKinds: Readonly<Record<ReferenceField, Kind>> = {
   novaRef: Nova,
 };
 
+/** What of a service decides what is gathered. */
+type Gathered = Pick<Service, 'references' | 'mentions' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
+
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
 export function gather(
   pass: Pass,
-  service: Pick<Service, 'references' | 'mentions' | 'groups'> | undefined,
+  service: Gathered | undefined,
   key: DigestKey = pass.digestKey,
 ): Surroundings {
   const { cache, object: resource } = pass;
@@ -88,15 +92,22 @@ export function gather(
     ...(cache.has(StorageClass) ? { storageClasses: storageClassesOf(pass) } : {}),
     gateways: cache.served(Gateway) ? gatewaysOf(pass) : {},
     nodes: service?.groups === undefined ? [] : nodesOf(pass, resource),
-    twins: service === undefined ? [] : twinsOf(pass, service.references),
+    twins: service === undefined ? [] : twinsOf(pass, service),
   };
 }
 
 /** Fields that lead to where a resource has accounts. */
 const accountFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
 
-/** Other resources of the same kind in the namespace, on a server of this one's, that are not being deleted. */
-function twinsOf(pass: Begun, references: readonly ReferenceField[]): Twin[] {
+/** So many twins are told of that have the same in common, the oldest ones: one is enough to say so. */
+const mostTwins = 2;
+
+/**
+ * Other resources of the same kind in the namespace that have an account of this one's on the same server and are not
+ * being deleted. Of thousands, few: each of them is told of the others.
+ */
+function twinsOf(pass: Begun, service: Gathered): Twin[] {
+  const { references } = service;
   const { cache, object: resource } = pass;
   const { namespace = '', uid } = resource.metadata;
   const fields = accountFields.filter((field) => references.includes(field));
@@ -104,17 +115,25 @@ function twinsOf(pass: Begun, references: readonly ReferenceField[]): Twin[] {
   const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
   const servers = fields.map((field) => [field, serverBy(pass, field)] as const);
   const mine = new Map(servers.map(([field, serverOf]) => [field, serverOf(resource)]));
+  const told = new Map<string, number>();
   return cache
     .list(kindOf(resource), { namespace })
     .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
-    .map((other) => ({
-      kind: other.kind,
-      name: other.metadata.name,
-      spec: (other['spec'] ?? {}) as ServiceSpec,
-      shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
-      isOlder: age(other) < age(resource),
-    }))
-    .filter(({ shared }) => shared.length > 0);
+    .sort((one, other) => (age(one) < age(other) ? -1 : 1))
+    .flatMap((other) => {
+      const twin: Twin = {
+        kind: other.kind,
+        name: other.metadata.name,
+        spec: (other['spec'] ?? {}) as ServiceSpec,
+        shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
+        isOlder: age(other) < age(resource),
+      };
+      const spec = (resource['spec'] ?? {}) as ServiceSpec;
+      const common = commonAccounts(service, resource.metadata.name, spec, twin).map((one) => JSON.stringify(one));
+      const untold = common.filter((one) => (told.get(one) ?? 0) < mostTwins);
+      for (const one of untold) told.set(one, (told.get(one) ?? 0) + 1);
+      return untold.length === 0 ? [] : [twin];
+    });
 }
 
 /**

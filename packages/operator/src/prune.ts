@@ -177,24 +177,18 @@ function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[
 
 /**
  * Tells whether anything that may still start a container mounts a ConfigMap: an old revision can be rolled back to. What
- * is mounted is looked up once for all ConfigMaps of an instance.
+ * is mounted is looked up once for all ConfigMaps, when the first is asked for.
  */
-function mountsIn({ cache }: Pass): (configMap: StoredObject) => boolean {
-  const known = new Map<string, ReadonlySet<string>>();
+function mountsIn({ cache, object }: Pass): (configMap: StoredObject) => boolean {
+  const { namespace = '' } = object.metadata;
   const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job, CronJob];
-  return ({ metadata: { namespace = '', name, labels } }) => {
-    const owner = labels?.[instance] ?? '';
-    const labelSelector = { matchLabels: { [instance]: owner } };
-    const mounted =
-      known.get(owner) ??
-      new Set(
-        kinds.flatMap((kind) =>
-          cache
-            .list(kind, { namespace, labelSelector })
-            .flatMap((user) => (hasEnded(user) ? [] : mountedConfigMaps(user))),
-        ),
-      );
-    known.set(owner, mounted);
+  let mounted: ReadonlySet<string> | undefined;
+  return ({ metadata: { name } }) => {
+    mounted ??= new Set(
+      kinds.flatMap((kind) =>
+        cache.list(kind, { namespace }).flatMap((user) => (hasEnded(user) ? [] : mountedConfigMaps(user))),
+      ),
+    );
     return mounted.has(name);
   };
 }
@@ -204,8 +198,6 @@ function hasEnded(user: KubeObject): boolean {
   const { phase } = (user['status'] ?? {}) as { phase?: string };
   return ['Succeeded', 'Failed'].includes(phase ?? '') || conditionOf(user, 'Complete')?.status === 'True';
 }
-
-const instance = 'app.kubernetes.io/instance';
 
 /** Names of the ConfigMaps that an object's pod template mounts. */
 function mountedConfigMaps(object: KubeObject): string[] {

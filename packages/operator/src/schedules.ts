@@ -14,12 +14,15 @@ import { redactor } from './redact.ts';
 /** The most characters of a schedule's message (a bound of the CRDs). */
 const mostOfMessage = 4096;
 
+/** More schedules no service has: others name it as their owner. */
+const mostSchedules = 16;
+
 type Schedules = Readonly<Record<string, ScheduleStatus>>;
 
 /** What has become of the runs of the resource's CronJobs, by their names without the resource's. */
 export function schedulesOf(pass: Pass): { readonly schedules?: Schedules } {
   const redact = redactor(pass);
-  const found = cronJobsOf(pass).map((cronJob) => {
+  const found = cronJobsOf(pass).slice(0, mostSchedules).map((cronJob) => {
     const { message, ...status } = scheduleStatus(cronJob, {
       jobs: pass.cache.controlledBy(Job, cronJob),
       pods: (job) => pass.cache.controlledBy(Pod, job),

@@ -72,7 +72,7 @@ export interface Surroundings {
   readonly gateways: Readonly<Record<string, GatewayFacts>>;
   /** Nodes that this resource has claimed. */
   readonly nodes: readonly NodeFacts[];
-  /** Other resources of its kind in the namespace. */
+  /** Other resources of its kind in the namespace that have an account of its own; of many with the same, few. */
   readonly twins: readonly Twin[];
 }
 
