@@ -4,15 +4,15 @@ import {
   compose,
   composeControlPlane,
   type Desired,
-  emptySurroundings,
   type Generator,
+  type KnownSurroundings,
   OpenStackControlPlane,
   type ReferenceField,
   type Resolved,
   type Service,
   type ServiceResource,
-  type Surroundings,
   services,
+  surroundingsOf,
 } from '@openstack-operator/openstack';
 import { referenceKinds } from '@openstack-operator/operator';
 
@@ -33,19 +33,18 @@ export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<
     const resource = known[i];
     if (resource === undefined) continue;
     if (resource.kind !== OpenStackControlPlane.kind) continue;
-    const composition = composeControlPlane(resource, { ...emptySurroundings, served });
+    const composition = composeControlPlane(resource, surroundingsOf({ served }));
     rendered.push({ resource, composition });
     for (const child of objectsOf(composition)) known.push(withOwner(stored(child), resource));
   }
   for (const resource of known) {
     const service = services.find(({ kind }) => kind.kind === resource.kind);
     if (service === undefined) continue;
-    const surroundings = {
-      ...emptySurroundings,
+    const surroundings = surroundingsOf({
       served,
       references: referencesOf(service, resource, known),
       gateways: gatewaysFor(resource, served),
-    };
+    });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
   }
   return rendered;
@@ -106,7 +105,7 @@ function referencesOf(
   service: Service,
   resource: KubeObject,
   known: readonly StoredObject[],
-): Surroundings['references'] {
+): NonNullable<KnownSurroundings['references']> {
   const resolve = (field: ReferenceField): Resolved => {
     const { kind } = referenceKinds[field];
     const candidates = known.filter(
@@ -123,7 +122,10 @@ function referencesOf(
 }
 
 /** With Gateway API, the Gateway that the resource asks for is taken to exist, with the listeners of the sample. */
-function gatewaysFor({ metadata, spec }: ServiceResource, served: ReadonlySet<string>): Surroundings['gateways'] {
+function gatewaysFor(
+  { metadata, spec }: ServiceResource,
+  served: ReadonlySet<string>,
+): NonNullable<KnownSurroundings['gateways']> {
   if (!served.has('gateway.networking.k8s.io/HTTPRoute')) return {};
   const {
     name = 'openstack-gateway',

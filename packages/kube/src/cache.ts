@@ -7,7 +7,7 @@ import { apiVersionOf, type Kind, type KubeObject, keyOf, type StoredObject } fr
 import type { Random } from './random.ts';
 import type { ReflectorSelection } from './reflector.ts';
 import { compareResourceVersions } from './resource-version.ts';
-import { type LabelSelector, matchesLabels } from './selectors.ts';
+import { type LabelSelector, matchesLabels, readSelector } from './selectors.ts';
 import type { Change, IndexFunction, Owner, Transform } from './store.ts';
 import type { TimeSlice } from './time-slice.ts';
 
@@ -150,7 +150,8 @@ export class Cache implements CacheReader {
       informers.map(({ store }) => (namespace === undefined ? store.list() : store.byIndex('namespace', namespace))),
     );
     if (labelSelector === undefined) return objects;
-    return objects.filter((object) => matchesLabels(labelSelector, object.metadata.labels));
+    const requirements = readSelector(labelSelector);
+    return objects.filter((object) => matchesLabels(requirements, object.metadata.labels));
   }
 
   byIndex<T extends KubeObject>(kind: Kind<T>, name: string, value: string): StoredObject<T>[] {
@@ -182,7 +183,7 @@ export class Cache implements CacheReader {
 
   /**
    * Calls back when the kind is listed first, begins to be served, or ends; with the object, where it is one that is
-   * followed by name. Returns what ends it.
+   * followed by name, or with its namespace and no name. Returns what ends it.
    */
   onState(kind: Kind, listener: (only: ObjectRef | undefined) => void): () => void {
     const { stateListeners } = this.#follow(kind);

@@ -169,6 +169,54 @@ test('what may only be seen by name is followed by name, for as long as somebody
   await running;
 });
 
+test('of many that are referred to in a namespace the kind is followed by one watch, until nobody refers to any', async () => {
+  const references = ({ spec }: Site) => (spec.secret === undefined ? [] : [{ name: spec.secret }]);
+  const seen = new Map<string, unknown>();
+  const { clock, server, stop, passes, start, settle } = setUp(
+    async ({ object, cache }) => {
+      seen.set(object.metadata.name, cache.get(Hidden, `ns/${object.spec.secret}`)?.['data']);
+    },
+    { watches: [on<Site>(Hidden, { references, individually: true })] },
+  );
+  const many = Array.from({ length: 200 }, (_, i) => `${i}`);
+  for (const name of many) {
+    server.put(Hidden, { ...plain('Hidden', name), data: `old ${name}` });
+    server.put(Site, site(name, { secret: name }));
+  }
+  server.put(Site, { ...site('far'), metadata: { namespace: 'elsewhere', name: 'far' } });
+  let watches = 0;
+  const watch = server.client.watch.bind(server.client);
+  server.client.watch = (kind, options) => {
+    if (kind.kind !== 'Hidden') return watch(kind, options);
+    watches++;
+    const given = watch(kind, options);
+    return (async function* () {
+      try {
+        yield* given;
+      } finally {
+        watches--;
+      }
+    })();
+  };
+  const running = start();
+  await settle();
+  expect(watches).toBe(1);
+  expect([...seen].filter(([name, data]) => name !== 'far' && data !== `old ${name}`)).toEqual([]);
+  passes.length = 0;
+  server.put(Hidden, { ...plain('Hidden', '7'), data: 'new' });
+  server.put(Hidden, plain('Hidden', 'unrelated'));
+  await settle();
+  expect([passes, seen.get('7')]).toEqual([['ns/7'], 'new']);
+  for (const name of many) server.remove(Site, `ns/${name}`);
+  await clock.advance(1000);
+  expect(watches).toBe(0);
+  server.put(Site, site('a', { secret: '7' }));
+  await settle();
+  expect([watches, seen.get('a')]).toEqual([1, 'new']);
+  stop.abort();
+  await running;
+});
+
 test('what may not be read by its name holds back its namespace, and no other, until it may', async () => {
   const references = ({ spec }: Site) => (spec.secret === undefined ? [] : [{ name: spec.secret }]);
   const { clock, server, stop, passes, start, settle } = setUp(async () => {}, {

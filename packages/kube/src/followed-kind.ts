@@ -8,7 +8,7 @@ import type { Change, IndexFunction } from './store.ts';
 /** A selection of a kind, for as long as somebody uses it. */
 interface Selected {
   readonly informer: Informer;
-  /** The only object that it can know, where it selects one by name in a namespace. */
+  /** Where it selects one object of a namespace by its name, or the whole namespace (name ''). */
   readonly only: Required<ObjectRef> | undefined;
   users: number;
 }
@@ -18,7 +18,8 @@ export type Inform = (selection: ReflectorSelection, onState: () => void) => Inf
 
 /**
  * What a cache has of one kind: an informer for each selection that somebody uses, and who is told of changes. A selection
- * of one object by its name, of which there may be thousands, concerns its namespace alone.
+ * of one object by its name, of which there may be thousands, or of a whole namespace by `wholeNamespace`, concerns that
+ * namespace alone.
  */
 export class FollowedKind {
   readonly kind: Kind;
@@ -44,8 +45,9 @@ export class FollowedKind {
 
   /** The informers that can know a key. */
   knowing(key: string): Informer[] {
-    const one = this.#named.get(key.slice(0, Math.max(0, key.indexOf('/'))))?.get(key);
-    return one ? [...this.#broad, one] : [...this.#broad];
+    const end = key.indexOf('/') + 1;
+    const named = this.#named.get(key.slice(0, Math.max(0, end - 1)));
+    return [...this.#broad, ...[key, key.slice(0, end)].flatMap((one) => named?.get(one) ?? [])];
   }
 
   /** Informers of more than one object that are not synced. */
@@ -121,9 +123,15 @@ function drop<G, K>(
   return had;
 }
 
-/** The only object that a selection can be of, if it names one in a namespace. */
+/** The selection of all objects of a namespace that concern nobody elsewhere. */
+export function wholeNamespace(namespace: string): ReflectorSelection {
+  return { namespace, fieldSelector: `metadata.namespace=${namespace}` };
+}
+
+/** The only object that a selection can be of, if it names one in a namespace; with name '' all of a `wholeNamespace`. */
 function onlyObject({ namespace, labelSelector, fieldSelector }: ReflectorSelection): Required<ObjectRef> | undefined {
   if (namespace === undefined || labelSelector !== undefined || fieldSelector === undefined) return undefined;
+  if (fieldSelector === wholeNamespace(namespace).fieldSelector) return { namespace, name: '' };
   const [condition, ...more] = parseFieldSelector(fieldSelector);
   if (condition?.path !== 'metadata.name' || condition.negated || more.length > 0) return undefined;
   return { namespace, name: condition.value };

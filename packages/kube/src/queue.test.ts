@@ -13,7 +13,7 @@ function setUp(seed = 1) {
 const action = fc.record({
   at: fc.nat(50),
   do: fc.constantFrom('add', 'later', 'retry', 'forget'),
-  key: fc.constantFrom('a', 'b', 'c'),
+  key: fc.constantFrom('ns/a', 'ns/b', 'c'),
   ms: fc.nat(30),
 });
 
@@ -49,7 +49,7 @@ test('no key is worked on twice at once; every wish is met by work that begins a
         await clock.run(() => clock.now() >= 50 || clock.pending === 0, { limit: 60 }).catch(() => {});
         await clock.advance(3_000_000);
         for (const { key, at } of wishes) expect(begun.get(key)?.some((time) => time >= at)).toBe(true);
-        for (const key of ['a', 'b', 'c']) queue.forget(key);
+        for (const key of ['ns/a', 'ns/b', 'c']) queue.forget(key);
         expect([queue.depth, queue.active, queue.delayed, queue.failing]).toEqual([0, 0, 0, 0]);
         expect(clock.pending).toBe(0);
       },
@@ -167,4 +167,20 @@ test('work that never waits lets timers have their turn', async () => {
   });
   await virtual.run(() => done === 100 && atTimer >= 0);
   expect(atTimer).toBeLessThan(5);
+});
+
+test('thousands of one namespace hold up those of another by one pass', async () => {
+  const { clock, queue } = setUp();
+  const worked: string[] = [];
+  for (let i = 0; i < 1000; i++) queue.add(`many/${i}`);
+  queue.add('few/a');
+  queue.add('few/b');
+  queue.add('cluster-scoped');
+  queue.start(1, async (key) => {
+    worked.push(key);
+    await sleep(clock, 60);
+  });
+  await clock.advance(400);
+  expect(worked).toEqual(['many/0', 'few/a', 'cluster-scoped', 'many/1', 'few/b', 'many/2', 'many/3']);
+  expect(queue.depth).toBe(996);
 });

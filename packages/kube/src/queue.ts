@@ -19,7 +19,8 @@ export type Work = (key: string) => Promise<void>;
 
 /**
  * A work queue of keys. A key that waits is not queued twice; a key that is being worked on is worked on again after
- * that, never at the same time. Keys are taken in the order in which they came.
+ * that, never at the same time. Keys are taken from each namespace in turn, in the order in which they came: thousands of
+ * one namespace hold up those of another by one pass.
  *
  * What is delayed is dropped when the key is worked on before: that pass has seen all there is to see, and says anew
  * when it wants to be called again.
@@ -28,8 +29,8 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #backoff: { readonly first: number; readonly most: number };
   readonly #slice: TimeSlice;
-  /** Waiting, in order, with the time at which they came. */
-  readonly #ready = new Map<string, number>();
+  /** Waiting, with the time at which they came: by namespace, whose turn it is first, and in order. */
+  readonly #ready = new Map<string, Map<string, number>>();
   /** Being worked on, with the time at which that began. */
   readonly #active = new Map<string, number>();
   readonly #delayed = new Map<string, { at: number; timer: Timer }>();
@@ -49,7 +50,7 @@ export class WorkQueue {
 
   /** Keys that wait for a worker. */
   get depth(): number {
-    return this.#ready.size;
+    return this.#ready.values().reduce((sum, keys) => sum + keys.size, 0);
   }
 
   /** Keys that are being worked on. */
@@ -79,8 +80,11 @@ export class WorkQueue {
   }
 
   add(key: string): void {
-    if (this.#stopped || this.#ready.has(key)) return;
-    this.#ready.set(key, this.#options.clock.monotonic());
+    const namespace = namespaceOf(key);
+    const waiting = this.#ready.get(namespace) ?? new Map<string, number>();
+    if (this.#stopped || waiting.has(key)) return;
+    waiting.set(key, this.#options.clock.monotonic());
+    this.#ready.set(namespace, waiting);
     this.#options.metrics?.added();
     this.#pump();
   }
@@ -158,15 +162,28 @@ export class WorkQueue {
   }
 
   #next(): string | undefined {
-    for (const key of this.#ready.keys()) if (!this.#active.has(key)) return key;
+    for (const keys of this.#ready.values()) {
+      for (const key of keys.keys()) if (!this.#active.has(key)) return key;
+    }
     return undefined;
+  }
+
+  /** Takes a key out, and its namespace to the end of the line. Gives the time at which it came. */
+  #take(key: string): number | undefined {
+    const namespace = namespaceOf(key);
+    const waiting = this.#ready.get(namespace);
+    const came = waiting?.get(key);
+    waiting?.delete(key);
+    this.#ready.delete(namespace);
+    if (waiting !== undefined && waiting.size > 0) this.#ready.set(namespace, waiting);
+    return came;
   }
 
   async #run(key: string, work: Work): Promise<void> {
     const { clock, metrics } = this.#options;
     const begun = clock.monotonic();
-    metrics?.taken((begun - (this.#ready.get(key) ?? begun)) / 1000);
-    this.#ready.delete(key);
+    const came = this.#take(key) ?? begun;
+    metrics?.taken((begun - came) / 1000);
     this.#delayed.get(key)?.timer.cancel();
     this.#delayed.delete(key);
     this.#active.set(key, begun);
@@ -184,9 +201,13 @@ export class WorkQueue {
     const now = this.#options.clock.monotonic();
     const running = [...this.#active.values()].map((begun) => (now - begun) / 1000);
     return {
-      depth: this.#ready.size,
+      depth: this.depth,
       unfinished: running.reduce((sum, seconds) => sum + seconds, 0),
       longest: Math.max(0, ...running),
     };
   }
+}
+
+function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf('/')));
 }

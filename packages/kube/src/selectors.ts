@@ -81,17 +81,18 @@ export function parseLabelSelector(text: string): Requirement[] {
   });
 }
 
-/** Whether these labels meet the selector, given as text, as `metav1.LabelSelector`, or already read. */
+/** What a selector demands, given as text, as `metav1.LabelSelector`, or already read. */
+export function readSelector(selector: string | LabelSelector | readonly Requirement[]): readonly Requirement[] {
+  if (typeof selector === 'string') return parseLabelSelector(selector);
+  return Array.isArray(selector) ? selector : requirementsOf(selector as LabelSelector);
+}
+
+/** Whether these labels meet the selector. Of many objects, `readSelector` reads it once. */
 export function matchesLabels(
   selector: string | LabelSelector | readonly Requirement[],
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
-  const requirements = Array.isArray(selector)
-    ? (selector as readonly Requirement[])
-    : typeof selector === 'string'
-      ? parseLabelSelector(selector)
-      : requirementsOf(selector as LabelSelector);
-  return requirements.every(({ key, operator, values }) => {
+  return readSelector(selector).every(({ key, operator, values }) => {
     const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
     if (operator === 'In') return value !== undefined && values.includes(value);
     if (operator === 'NotIn') return value === undefined || !values.includes(value);

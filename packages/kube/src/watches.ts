@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectRef } from './api.ts';
 import type { Cache, CacheReader } from './cache.ts';
+import { wholeNamespace } from './followed-kind.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';
@@ -180,30 +181,64 @@ function placed({ name, namespace }: ObjectRef, kind: Kind, from: { metadata: { 
   return meant === undefined ? { name } : { namespace: meant, name };
 }
 
+/** Of more objects in a namespace its whole kind is followed, by one watch: each costs some 13 KiB, and a stream. */
+const MOST_EACH = 64;
+
+/** What is referred to in a namespace, and how it is followed: each object by a watch of its own, or all of them by one. */
+interface Place {
+  /** Key -> how many refer to it. */
+  readonly users: Map<string, number>;
+  readonly each: Map<string, () => Promise<void>>;
+  whole?: () => Promise<void>;
+}
+
 /** Follows what each reconciled object refers to, for as long as it does. */
 function followEach<T extends KubeObject>(
   { kind, cache, log }: FollowOptions<T>,
   watched: Watched<T>,
   referred: (object: StoredObject<T>) => ObjectRef[],
 ): void {
-  /** Key of the reconciled object -> key of what it refers to -> what ends following it. */
-  const followed = new Map<string, Map<string, () => Promise<void>>>();
+  const places = new Map<string | undefined, Place>();
+  const stop = (key: string, end: (() => Promise<void>) | undefined): void => {
+    end?.().catch((error: unknown) => log.error('a watch could not be ended', { error, watched: key }));
+  };
+  const add = (key: string, { namespace, name }: ObjectRef) => {
+    const place: Place = places.get(namespace) ?? { users: new Map(), each: new Map() };
+    places.set(namespace, place);
+    const users = place.users.get(key) ?? 0;
+    place.users.set(key, users + 1);
+    if (users > 0 || place.whole) return;
+    if (namespace !== undefined && place.each.size === MOST_EACH) {
+      place.whole = cache.watch(watched.kind, { ...watched, selection: wholeNamespace(namespace) });
+      for (const [one, end] of place.each) stop(one, end);
+      place.each.clear();
+      return;
+    }
+    const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}` };
+    place.each.set(key, cache.watch(watched.kind, { ...watched, selection }));
+  };
+  const remove = (key: string, { namespace }: ObjectRef) => {
+    const place = places.get(namespace);
+    const users = place?.users.get(key) ?? 0;
+    if (!place || users > 1) return void place?.users.set(key, users - 1);
+    place.users.delete(key);
+    stop(key, place.each.get(key));
+    place.each.delete(key);
+    if (place.users.size > 0) return;
+    stop(`all of ${namespace}`, place.whole);
+    places.delete(namespace);
+  };
+
+  /** Key of the reconciled object -> key of what it refers to -> the reference. */
+  const followed = new Map<string, ReadonlyMap<string, ObjectRef>>();
   cache.onChange(kind, ({ type, object }) => {
+    const had = followed.get(keyOf(object)) ?? new Map<string, ObjectRef>();
     const wanted = new Map(
       (type === 'deleted' ? [] : referred(object)).map((ref) => [keyOf({ metadata: ref }), ref] as const),
     );
-    const had = followed.get(keyOf(object)) ?? new Map<string, () => Promise<void>>();
-    for (const [key, { namespace, name }] of wanted) {
-      if (had.has(key)) continue;
-      const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}` };
-      had.set(key, cache.watch(watched.kind, { ...watched, selection }));
-    }
-    for (const [key, end] of had) {
-      if (wanted.has(key)) continue;
-      had.delete(key);
-      end().catch((error: unknown) => log.error('a watch could not be ended', { error, watched: key }));
-    }
-    if (had.size > 0) followed.set(keyOf(object), had);
+    for (const [key, ref] of wanted) if (!had.has(key)) add(key, ref);
+    for (const [key, ref] of had) if (!wanted.has(key)) remove(key, ref);
+    if (wanted.size > 0) followed.set(keyOf(object), wanted);
     else followed.delete(keyOf(object));
   });
 }

@@ -84,13 +84,16 @@ export type {
 } from './engine/step.ts';
 export {
   configMapDigest,
-  emptySurroundings,
   type GatewayFacts,
+  type KnownKeys,
+  type KnownSurroundings,
+  type OperatorSurroundings,
   type ReferenceField,
   type Resolved,
   type ServiceResource,
   type ServiceSpec,
   type Surroundings,
+  surroundingsOf,
   type Twin,
 } from './engine/surroundings.ts';
 export type { Judgement, UncleanNode } from './engine/verdict.ts';

@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type Composition, emptySurroundings, type Surroundings } from '@openstack-operator/openstack';
+import { type Composition, type KnownSurroundings, surroundingsOf } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { Compositions } from './compositions.ts';
 
@@ -9,31 +9,29 @@ const object = (fields: object = {}, metadata: object = {}): StoredObject => ({
   metadata: { name: 'keystone', namespace: 'openstack', uid: 'u', resourceVersion: '1', ...metadata },
   ...fields,
 });
-const referring = (found: StoredObject): Surroundings => ({
-  ...emptySurroundings,
-  references: { databaseRef: { found } },
-});
+const referring = (found: StoredObject): KnownSurroundings => ({ references: { databaseRef: { found } } });
 
 /** How often something was composed for these, one after the other. */
-function composedFor(...inputs: readonly (readonly [StoredObject, Surroundings])[]): number {
+function composedFor(...inputs: readonly (readonly [StoredObject, KnownSurroundings])[]): number {
   let count = 0;
-  const compositions = new Compositions((): Composition => {
+  const compositions = new Compositions((_resource, { digest, reference, serves }): Composition => {
     count++;
+    digest('own');
+    reference('databaseRef');
+    serves('a/B');
     return { steps: [], complete: true, status: {} };
   });
-  for (const [resource, surroundings] of inputs) compositions.of('openstack/keystone', resource, surroundings);
+  for (const [resource, known] of inputs) compositions.of('openstack/keystone', resource, surroundingsOf(known));
   return count;
 }
 
 const spec = { replicas: 1 };
 
 test.each([
-  ['its own status', [object({ spec }), emptySurroundings], [object({ spec, status: {} }), emptySurroundings]],
-  [
-    'its version',
-    [object({ spec }), emptySurroundings],
-    [object({ spec }, { resourceVersion: '2' }), emptySurroundings],
-  ],
+  ['a Secret that it does not read', [object(), {}], [object(), { digests: { foreign: 'a' } }]],
+  ['an API that it does not ask for', [object(), {}], [object(), { served: new Set(['a/C']) }]],
+  ['its own status', [object({ spec }), {}], [object({ spec, status: {} }), {}]],
+  ['its version', [object({ spec }), {}], [object({ spec }, { resourceVersion: '2' }), {}]],
   [
     'the status of a reference',
     [object(), referring(object({ spec }))],
@@ -44,26 +42,29 @@ test.each([
 });
 
 test.each([
-  ['spec', [object({ spec }), emptySurroundings], [object({ spec: { replicas: 2 } }), emptySurroundings]],
-  ['annotation', [object(), emptySurroundings], [object({}, { annotations: { a: '1' } }), emptySurroundings]],
-  ['new object of the same name', [object(), emptySurroundings], [object({}, { uid: 'v' }), emptySurroundings]],
+  ['spec', [object({ spec }), {}], [object({ spec: { replicas: 2 } }), {}]],
+  ['annotation', [object(), {}], [object({}, { annotations: { a: '1' } }), {}]],
+  ['new object of the same name', [object(), {}], [object({}, { uid: 'v' }), {}]],
   [
     'spec of a reference',
     [object(), referring(object({ spec }))],
     [object(), referring(object({ spec: { replicas: 2 } }))],
   ],
-  ['digest of a Secret', [object(), emptySurroundings], [object(), { ...emptySurroundings, digests: { secret: 'a' } }]],
-  ['API that is served', [object(), emptySurroundings], [object(), { ...emptySurroundings, served: new Set(['a/B']) }]],
+  ['digest of a Secret', [object(), {}], [object(), { digests: { own: 'a' } }]],
+  ['release', [object(), {}], [object(), { release: '2025.1' }]],
+  ['API that is served', [object(), {}], [object(), { served: new Set(['a/B']) }]],
 ] as const)('another %s: composed anew', (_what, before, now) => {
   expect(composedFor(before, now)).toBe(2);
 });
 
 test('what is composed knows no status', () => {
   const seen: StoredObject[] = [];
-  const compositions = new Compositions((resource, { references: { databaseRef } }) => {
-    seen.push(resource, ...(databaseRef !== undefined && 'found' in databaseRef ? [databaseRef.found] : []));
+  const compositions = new Compositions((resource, { reference }) => {
+    const database = reference('databaseRef');
+    seen.push(resource, ...(database !== undefined && 'found' in database ? [database.found] : []));
     return { steps: [], complete: true, status: {} };
   });
-  compositions.of('a/b', object({ status: { phase: 'Ready' } }), referring(object({ status: { phase: 'Ready' } })));
+  const known = referring(object({ status: { phase: 'Ready' } }));
+  compositions.of('a/b', object({ status: { phase: 'Ready' } }), surroundingsOf(known));
   expect(seen.map((one) => one['status'])).toEqual([undefined, undefined]);
 });

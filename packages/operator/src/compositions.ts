@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
 import type { Composition, Surroundings } from '@openstack-operator/openstack';
+import { type Recorded, recorded } from './recorded.ts';
 
 /** Composes one kind. */
 type Compose = (resource: StoredObject, surroundings: Surroundings) => Composition;
 
-interface Known {
+interface Known extends Pick<Recorded, 'isSame'> {
   readonly resource: StoredObject;
-  readonly surroundings: Surroundings;
   readonly composition: Composition;
 }
 
 /**
- * The last composition of each resource, made anew only when something changes that it follows from: nearly all passes
- * of a rollout are about what became of the objects, not about what is wanted. The same objects also keep their digests.
+ * The last composition of each resource, made anew only when something changes that was read for it: nearly all passes of
+ * a rollout are about what became of the objects, not about what is wanted. The same objects also keep their digests.
  */
 export class Compositions {
   readonly #compose: Compose;
@@ -26,20 +26,18 @@ export class Compositions {
   /** What the resource leads to. `key`: `namespace/name`. */
   of(key: string, object: StoredObject, gathered: Surroundings): Composition {
     const resource = stated(object);
-    const references = Object.entries(gathered.references).map(([field, resolved]) => [
-      field,
-      'found' in resolved ? { found: stated(resolved.found) } : resolved,
-    ]);
-    const surroundings = { ...gathered, references: Object.fromEntries(references) };
+    const now: Surroundings = {
+      ...gathered,
+      reference(field) {
+        const resolved = gathered.reference(field);
+        return resolved !== undefined && 'found' in resolved ? { found: stated(resolved.found) } : resolved;
+      },
+    };
     const known = this.#known.get(key);
-    if (
-      known !== undefined &&
-      isDeepStrictEqual(known.resource, resource) &&
-      isDeepStrictEqual(known.surroundings, surroundings)
-    )
-      return known.composition;
+    if (known?.isSame(now) === true && isDeepStrictEqual(known.resource, resource)) return known.composition;
+    const { surroundings, isSame } = recorded(now);
     const composition = this.#compose(resource, surroundings);
-    this.#known.set(key, { resource, surroundings, composition });
+    this.#known.set(key, { resource, isSame, composition });
     return composition;
   }
 

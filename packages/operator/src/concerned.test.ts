@@ -11,6 +11,7 @@ import {
   type Runtime,
   run,
   StorageClass,
+  Store,
   type StoredObject,
   seededRandom,
   virtualClock,
@@ -20,14 +21,15 @@ import {
   cloudLabel,
   cloudOf,
   composeControlPlane,
-  emptySurroundings,
+  Keystone,
   kinds,
   MariaDB,
   nodeGroupLabel,
   OpenStackControlPlane,
+  surroundingsOf,
 } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { indexesOf, nodeWatch } from './concerned.ts';
+import { indexesOf, nodeWatch, secretsOfReferences } from './concerned.ts';
 import { operatorControllers } from './controllers.ts';
 
 const clouds = 500;
@@ -303,7 +305,7 @@ describe('a free node', () => {
     const known = (key: string) => {
       const i = Number(/\d+/.exec(key)?.[0]);
       // Clouds without a node are of no interest here.
-      return i < nodes ? composeControlPlane(controlPlane(i, specOf(i)), emptySurroundings) : { steps: [] };
+      return i < nodes ? composeControlPlane(controlPlane(i, specOf(i)), surroundingsOf()) : { steps: [] };
     };
     const kind = OpenStackControlPlane;
     const reconcile = async () => {};
@@ -326,4 +328,24 @@ describe('a free node', () => {
     const notReady = { conditions: [{ type: 'Ready', status: 'False' }] };
     expect(await world.count(() => cluster.put(Node, node(1000, { zone: 'a' }, notReady)))).toEqual([]);
   });
+});
+
+test('a change of a Secret that thousands name concerns each of thousands that refer to them once', () => {
+  const count = 2000;
+  const stores = new Map(
+    [MariaDB, Keystone].map((kind) => [kind.kind, new Store({ indexes: indexesOf(['databaseRef']) })] as const),
+  );
+  for (const [kind, store] of stores) {
+    const all = Array.from({ length: count }, (_, index) => ({
+      apiVersion: 'openstack.k8s.io/v1alpha1',
+      kind,
+      metadata: { namespace: 'ns', name: `${index}`, uid: `${kind}-${index}`, resourceVersion: '1' },
+      spec: kind === 'MariaDB' ? { rootSecretName: 's' } : index === 0 ? { databaseRef: { name: '7' } } : {},
+    }));
+    store.replace(all, '1');
+  }
+  const cache = { byIndex: ({ kind }: Kind, ...at: [string, string]) => stores.get(kind)?.byIndex(...at) };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'ns', name: 's' } } as StoredObject;
+  const { map } = secretsOfReferences(Keystone, [['databaseRef', MariaDB]], undefined);
+  expect([...(map?.(secret, cache as never) ?? [])]).toHaveLength(count);
 });

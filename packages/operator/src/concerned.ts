@@ -87,7 +87,11 @@ export function named(kind: BroughtKind): (object: KubeObject) => ObjectRef[] {
 
 /** Concerned by a resource: who refers to it by name, and who means "the only one of its namespace". */
 export function referenceWatch(kind: Kind, referred: Kind, field: ReferenceField): Watched {
-  return { kind: referred, facts: referenceFacts, map: (changed, cache) => dependentsOf(kind, field, changed, cache) };
+  return {
+    kind: referred,
+    facts: referenceFacts,
+    map: (changed, cache) => dependentsOf(kind, field, [changed], cache),
+  };
 }
 
 /** Concerned by a Secret: who refers to a resource that names it, as its password or key is composed there, too. */
@@ -101,9 +105,7 @@ export function secretsOfReferences(
     ...(selection === undefined ? {} : { selection }),
     map: (secret, cache) =>
       fields.flatMap(([field, referred]) =>
-        cache
-          .byIndex(referred, index.secret, keyOf(secret))
-          .flatMap((naming) => dependentsOf(kind, field, naming, cache)),
+        dependentsOf(kind, field, cache.byIndex(referred, index.secret, keyOf(secret)), cache),
       ),
   };
 }
@@ -119,7 +121,7 @@ export function serviceWatches(
     const owner = controllerOf(service);
     const { namespace = '' } = service.metadata;
     const ovn = owner?.kind === OVNNetwork.kind ? cache.get(OVNNetwork, { namespace, name: owner.name }) : undefined;
-    return ovn === undefined ? [] : dependentsOf(kind, 'ovnRef', ovn, cache);
+    return dependentsOf(kind, 'ovnRef', ovn === undefined ? [] : [ovn], cache);
   };
   return [{ kind: Service, ...(selection === undefined ? {} : { selection }), map }];
 }
@@ -141,9 +143,7 @@ export function gatewayWatches(kind: Kind, references: readonly ReferenceField[]
   const map: Watched['map'] = (gateway, cache) => [
     ...(exposed ? cache.byIndex(kind, index.gateway, keyOf(gateway)).map(refOf) : []),
     ...(asksKeystone
-      ? cache
-          .byIndex(Keystone, index.gateway, keyOf(gateway))
-          .flatMap((keystone) => dependentsOf(kind, 'keystoneRef', keystone, cache))
+      ? dependentsOf(kind, 'keystoneRef', cache.byIndex(Keystone, index.gateway, keyOf(gateway)), cache)
       : []),
   ];
   return [{ kind: Gateway, facts: gatewayFacts, map }];
@@ -201,20 +201,24 @@ function referenceFacts(object: StoredObject): unknown {
   return [metadata, object['spec'], ready?.status, ready?.reason, ready?.observedGeneration];
 }
 
-function dependentsOf(kind: Kind, field: ReferenceField, referred: StoredObject, cache: CacheReader): ObjectRef[] {
+function dependentsOf(
+  kind: Kind,
+  field: ReferenceField,
+  referred: readonly StoredObject[],
+  cache: CacheReader,
+): ObjectRef[] {
   return referringTo(kind, field, referred, cache).map(refOf);
 }
 
-/** Those of a kind that refer to a resource by a field: by name, or as "the only one of its namespace". */
+/** Those of a kind that refer to one of some resources by a field: by name, or as "the only one of its namespace". */
 export function referringTo(
   kind: Kind,
   field: ReferenceField,
-  referred: StoredObject,
+  referred: readonly StoredObject[],
   cache: CacheReader,
 ): StoredObject[] {
-  return [referred.metadata.name, ''].flatMap((name) =>
-    cache.byIndex(kind, index.reference(field), keyIn(referred, name)),
-  );
+  const keys = new Set(referred.flatMap((one) => [keyIn(one, one.metadata.name), keyIn(one, '')]));
+  return [...keys].flatMap((key) => cache.byIndex(kind, index.reference(field), key));
 }
 
 function referenceIn(object: KubeObject, field: ReferenceField): { name?: string; external?: unknown } | undefined {

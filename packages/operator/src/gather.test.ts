@@ -21,8 +21,7 @@ function gatherAmong(count: number, spec: object) {
       lists++;
       return all.get(kind) ?? [];
     },
-    get: ({ kind }: Kind, { name }: { name: string }) =>
-      all.get(kind)?.find(({ metadata }) => metadata.name === name),
+    get: ({ kind }: Kind, { name }: { name: string }) => all.get(kind)?.find(({ metadata }) => metadata.name === name),
     has: () => false,
     served: () => false,
     synced: () => true,
@@ -36,7 +35,8 @@ function gatherAmong(count: number, spec: object) {
     clusterDomain: 'c',
   };
   const service = { name: 'glance', references: ['databaseRef', 'keystoneRef'], databases: [{ name: 'glance' }] };
-  return { ...gather(pass as unknown as Pass, service as never), lists };
+  const { twins, reference } = gather(pass as unknown as Pass, service as never);
+  return { twins: twins(), references: [reference('databaseRef'), reference('keystoneRef')], lists };
 }
 
 test('a namespace with thousands of resources is listed as often as one with few', () => {

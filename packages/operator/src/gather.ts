@@ -1,5 +1,6 @@
 import {
   ConfigMap,
+  controllerOf,
   Gateway,
   HTTPRoute,
   type Kind,
@@ -10,14 +11,13 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
-  broughtBy,
   cloudOf,
   commonAccounts,
   configMapDigest,
-  emptySurroundings,
   type GatewayFacts,
   Glance,
   Keystone,
+  type KnownKeys,
   kindOf,
   MariaDB,
   Memcached,
@@ -57,44 +57,36 @@ export const referenceKinds: Readonly<Record<ReferenceField, Kind>> = {
 type Gathered = Pick<Service, 'references' | 'mentions' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
-export function gather(
-  pass: Pass,
-  service: Gathered | undefined,
-  key: DigestKey = pass.digestKey,
-): Surroundings {
-  const { cache, object: resource } = pass;
+export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
+  const { cache, object: resource, operatorImage, clusterDomain } = pass;
   const namespace = resource.metadata.namespace ?? '';
   const { release: { target, deployed } = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
   const release = target ?? deployed;
   const fields = [...(service?.references ?? []), ...(service?.mentions ?? [])];
-  const references = fields.map((field) => [field, resolve(pass, field, resource)] as const);
-  const secrets = cache.list(Secret, { namespace });
-  const brought = (kind: Kind) => {
-    const names = new Set(broughtBy(resource).flatMap((one) => (one.kind === kind.kind ? [one.name] : [])));
-    return [...names].flatMap((name) => cache.get(kind, { namespace, name }) ?? []);
-  };
-  const configMaps = brought(ConfigMap);
+  const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
+    kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
   return {
-    ...emptySurroundings,
-    operatorImage: pass.operatorImage,
-    clusterDomain: pass.clusterDomain,
+    operatorImage,
+    clusterDomain,
     ...(release === undefined ? {} : { release }),
-    references: Object.fromEntries(references),
-    addresses: addressesOf(pass, fields.includes('ovnRef') ? references : []),
-    served: new Set(cache.served(HTTPRoute) ? ['gateway.networking.k8s.io/HTTPRoute'] : []),
-    digests: {
-      ...Object.fromEntries(secrets.map((one) => [one.metadata.name, keyedDigest(key, one)])),
-      ...Object.fromEntries(configMaps.map((one) => [configMapDigest(one.metadata.name), keyedDigest(key, one)])),
-    },
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
-    secretKeys: keysOf(brought(Secret)),
-    configMapKeys: keysOf(configMaps),
-    ...(cache.has(StorageClass) ? { storageClasses: storageClassesOf(pass) } : {}),
-    gateways: cache.served(Gateway) ? gatewaysOf(pass) : {},
-    nodes: service?.groups === undefined ? [] : nodesOf(pass, resource),
-    twins: service === undefined ? [] : twinsOf(pass, service),
+    reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
+    address: (owner, name) => addressOf(pass, owner, name),
+    serves: (api) => api === 'gateway.networking.k8s.io/HTTPRoute' && cache.served(HTTPRoute),
+    digest(name) {
+      const [, configMap] = configMapDigestPattern.exec(name) ?? [];
+      const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
+      return found && keyedDigest(key, found);
+    },
+    keys: (kind, name) => keysOf(data(kind, name)),
+    storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(pass) : undefined),
+    gateway: (name) => (cache.served(Gateway) ? gatewayOf(pass, name) : undefined),
+    nodes: () => (service?.groups === undefined ? [] : nodesOf(pass, resource)),
+    twins: () => (service === undefined ? [] : twinsOf(pass, service)),
   };
 }
+
+const configMapDigestPattern = new RegExp(`^${configMapDigest('(.*)')}$`, 'u');
 
 /** Fields that lead to where a resource has accounts. */
 const accountFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
@@ -113,20 +105,28 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
   const fields = accountFields.filter((field) => references.includes(field));
   if (fields.length === 0) return [];
   const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  const born = age(resource);
   const servers = fields.map((field) => [field, serverBy(pass, field)] as const);
   const mine = new Map(servers.map(([field, serverOf]) => [field, serverOf(resource)]));
   const told = new Map<string, number>();
   return cache
     .list(kindOf(resource), { namespace })
     .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
-    .sort((one, other) => (age(one) < age(other) ? -1 : 1))
-    .flatMap((other) => {
+    .map((other) => ({
+      other,
+      age: age(other),
+      shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
+    }))
+    .filter(({ shared }) => shared.length > 0)
+    .sort((one, other) => (one.age < other.age ? -1 : 1))
+    .flatMap(({ other, age, shared }) => {
+      const { kind, metadata } = other;
       const twin: Twin = {
-        kind: other.kind,
-        name: other.metadata.name,
-        spec: (other['spec'] ?? {}) as ServiceSpec,
-        shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
-        isOlder: age(other) < age(resource),
+        kind,
+        name: metadata.name,
+        spec: other['spec'] ?? {},
+        shared,
+        isOlder: age < born,
       };
       const spec = (resource['spec'] ?? {}) as ServiceSpec;
       const common = commonAccounts(service, resource.metadata.name, spec, twin).map((one) => JSON.stringify(one));
@@ -154,10 +154,10 @@ function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: S
   };
 }
 
-/** Name -> keys of the data, sorted. */
-function keysOf(objects: readonly StoredObject[]): Record<string, readonly string[]> {
-  const keys = ({ data, binaryData }: StoredObject) => Object.keys({ ...(data as object), ...(binaryData as object) });
-  return Object.fromEntries(objects.map((object) => [object.metadata.name, keys(object).sort()]));
+/** Keys of the data, sorted. */
+function keysOf(found: StoredObject | undefined): KnownKeys {
+  if (found === undefined) return 'absent';
+  return Object.keys({ ...(found['data'] as object), ...(found['binaryData'] as object) }).sort();
 }
 
 /** Resources that a message names, of those that a reference may mean. */
@@ -187,22 +187,12 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
   };
 }
 
-/** Addresses of the Services of resources that are referred to, but for those that are being deleted. */
-function addressesOf(
-  { cache }: Pass,
-  references: readonly (readonly [ReferenceField, Resolved])[],
-): Record<string, string> {
-  const ovn = references.flatMap(([field, resolved]) =>
-    field === 'ovnRef' && 'found' in resolved ? [resolved.found] : [],
-  );
-  return Object.fromEntries(
-    ovn.flatMap((network) =>
-      cache.controlledBy(KubeService, network).flatMap(({ metadata, spec }) => {
-        const { clusterIP = '' } = (spec ?? {}) as { clusterIP?: string };
-        return ['', 'None'].includes(clusterIP) ? [] : [[metadata.name, clusterIP] as const];
-      }),
-    ),
-  );
+/** The address of a Service, if that is controlled by the owner and has one. */
+function addressOf({ cache }: Pass, owner: StoredObject, name: string): string | undefined {
+  const service = cache.get(KubeService, { namespace: owner.metadata.namespace ?? '', name });
+  if (service === undefined || controllerOf(service)?.uid !== owner.metadata.uid) return undefined;
+  const { clusterIP = '' } = (service.spec ?? {}) as { clusterIP?: string };
+  return ['', 'None'].includes(clusterIP) ? undefined : clusterIP;
 }
 
 function storageClassesOf(pass: Pass): Record<string, boolean> {
@@ -213,18 +203,16 @@ function storageClassesOf(pass: Pass): Record<string, boolean> {
   );
 }
 
-function gatewaysOf(pass: Pass): Record<string, GatewayFacts> {
-  return Object.fromEntries(
-    pass.cache.list(Gateway).map((gateway) => {
-      const { listeners = [] } = (gateway['spec'] ?? {}) as { listeners?: GatewayFacts['listeners'] };
-      const facts = listeners.map(({ name, protocol, port }) => ({ name, protocol, port }));
-      return [`${gateway.metadata.namespace}/${gateway.metadata.name}`, { listeners: facts }];
-    }),
-  );
+function gatewayOf(pass: Pass, key: string): GatewayFacts | undefined {
+  const { listeners = [] } = (pass.cache.get(Gateway, key)?.['spec'] ?? {}) as {
+    listeners?: GatewayFacts['listeners'];
+  };
+  if (pass.cache.get(Gateway, key) === undefined) return undefined;
+  return { listeners: listeners.map(({ name, protocol, port }) => ({ name, protocol, port })) };
 }
 
 /** The nodes that the resource's cloud has claimed, by name. */
-function nodesOf(pass: Pass, resource: StoredObject): Surroundings['nodes'] {
+function nodesOf(pass: Pass, resource: StoredObject): ReturnType<Surroundings['nodes']> {
   if (!pass.cache.has(Node)) return [];
   const cloud = cloudOf(resource);
   const joined = joinedNodes(pass);

@@ -170,7 +170,7 @@ function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[
   const referring = services.flatMap(({ kind, references }) =>
     references
       .filter((reference) => referenceKinds[reference].kind === object.kind)
-      .flatMap((reference) => referringTo(kind, reference, object, pass.cache)),
+      .flatMap((reference) => referringTo(kind, reference, [object], pass.cache)),
   );
   return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...referring];
 }

@@ -57,21 +57,32 @@ function valuesOf(secrets: readonly StoredObject[]): Values | undefined {
   const values = new Set<string>();
   let read = 0;
   for (const secret of secrets) {
-    const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
-    const keys = Object.keys(data);
-    read += keys.length;
+    read += Object.keys(secret['data'] ?? {}).length;
     if (read > mostValues) return undefined;
-    for (const key of keys) {
-      if (/user(name)?$/i.test(key)) continue;
-      // Four bytes for each character, of which three are written as four characters of base64, and some more.
-      const value = Buffer.from((data[key] ?? '').slice(0, 8 * longest), 'base64').toString();
-      if (value.length < shortest || value.includes('\n')) continue;
-      const beginning = value.slice(0, longest);
-      values.add(beginning).add(encodeURIComponent(beginning.toWellFormed()).slice(0, longest));
-    }
+    for (const value of secretValues(secret)) values.add(value);
   }
   const sorted = [...values].sort((one, other) => other.length - one.length);
   return Map.groupBy(sorted, (value) => value.slice(0, shortest));
+}
+
+/** Cached objects are frozen: what was read of one once stays true. */
+const known = new WeakMap<StoredObject, readonly string[]>();
+
+/** The beginnings of a Secret's values, as they are and as they stand in URLs. */
+function secretValues(secret: StoredObject): readonly string[] {
+  const read = known.get(secret);
+  if (read !== undefined) return read;
+  const entries = Object.entries((secret['data'] ?? {}) as Readonly<Record<string, string>>);
+  const values = entries.flatMap(([key, data]) => {
+    if (/user(name)?$/i.test(key)) return [];
+    // Four bytes for each character, of which three are written as four characters of base64, and some more.
+    const value = Buffer.from(data.slice(0, 8 * longest), 'base64').toString();
+    if (value.length < shortest || value.includes('\n')) return [];
+    const beginning = value.slice(0, longest);
+    return [beginning, encodeURIComponent(beginning.toWellFormed()).slice(0, longest)];
+  });
+  known.set(secret, values);
+  return values;
 }
 
 /**

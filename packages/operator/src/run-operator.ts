@@ -8,7 +8,7 @@ import {
   type Runtime,
   run,
 } from '@openstack-operator/kube';
-import { emptySurroundings, fieldManager } from '@openstack-operator/openstack';
+import { fieldManager, surroundingsOf } from '@openstack-operator/openstack';
 import { hiddenKinds } from './cluster-scope.ts';
 import { operatorControllers } from './controllers.ts';
 import { formerDigestKey as readFormerDigestKey } from './digest-key.ts';
@@ -59,7 +59,7 @@ export async function runOperator(options: OperatorOptions): Promise<void> {
   } = options;
   await untilDefinitionsMatch({ client, clock, log, signal, ...(health === undefined ? {} : { health }) });
   const formerDigestKey = await readFormerDigestKey({ client, clock, log, namespace, signal });
-  const { operatorImage, clusterDomain } = { ...emptySurroundings, ...options };
+  const { operatorImage, clusterDomain } = { ...surroundingsOf(), ...options };
   const hidden = namespaces === undefined ? [] : await hiddenKinds(client, signal);
   for (const { plural } of hidden)
     log.warn('may not be used, as no ClusterRole allows it (config/rbac-namespaced)', { resource: plural });

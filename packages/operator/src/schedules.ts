@@ -22,16 +22,18 @@ type Schedules = Readonly<Record<string, ScheduleStatus>>;
 /** What has become of the runs of the resource's CronJobs, by their names without the resource's. */
 export function schedulesOf(pass: Pass): { readonly schedules?: Schedules } {
   const redact = redactor(pass);
-  const found = cronJobsOf(pass).slice(0, mostSchedules).map((cronJob) => {
-    const { message, ...status } = scheduleStatus(cronJob, {
-      jobs: pass.cache.controlledBy(Job, cronJob),
-      pods: (job) => pass.cache.controlledBy(Pod, job),
-      words: (pod) => podWords(pod, () => undefined),
+  const found = cronJobsOf(pass)
+    .slice(0, mostSchedules)
+    .map((cronJob) => {
+      const { message, ...status } = scheduleStatus(cronJob, {
+        jobs: pass.cache.controlledBy(Job, cronJob),
+        pods: (job) => pass.cache.controlledBy(Pod, job),
+        words: (pod) => podWords(pod, () => undefined),
+      });
+      // Cut when it is redacted: of a part of a secret nobody could tell what it is.
+      const said = message === undefined ? {} : { message: redact(message).slice(0, mostOfMessage) };
+      return [cronJob.metadata.name.slice(pass.object.metadata.name.length + 1), { ...status, ...said }] as const;
     });
-    // Cut when it is redacted: of a part of a secret nobody could tell what it is.
-    const said = message === undefined ? {} : { message: redact(message).slice(0, mostOfMessage) };
-    return [cronJob.metadata.name.slice(pass.object.metadata.name.length + 1), { ...status, ...said }] as const;
-  });
   return found.length === 0 ? {} : { schedules: Object.fromEntries(found) };
 }
 

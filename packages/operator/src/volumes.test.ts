@@ -1,16 +1,23 @@
+import { type LabelSelector, matchesLabels } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import type { Pass } from './pass.ts';
 import { keepVolumes } from './volumes.ts';
 
 const count = 2000;
 const labels = { 'app.kubernetes.io/instance': 'db' };
-const named = (name: string, more: object = {}) => ({ metadata: { name, namespace: 'ns', uid: name, ...more } });
+const named = (name: string, more: { labels?: Record<string, string>; deletionTimestamp?: string } = {}) => ({
+  metadata: { name, namespace: 'ns', uid: name, ...more },
+});
 
 test('the claims of a namespace are looked at once for all StatefulSets of a resource', async () => {
   const set = (name: string) => ({
     ...named(name),
     kind: 'StatefulSet',
-    spec: { selector: { matchLabels: labels }, volumeClaimTemplates: [named('data'), named('log')] },
+    // A selector that takes long: it may be anybody's.
+    spec: {
+      selector: { matchExpressions: Array.from({ length: 25_000 }, () => ({ key: 'a', operator: 'Exists' })) },
+      volumeClaimTemplates: [named('data'), named('log')],
+    },
   });
   const claims = [
     ...Array.from({ length: count }, (_, index) => named(`data-db${index}-0`, { labels })),
@@ -34,9 +41,9 @@ test('the claims of a namespace are looked at once for all StatefulSets of a res
       has: () => true,
       get: () => object,
       controlledBy: () => Array.from({ length: count }, (_, index) => set(`db${index}`)),
-      list: () => {
+      list: (_kind: unknown, { labelSelector }: { labelSelector: LabelSelector }) => {
         lists++;
-        return claims;
+        return claims.filter(({ metadata }) => matchesLabels(labelSelector, metadata.labels));
       },
     },
     client: { patch: async (_kind: unknown, { name }: { name: string }) => void patched.push(name) },

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type KubeObject,
-  type LabelSelector,
-  matchesLabels,
   type OwnerReference,
   PersistentVolumeClaim,
   parseTimestamp,
@@ -107,10 +105,12 @@ function uidOf({ uid }: { readonly uid: string }): string {
   return uid;
 }
 
-/** The claims of the resource's namespace that are not being deleted, by their names without the ordinal. */
+/** The resource's claims that are not being deleted, by their names without the ordinal. */
 function claimsByTemplate({ cache, object }: Pass): ReadonlyMap<string, readonly StoredObject[]> {
+  const { name, namespace = '' } = object.metadata;
+  const matchLabels = { 'app.kubernetes.io/instance': name };
   const live = cache
-    .list(PersistentVolumeClaim, { namespace: object.metadata.namespace ?? '' })
+    .list(PersistentVolumeClaim, { namespace, labelSelector: { matchLabels } })
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return Map.groupBy(live, ({ metadata }) => /^(.*)-\d+$/u.exec(metadata.name)?.[1] ?? '');
 }
@@ -120,10 +120,8 @@ function volumesOf(
   { metadata, spec }: StoredObject,
   claims: ReadonlyMap<string, readonly StoredObject[]>,
 ): StoredObject[] {
-  const { selector, volumeClaimTemplates = [] } = spec as StatefulSetSpec & { selector: LabelSelector };
-  return volumeClaimTemplates
-    .flatMap((template) => claims.get(`${template.metadata.name}-${metadata.name}`) ?? [])
-    .filter((claim) => matchesLabels(selector, claim.metadata.labels));
+  const { volumeClaimTemplates = [] } = spec as StatefulSetSpec;
+  return volumeClaimTemplates.flatMap((template) => claims.get(`${template.metadata.name}-${metadata.name}`) ?? []);
 }
 
 interface StatefulSetSpec {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { emptySurroundings } from '../engine/surroundings.ts';
+import { surroundingsOf } from '../engine/surroundings.ts';
 import { resource } from '../testing/compositions.ts';
 import { composeControlPlane, phaseOf } from './compose.ts';
 
 const minimal = resource(
   readFileSync(new URL('../../../../config/samples/controlplane_minimal.yaml', import.meta.url), 'utf8'),
 );
-const compose = (spec: object = {}) => composeControlPlane({ ...minimal, spec: spec }, emptySurroundings);
+const compose = (spec: object = {}) => composeControlPlane({ ...minimal, spec: spec }, surroundingsOf());
 
 /** Spec of the child of that kind; undefined when there is none. */
 function child(kind: string, spec: object = {}): Record<string, unknown> | undefined {
@@ -194,6 +194,6 @@ test('what only somebody can mend is a failure; running Jobs again is asked of t
   }));
   expect(phaseOf([{ ...first!, status: 'False', reason: 'VolumeLost' }, ...rest], minimal)).toBe('Failed');
   const metadata = { ...minimal.metadata, annotations: { 'openstack.k8s.io/reconcile-at': 'now' } };
-  const [step] = composeControlPlane({ ...minimal, metadata }, emptySurroundings).steps.slice(1);
+  const [step] = composeControlPlane({ ...minimal, metadata }, surroundingsOf()).steps.slice(1);
   expect(step?.objects).toMatchObject([{ object: { metadata: { annotations: metadata.annotations } } }]);
 });

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
-import { composeControlPlane } from './compose.ts';
 import { connectionCeiling } from './connections.ts';
 
 const read = (name: string) =>
@@ -27,7 +26,7 @@ function cloudOf(sample: string, change: (spec: Record<string, unknown>) => void
   const controlPlane = resource(read(sample));
   const spec = structuredClone(controlPlane.spec ?? {}) as Record<string, unknown>;
   change(spec);
-  const children = objectsOf(composeControlPlane({ ...controlPlane, spec }, world)).map(({ object }) => ({
+  const children = objectsOf(composed({ ...controlPlane, spec }, world)).map(({ object }) => ({
     ...object,
     metadata: { ...object.metadata, uid: `uid-of-${object.metadata.name}`, resourceVersion: '1' },
   }));

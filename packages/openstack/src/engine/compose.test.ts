@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
 import { canonical } from './digest.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { KnownSurroundings } from './surroundings.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
@@ -10,7 +10,7 @@ const read = (name: string) =>
 type Spec = Record<string, unknown>;
 const world = surroundings(read);
 
-function objects(sample: string, spec: Spec = {}, more: Partial<Surroundings> = {}): Map<string, string> {
+function objects(sample: string, spec: Spec = {}, more: KnownSurroundings = {}): Map<string, string> {
   const base = resource(read(sample));
   const changed = { ...base, spec: { ...(base.spec as Spec), ...spec } } as typeof base;
   const all = objectsOf(composed(changed, { ...world, ...more }));
@@ -18,7 +18,7 @@ function objects(sample: string, spec: Spec = {}, more: Partial<Surroundings> = 
 }
 
 /** What a change touches: the digests at the end of names are left out. */
-function touched(sample: string, spec: Spec, more: Partial<Surroundings> = {}): string[] {
+function touched(sample: string, spec: Spec, more: KnownSurroundings = {}): string[] {
   const [before, after] = [objects(sample), objects(sample, spec, more)];
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) => before.get(name) !== after.get(name),

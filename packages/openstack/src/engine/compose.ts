@@ -49,14 +49,14 @@ export function compose<R extends ServiceResource>(
   if (unknown !== undefined) return unknown;
   const missing = service.references.flatMap((field) => {
     if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
-    const resolved = surroundings.references[field];
+    const resolved = surroundings.reference(field);
     if (resolved === undefined) return [`spec.${field}: not looked up`];
     return 'missing' in resolved ? [resolved.missing] : [];
   });
   if (missing.length > 0) {
     return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
   }
-  const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins);
+  const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins());
   if (taken !== undefined) return incomplete(taken);
   const context = contextOf(service, resource, surroundings);
   return {

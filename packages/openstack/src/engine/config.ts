@@ -5,7 +5,6 @@ import { writeOsloFile } from '../oslo/writer.ts';
 import { credentialDigest } from './credential-digest.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
-import { ownValue } from './own-value.ts';
 import type { ConfigFiles, OsloSource } from './service.ts';
 import type { Desired } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -114,8 +113,8 @@ export function inputsOf(object: KubeObject): string {
 /** A Secret of templates; its annotation tells from which template and which source values it was resolved last. */
 export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Record<string, string>): Desired {
   const sources = [...JSON.stringify(stringData).matchAll(/\{\{([a-z0-9.-]+)\//g)].map(([, secret = '']) => secret);
-  const { digests: known, digestKeyId } = owner.surroundings;
-  const digests = sources.map((secret) => ownValue(known, secret) ?? null);
+  const { digest, digestKeyId } = owner.surroundings;
+  const digests = sources.map((secret) => digest(secret) ?? null);
   const inputs = credentialDigest(digestKeyId, { template: { stringData }, whole: { stringData, digests } });
   return {
     verb: 'resolve',

@@ -134,7 +134,7 @@ export function contextOf<R extends ServiceResource>(
   const spec = (resource.spec ?? {}) as NonNullable<R['spec']>;
   const accounts = accountsOf(service, name, spec);
   const reference = (field: ReferenceField): StoredObject | undefined => {
-    const resolved = surroundings.references[field];
+    const resolved = surroundings.reference(field);
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
   };
   const address = <T>(field: ReferenceField, own: (found: StoredObject) => T, foreign: (external: never) => T): T => {

@@ -71,11 +71,13 @@ export function deregistration<R extends ServiceResource>(
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
   /** Which other one has the same account there: it would stand still without that. */
   const leftTo = (field: ReferenceField): string | undefined => {
-    const words = surroundings.twins.flatMap((twin) =>
-      commonAccounts(service as unknown as Service, context.name, spec, twin).flatMap((common) =>
-        common.field === field ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
-      ),
-    );
+    const words = surroundings
+      .twins()
+      .flatMap((twin) =>
+        commonAccounts(service as unknown as Service, context.name, spec, twin).flatMap((common) =>
+          common.field === field ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
+        ),
+      );
     return words[0];
   };
   /** Mounts the list of a records Job; undefined where there is none, or where `left` says why it is not worked off. */

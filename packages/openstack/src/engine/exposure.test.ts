@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { exposureOf } from './exposure.ts';
-import { emptySurroundings, type ServiceSpec, type Surroundings } from './surroundings.ts';
+import { type KnownSurroundings, type ServiceSpec, surroundingsOf } from './surroundings.ts';
 
-const gateways: Surroundings['gateways'] = {
+const gateways: NonNullable<KnownSurroundings['gateways']> = {
   'ns/openstack-gateway': {
     listeners: [
       { name: 'http', protocol: 'HTTP', port: 80 },
@@ -15,8 +15,8 @@ const gateways: Surroundings['gateways'] = {
 const served = new Set(['gateway.networking.k8s.io/HTTPRoute']);
 const host = 'api.example.org';
 
-function outcome(spec: ServiceSpec, world: Partial<Surroundings> = { served, gateways }): string {
-  const exposure = exposureOf({ namespace: 'ns', spec }, { ...emptySurroundings, ...world });
+function outcome(spec: ServiceSpec, world: KnownSurroundings = { served, gateways }): string {
+  const exposure = exposureOf({ namespace: 'ns', spec }, surroundingsOf(world));
   return exposure.type === 'route' ? exposure.url : exposure.type === 'problem' ? exposure.problem.reason : 'none';
 }
 

@@ -38,8 +38,8 @@ export function exposureOf({ namespace, spec }: Exposed, surroundings: Surroundi
   const meant = gatewayOf({ namespace, spec });
   if (meant === undefined) return { type: 'none' };
   const { name, namespace: gatewayNamespace } = meant;
-  const gateway = surroundings.gateways[`${gatewayNamespace}/${name}`];
-  if (!surroundings.served.has('gateway.networking.k8s.io/HTTPRoute')) {
+  const gateway = surroundings.gateway(`${gatewayNamespace}/${name}`);
+  if (!surroundings.serves('gateway.networking.k8s.io/HTTPRoute')) {
     return asked
       ? problem(
           'GatewayApiMissing',

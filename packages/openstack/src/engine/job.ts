@@ -3,7 +3,6 @@ import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { annotations, labelsOf } from './names.ts';
-import { ownValue } from './own-value.ts';
 import { podSpec } from './pod.ts';
 import type { Job, Runs, Service } from './service.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
@@ -110,7 +109,7 @@ function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): u
     'secret' in mount && mount.follows !== true ? [mount.secret] : [],
   );
   const read = job.once === true ? variables : [...variables, ...mounted];
-  const known = context.surroundings.digests;
-  const digests = [...new Set(read)].sort().map((secret) => [secret, ownValue(known, secret) ?? null]);
+  const { digest } = context.surroundings;
+  const digests = [...new Set(read)].sort().map((secret) => [secret, digest(secret) ?? null]);
   return job.once === true ? digests : [...digests, ...configs.flatMap((set) => set.inputs)];
 }

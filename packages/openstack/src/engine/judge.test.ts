@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Keystone } from '../api/keystone.ts';
 import { judge, judgeAll } from './judge.ts';
 import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
+import { podsOf } from './rollout-verdict.ts';
 import type { Desired, Step } from './step.ts';
 
 const stored = (kind: string, name: string, more: object = {}): StoredObject => ({
@@ -49,7 +50,20 @@ function verdict(
   return [status, reason, message];
 }
 
-const template = { metadata: { labels: { app: 'x' } } };
+const template = { metadata: { labels: { 'app.kubernetes.io/name': 'x' } } };
+
+test('pods are looked for by few labels, however many a user adds to the template', () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 'x']));
+  const labels = { ...many, 'app.kubernetes.io/name': 'x' };
+  const live = stored('Deployment', 'api', { spec: { template: { metadata: { labels } } } });
+  const asked: object[] = [];
+  const pods = (_namespace: string, by: object) => {
+    asked.push(by);
+    return [];
+  };
+  podsOf(live, { pods } as never);
+  expect(asked.at(0)).toEqual({ 'app.kubernetes.io/name': 'x' });
+});
 
 describe('workloads', () => {
   const done = { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };

@@ -1,6 +1,5 @@
 import type { BroughtObject } from '../api/brought-objects.ts';
 import { referencesIn } from '../oslo/references.ts';
-import { ownValue } from './own-value.ts';
 import type { Desired, DesiredObject, Problem, Step } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -30,20 +29,15 @@ export function withPreconditions(
 /** Keys that a message names, of those that an object has. */
 const mostNamed = 10;
 
-function keyProblems(
-  desired: Desired,
-  brought: readonly BroughtObject[],
-  { secretKeys, configMapKeys }: Surroundings,
-): Problem[] {
+function keyProblems(desired: Desired, brought: readonly BroughtObject[], surroundings: Surroundings): Problem[] {
   if (!('object' in desired)) return [];
-  const known = { Secret: secretKeys, ConfigMap: configMapKeys };
   return readsOf(desired).flatMap(({ kind, name, key, optional }): Problem[] => {
     const field = brought.find((one) => one.kind === kind && one.name === name)?.field;
-    const objects = known[kind];
     // Only what the spec itself names is the user's; the rest is made by us, and awaited.
-    if (field === undefined || objects === undefined || optional) return [];
-    const keys = ownValue(objects, name);
-    if (keys === undefined)
+    if (field === undefined || optional) return [];
+    const keys = surroundings.keys(kind, name);
+    if (keys === 'unknown') return [];
+    if (keys === 'absent')
       return [{ reason: `${kind}Missing`, message: `${field}: ${kind} ${name} does not exist; create it` }];
     if (key === undefined || keys.includes(key)) return [];
     const named = [...keys.slice(0, mostNamed), ...(keys.length > mostNamed ? ['...'] : [])];
@@ -52,16 +46,14 @@ function keyProblems(
   });
 }
 
-function storageProblems(
-  desired: Desired,
-  brought: readonly BroughtObject[],
-  { storageClasses }: Surroundings,
-): Problem[] {
-  if (storageClasses === undefined || !('object' in desired)) return [];
+function storageProblems(desired: Desired, brought: readonly BroughtObject[], surroundings: Surroundings): Problem[] {
+  if (!('object' in desired)) return [];
   const { kind, spec, metadata } = desired.object;
   const { volumeClaimTemplates = [] } = (spec ?? {}) as { volumeClaimTemplates?: { spec: Claim }[] };
   const claims =
     kind === 'PersistentVolumeClaim' ? [spec as Claim] : volumeClaimTemplates.map((template) => template.spec);
+  const storageClasses = claims.length === 0 ? undefined : surroundings.storageClasses();
+  if (storageClasses === undefined) return [];
   return claims.flatMap(({ storageClassName }) => {
     if (storageClassName === undefined) {
       if (Object.values(storageClasses).includes(true)) return [];

@@ -3,6 +3,7 @@ import { isNodeAgent } from './agents.ts';
 import { conditionOf, isStale } from './conditions.ts';
 import { isCrashing, lastChange, wasReady } from './deadlines.ts';
 import { annotations } from './names.ts';
+import { ownValue } from './own-value.ts';
 import { podWords, refusalWords } from './pod-words.ts';
 import { isReason } from './reasons.ts';
 import { routeProblem } from './route-problem.ts';
@@ -118,9 +119,18 @@ function lastWords(owner: StoredObject, judgement: Judgement): string {
   return '';
 }
 
+/** Labels of a template by which its pods are told from others; users may add thousands. */
+const distinguishing = [
+  ...['name', 'instance', 'component'].map((name) => `app.kubernetes.io/${name}`),
+  'batch.kubernetes.io/controller-uid',
+];
+
 /** The pods of a workload or Job, by the labels of its template. */
 export function podsOf(owner: StoredObject, { pods }: Judgement): readonly StoredObject[] {
   const { template } = (owner['spec'] ?? {}) as { template?: { metadata?: { labels?: Record<string, string> } } };
-  const labels = template?.metadata?.labels;
-  return labels === undefined ? [] : pods(owner.metadata.namespace ?? '', labels);
+  const labels = distinguishing.flatMap((name) => {
+    const value = ownValue(template?.metadata?.labels, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return labels.length === 0 ? [] : pods(owner.metadata.namespace ?? '', Object.fromEntries(labels));
 }

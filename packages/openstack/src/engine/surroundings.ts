@@ -1,4 +1,5 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { ownValue } from './own-value.ts';
 
 /** The fields by which a resource refers to another one. */
 export type ReferenceField =
@@ -40,11 +41,8 @@ export interface Twin {
   readonly isOlder: boolean;
 }
 
-/**
- * All that compose may know beside the resource: never secret values, never readiness. The same surroundings and the
- * same resource always give the same bytes.
- */
-export interface Surroundings {
+/** What is the same for all that this operator composes, and the release, which is the resource's own. */
+export interface OperatorSurroundings {
   /** Image of the operator itself: its Jobs keep users, endpoints and vhosts. */
   readonly operatorImage: string;
   /** Image of an operator that took it for an input of Jobs, where digests without a key id are compared. */
@@ -53,27 +51,46 @@ export interface Surroundings {
   readonly clusterDomain: string;
   /** Release that the resource was deployed with, or is being brought to; undefined for one that is new. */
   readonly release?: string;
-  readonly references: Readonly<Partial<Record<ReferenceField, Resolved>>>;
-  /** Addresses of the Services of what it refers to, by the Service's name; one that has none (yet) is absent. */
-  readonly addresses: Readonly<Record<string, string>>;
-  /** Optional APIs that the cluster serves, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
-  readonly served: ReadonlySet<string>;
-  /** Keyed digests of Secrets by name, and of ConfigMaps by `configMapDigest`; what is absent does not exist (yet). */
-  readonly digests: Readonly<Record<string, string>>;
-  /** Names the key of `digests`: digests that follow from them carry it (credential-digest.ts). */
+  /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
-  /** Keys of the Secrets that the resource names, by name, where they exist; undefined when nothing is known (`render`). */
-  readonly secretKeys?: Readonly<Record<string, readonly string[]>>;
-  /** The same of ConfigMaps. */
-  readonly configMapKeys?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Keys of a Secret or ConfigMap; `absent` when it does not exist, `unknown` when nothing is known (`render`). */
+export type KnownKeys = readonly string[] | 'absent' | 'unknown';
+
+/**
+ * All that compose may know beside the resource: never secret values, never readiness. The same surroundings and the
+ * same resource always give the same bytes. What may change is a question, so that the
+ * operator can note what was asked.
+ */
+export interface Surroundings extends OperatorSurroundings {
+  /** What a field refers to; undefined when it was not looked up. */
+  readonly reference: (field: ReferenceField) => Resolved | undefined;
+  /** Address of a Service that another resource controls; undefined when it has none (yet). */
+  readonly address: (owner: StoredObject, service: string) => string | undefined;
+  /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
+  readonly serves: (api: string) => boolean;
+  /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
+  readonly digest: (name: string) => string | undefined;
+  /** Keys of a Secret or ConfigMap that the resource names. */
+  readonly keys: (kind: 'Secret' | 'ConfigMap', name: string) => KnownKeys;
   /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
-  readonly storageClasses?: Readonly<Record<string, boolean>>;
-  /** Gateways that exist, by `namespace/name`. */
-  readonly gateways: Readonly<Record<string, GatewayFacts>>;
+  readonly storageClasses: () => Readonly<Record<string, boolean>> | undefined;
+  /** A Gateway, by `namespace/name`. */
+  readonly gateway: (key: string) => GatewayFacts | undefined;
   /** Nodes that this resource has claimed. */
-  readonly nodes: readonly NodeFacts[];
+  readonly nodes: () => readonly NodeFacts[];
   /** Other resources of its kind in the namespace that have an account of its own; of many with the same, few. */
-  readonly twins: readonly Twin[];
+  readonly twins: () => readonly Twin[];
+}
+
+/** Surroundings as plain data: what `render` and tests know. What is left out does not exist. */
+export interface KnownSurroundings extends Partial<OperatorSurroundings> {
+  readonly references?: Readonly<Partial<Record<ReferenceField, Resolved>>>;
+  readonly served?: ReadonlySet<string>;
+  readonly digests?: Readonly<Record<string, string>>;
+  readonly gateways?: Readonly<Record<string, GatewayFacts>>;
+  readonly nodes?: readonly NodeFacts[];
 }
 
 /** The key of a ConfigMap among the digests: no Secret has such a name. */
@@ -81,18 +98,24 @@ export function configMapDigest(name: string): string {
   return `ConfigMap/${name}`;
 }
 
-/** Surroundings of a cluster in which nothing is known: what `render` starts from. */
-export const emptySurroundings: Surroundings = {
-  operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
-  clusterDomain: 'cluster.local',
-  references: {},
-  addresses: {},
-  served: new Set(),
-  digests: {},
-  gateways: {},
-  nodes: [],
-  twins: [],
-};
+/** The answers of plain data; of keys, StorageClasses and addresses nothing is known. */
+export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
+  const { references = {}, served, digests, gateways, nodes = [], ...operator } = known;
+  return {
+    operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
+    clusterDomain: 'cluster.local',
+    ...operator,
+    reference: (field) => references[field],
+    address: () => undefined,
+    serves: (api) => served?.has(api) === true,
+    digest: (name) => ownValue(digests, name),
+    keys: () => 'unknown',
+    storageClasses: () => undefined,
+    gateway: (key) => ownValue(gateways, key),
+    nodes: () => nodes,
+    twins: () => [],
+  };
+}
 
 /** The fields of a resource's spec that the engine itself reads; the kind's own schema is richer. */
 export interface ServiceSpec {

@@ -4,7 +4,6 @@ import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { imageOf } from './images.ts';
 import { annotations, labelsOf, monitoringLabel, selectorOf } from './names.ts';
-import { ownValue } from './own-value.ts';
 import { defined, type PodInput, podSpec } from './pod.ts';
 import { type EnvVar, variableReads } from './preconditions.ts';
 import type { Claim, Component, Mount, Service } from './service.ts';
@@ -275,32 +274,34 @@ function podAnnotations(
   overrides: ComponentOverrides | undefined,
 ): Record<string, string> | undefined {
   const { context, component, configs } = input;
-  const { digests, digestKeyId } = context.surroundings;
+  const { digest, digestKeyId } = context.surroundings;
   const resolved = configs.flatMap((set) => set.inputs);
-  const whole = [...resolved, ...brought(component, digests), ...variableInputs(overrides, digests)];
-  const template = [...resolved.map(templateOf), ...brought(component, {}), ...variableInputs(overrides, {})];
+  const whole = [...resolved, ...brought(component, digest), ...variableInputs(overrides, digest)];
+  const template = [...resolved.map(templateOf), ...brought(component, none), ...variableInputs(overrides, none)];
   const own =
     whole.length === 0 ? {} : { [annotations.credentials]: credentialDigest(digestKeyId, { template, whole }) };
   const all = { ...overrides?.annotations, ...own };
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
+type Digest = Surroundings['digest'];
+
+const none: Digest = () => undefined;
+
 /** Digests of the Secrets that a container reads at its start only: variables, and files mounted one by one. */
-function brought({ env = {}, mounts = [] }: Component, digests: Surroundings['digests']): string[] {
+function brought({ env = {}, mounts = [] }: Component, digest: Digest): string[] {
   const fromEnv = Object.values(env).flatMap((one) => (typeof one === 'object' && 'secret' in one ? [one.secret] : []));
   const fromFiles = mounts.flatMap((mount: Mount) =>
     'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
   );
-  return [...new Set([...fromEnv, ...fromFiles])]
-    .sort()
-    .map((secret) => `${secret} ${ownValue(digests, secret) ?? ''}`);
+  return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digest(secret) ?? ''}`);
 }
 
 /** Digests of the Secrets and ConfigMaps that variables of the user come from: a process reads them at its start. */
-function variableInputs(overrides: ComponentOverrides | undefined, digests: Surroundings['digests']): string[] {
+function variableInputs(overrides: ComponentOverrides | undefined, digest: Digest): string[] {
   const reads = variableReads((overrides?.env ?? []) as readonly EnvVar[]);
   const names = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
-  return [...new Set(names)].sort().map((name) => `${name} ${ownValue(digests, name) ?? ''}`);
+  return [...new Set(names)].sort().map((name) => `${name} ${digest(name) ?? ''}`);
 }
 
 /** Replicas of one component go to different nodes where they can, unless the user says otherwise. */

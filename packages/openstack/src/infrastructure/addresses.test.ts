@@ -10,15 +10,20 @@ const ovn = (spec: object = {}) => ({
 const clusterDomain = 'cluster.local';
 
 test("the addresses of the members' Services, all of them; names only where there are none yet", () => {
-  const addresses = { 'ovn-nb-db-0': '10.96.0.1', 'ovn-sb-db-0': 'fd00::1', 'ovn-sb-db-1': 'fd00::2' };
-  expect(ovnAddress(ovn(), { clusterDomain, addresses })).toEqual({
+  const addresses: Record<string, string> = {
+    'ovn-nb-db-0': '10.96.0.1',
+    'ovn-sb-db-0': 'fd00::1',
+    'ovn-sb-db-1': 'fd00::2',
+  };
+  const address = (_owner: unknown, name: string) => addresses[name];
+  expect(ovnAddress(ovn(), { clusterDomain, address })).toEqual({
     northbound: 'tcp:10.96.0.1:6641',
     southbound: 'tcp:[fd00::1]:6642',
   });
-  expect(ovnAddress(ovn({ southboundDBReplicas: 2 }), { clusterDomain, addresses }).southbound).toBe(
+  expect(ovnAddress(ovn({ southboundDBReplicas: 2 }), { clusterDomain, address }).southbound).toBe(
     'tcp:[fd00::1]:6642,tcp:[fd00::2]:6642',
   );
-  expect(ovnAddress(ovn({ northboundDBReplicas: 3 }), { clusterDomain, addresses }).northbound).toBe(
+  expect(ovnAddress(ovn({ northboundDBReplicas: 3 }), { clusterDomain, address }).northbound).toBe(
     'tcp:ovn-nb-db.ns.svc.cluster.local:6641',
   );
 });

@@ -161,13 +161,15 @@ export function cacheAddress(memcached: StoredObject): string {
  */
 export function ovnAddress(
   ovn: StoredObject,
-  { clusterDomain, addresses }: Pick<Surroundings, 'clusterDomain' | 'addresses'>,
+  { clusterDomain, address }: Pick<Surroundings, 'clusterDomain' | 'address'>,
 ): OvnAddress {
   const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
     Record<string, number>
   >;
   const remotes = (database: string, members: number, port: number): string => {
-    const known = Array.from({ length: members }, (_, index) => addresses[`${ovn.metadata.name}-${database}-${index}`]);
+    const known = Array.from({ length: members }, (_, index) =>
+      address(ovn, `${ovn.metadata.name}-${database}-${index}`),
+    );
     return known.every((address) => address !== undefined)
       ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
       : `tcp:${at(ovn, `-${database}`)}.${clusterDomain}:${port}`;

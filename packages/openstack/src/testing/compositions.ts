@@ -5,10 +5,10 @@ import { type Composition, compose } from '../engine/compose.ts';
 import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
 import type { DesiredObject } from '../engine/step.ts';
 import {
-  emptySurroundings,
+  type KnownSurroundings,
   type ReferenceField,
   type ServiceResource,
-  type Surroundings,
+  surroundingsOf,
 } from '../engine/surroundings.ts';
 import { services } from '../services/index.ts';
 
@@ -51,12 +51,11 @@ export function resource(text: string): ServiceResource & StoredObject {
 }
 
 /** A cluster with a Gateway, two claimed nodes, and all the other samples. */
-export function surroundings(read: ReadSample, more: Partial<Surroundings> = {}): Surroundings {
+export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
   const references = Object.entries(referred).map(([field, name]) => [field, { found: resource(read(name)) }]);
   const labels = { [cloudLabel]: 'openstack.standalone', [nodeGroupLabel]: 'compute', [computeLabel]: 'true' };
   return {
-    ...emptySurroundings,
-    references: Object.fromEntries(references) as Surroundings['references'],
+    references: Object.fromEntries(references) as NonNullable<KnownSurroundings['references']>,
     served: new Set(['gateway.networking.k8s.io/HTTPRoute']),
     gateways: {
       'openstack/openstack-gateway': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
@@ -73,7 +72,8 @@ export function surroundings(read: ReadSample, more: Partial<Surroundings> = {})
 }
 
 /** What a resource is composed to. */
-export function composed(resource: ServiceResource, world: Surroundings): Composition {
+export function composed(resource: ServiceResource, known: KnownSurroundings): Composition {
+  const world = surroundingsOf(known);
   const service = services.find(({ kind }) => kind.kind === resource.kind);
   return service === undefined ? composeControlPlane(resource, world) : compose(service, resource, world);
 }

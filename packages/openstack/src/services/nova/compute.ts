@@ -54,7 +54,7 @@ export function groupProblems(context: Context<Nova>): string[] {
  * so that it keeps no other from becoming a host; one that is off stays, so that nothing runs again when it comes back.
  */
 export function computeNodes(context: Context<Nova>): readonly NodeFacts[] {
-  return context.surroundings.nodes.filter(({ labels, joined }) => labels[computeLabel] === 'true' && joined);
+  return context.surroundings.nodes().filter(({ labels, joined }) => labels[computeLabel] === 'true' && joined);
 }
 
 interface Hypervisor extends GroupAgents {

@@ -21,7 +21,7 @@ const deadlineSeconds = 180;
  * @throws Error when what the Nova refers to is not there
  */
 export function serverCountJob(resource: StoredObject, surroundings: Surroundings): KubeObject {
-  const keystone = surroundings.references.keystoneRef;
+  const keystone = surroundings.reference('keystoneRef');
   if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
   const service = nova as unknown as Service;
   const context = contextOf(service, resource as ServiceResource, surroundings);
