@@ -3,24 +3,9 @@ export { builtInKinds } from './api/built-in-kinds.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
 export type { GatewayRef } from './api/exposure.ts';
-export { Glance, type GlanceSpec, type GlanceStatus } from './api/glance.ts';
-export { Keystone, type KeystoneSpec, type KeystoneStatus } from './api/keystone.ts';
 export { broughtBy, kindOf, kinds, knownKindOf } from './api/kinds.ts';
-export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './api/mariadb.ts';
-export { Memcached, type MemcachedSpec, type MemcachedStatus } from './api/memcached.ts';
 export { nameLength } from './api/names.ts';
-export { Neutron, type NeutronSpec, type NeutronStatus } from './api/neutron.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
-export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './api/nova.ts';
-export {
-  notOffered,
-  OpenStackControlPlane,
-  type OpenStackControlPlaneSpec,
-  type OpenStackControlPlaneStatus,
-} from './api/openstack-control-plane.ts';
-export { type ChassisGroup, OVNNetwork, type OVNNetworkSpec, type OVNNetworkStatus } from './api/ovn-network.ts';
-export { Placement, type PlacementSpec, type PlacementStatus } from './api/placement.ts';
-export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './api/rabbitmq.ts';
 export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from './api/references.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
 export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
@@ -30,6 +15,12 @@ export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
 export { children, phases } from './control-plane/children.ts';
 export { claimingService, composeControlPlane, isEnabled, phaseOf } from './control-plane/compose.ts';
+export {
+  notOffered,
+  OpenStackControlPlane,
+  type OpenStackControlPlaneSpec,
+  type OpenStackControlPlaneStatus,
+} from './control-plane/kind.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
 export { commonAccounts } from './engine/common-accounts.ts';
 export { type Composition, compose } from './engine/compose.ts';
@@ -97,7 +88,21 @@ export {
   type Twin,
 } from './engine/surroundings.ts';
 export type { Judgement, UncleanNode } from './engine/verdict.ts';
+export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
+export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';
 export { nodeCleaning } from './infrastructure/node-cleaning.ts';
+export {
+  type ChassisGroup,
+  OVNNetwork,
+  type OVNNetworkSpec,
+  type OVNNetworkStatus,
+} from './infrastructure/ovn/kind.ts';
+export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
 export { referencesIn, resolveReferences } from './oslo/references.ts';
+export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
+export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
+export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
+export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { serverCount, serverCountJob } from './services/nova/server-count.ts';
+export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';

@@ -1,17 +1,17 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
+import { OpenStackControlPlane } from '../control-plane/kind.ts';
+import { MariaDB } from '../infrastructure/mariadb/kind.ts';
+import { Memcached } from '../infrastructure/memcached/kind.ts';
+import { OVNNetwork } from '../infrastructure/ovn/kind.ts';
+import { RabbitMQ } from '../infrastructure/rabbitmq/kind.ts';
+import { Glance } from '../services/glance/kind.ts';
+import { Keystone } from '../services/keystone/kind.ts';
+import { Neutron } from '../services/neutron/kind.ts';
+import { Nova } from '../services/nova/kind.ts';
+import { Placement } from '../services/placement/kind.ts';
 import { type BroughtObject, broughtObjects } from './brought-objects.ts';
 import { builtInKinds } from './built-in-kinds.ts';
 import type { Api } from './define-api.ts';
-import { Glance } from './glance.ts';
-import { Keystone } from './keystone.ts';
-import { MariaDB } from './mariadb.ts';
-import { Memcached } from './memcached.ts';
-import { Neutron } from './neutron.ts';
-import { Nova } from './nova.ts';
-import { OpenStackControlPlane } from './openstack-control-plane.ts';
-import { OVNNetwork } from './ovn-network.ts';
-import { Placement } from './placement.ts';
-import { RabbitMQ } from './rabbitmq.ts';
 
 /** Every kind of `openstack.k8s.io/v1alpha1` that this version offers. */
 export const kinds: readonly Api[] = [

@@ -1,8 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { Neutron } from '../api/neutron.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
-import type { Nova } from '../api/nova.ts';
-import type { OVNNetwork } from '../api/ovn-network.ts';
 import { type Composition, unknownRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
@@ -12,10 +9,13 @@ import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
+import type { OVNNetwork } from '../infrastructure/ovn/kind.ts';
 import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
 import { bridgesOf } from '../services/neutron/configuration.ts';
+import type { Neutron } from '../services/neutron/kind.ts';
 import { claimedGroups, groupsOf } from '../services/nova/compute.ts';
+import type { Nova } from '../services/nova/kind.ts';
 import { type Child, children, phases } from './children.ts';
 import { neededConnections } from './connections.ts';
 

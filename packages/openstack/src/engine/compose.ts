@@ -1,6 +1,6 @@
 import { controllerOf, type KubeObject } from '@openstack-operator/kube';
 import { broughtBy, kindOf } from '../api/kinds.ts';
-import { OpenStackControlPlane } from '../api/openstack-control-plane.ts';
+import { OpenStackControlPlane } from '../control-plane/kind.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
 import { recordsAudit } from './audit.ts';

@@ -1,6 +1,6 @@
 import { keyOf, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
 import { describe, expect, test } from 'vitest';
-import { Keystone } from '../api/keystone.ts';
+import { Keystone } from '../services/keystone/kind.ts';
 import { judge, judgeAll } from './judge.ts';
 import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
 import { podsOf } from './rollout-verdict.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Composition } from '../engine/compose.ts';
 import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
+import { type Composition } from './compose.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');

@@ -1,8 +1,8 @@
 import type { Service } from '../engine/service.ts';
-import { mariadb } from '../infrastructure/mariadb.ts';
-import { memcached } from '../infrastructure/memcached.ts';
-import { ovn } from '../infrastructure/ovn.ts';
-import { rabbitmq } from '../infrastructure/rabbitmq.ts';
+import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
+import { memcached } from '../infrastructure/memcached/memcached.ts';
+import { ovn } from '../infrastructure/ovn/ovn.ts';
+import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';

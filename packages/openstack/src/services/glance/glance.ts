@@ -1,8 +1,8 @@
-import { Glance } from '../../api/glance.ts';
 import type { Context } from '../../engine/context.ts';
 import { nightly } from '../../engine/schedule.ts';
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/sections.ts';
 import { defineService, type Schedule } from '../../engine/service.ts';
+import { Glance } from './kind.ts';
 
 /**
  * Images, on one volume that one pod at a time can use (phase 1 plan, task 14): an update stops the old pod first, so

@@ -1,7 +1,7 @@
-import { Keystone } from '../../api/keystone.ts';
 import type { Context } from '../../engine/context.ts';
 import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
 import { defineService, type Mount } from '../../engine/service.ts';
+import { Keystone } from './kind.ts';
 
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({

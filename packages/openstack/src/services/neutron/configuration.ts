@@ -1,11 +1,11 @@
-import type { Neutron } from '../../api/neutron.ts';
 import type { BridgeMapping } from '../../api/node-groups.ts';
-import type { OVNNetwork } from '../../api/ovn-network.ts';
 import type { Context } from '../../engine/context.ts';
 import { authtoken, client, database, locks, logging, messaging, proxied, sections } from '../../engine/sections.ts';
+import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataHost, metadataPort } from '../metadata.ts';
+import type { Neutron } from './kind.ts';
 
 /** `neutron.conf` of the API and its workers. */
 export function serverConfiguration(context: Context<Neutron>): Layer {

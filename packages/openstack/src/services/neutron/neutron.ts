@@ -1,10 +1,10 @@
-import { Neutron } from '../../api/neutron.ts';
-import type { OVNNetwork } from '../../api/ovn-network.ts';
 import { ovsdbPeer } from '../../engine/connected.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel } from '../../engine/names.ts';
 import { type Component, defineService } from '../../engine/service.ts';
+import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import { metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
+import { Neutron } from './kind.ts';
 
 /**
  * Networks, carried by OVN (phase 1 plan, task 17). The API runs under uwsgi; what the eventlet server did beside it

@@ -1,5 +1,5 @@
-import type { Nova } from '../../api/nova.ts';
 import { type Context, databaseName } from '../../engine/context.ts';
+import type { Nova } from './kind.ts';
 
 /** A cell with the names that follow from its entry. */
 export interface Cell {

@@ -1,15 +1,15 @@
 import { controllerOf } from '@openstack-operator/kube';
-import type { NodeGroup, Nova } from '../../api/nova.ts';
-import { OpenStackControlPlane } from '../../api/openstack-control-plane.ts';
+import { OpenStackControlPlane } from '../../control-plane/kind.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, computeLabel } from '../../engine/names.ts';
 import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
 import type { Component, Mount, NodeAgent } from '../../engine/service.ts';
 import type { NodeFacts } from '../../engine/surroundings.ts';
-import { modules } from '../../infrastructure/chassis.ts';
+import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
+import type { NodeGroup, Nova } from './kind.ts';
 import { startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
 
 /** The node groups: those of the spec, else one named `default`. */

@@ -1,4 +1,3 @@
-import type { Nova } from '../../api/nova.ts';
 import type { Context } from '../../engine/context.ts';
 import {
   authtoken,
@@ -16,6 +15,7 @@ import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';
 import { type Cell, cellsOf } from './cells.ts';
+import type { Nova } from './kind.ts';
 
 const file = '/etc/nova/nova.conf';
 

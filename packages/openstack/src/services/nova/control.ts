@@ -1,8 +1,8 @@
-import type { Nova } from '../../api/nova.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Component } from '../../engine/service.ts';
 import { metadataPort } from '../metadata.ts';
 import { cellsOf } from './cells.ts';
+import type { Nova } from './kind.ts';
 
 const state = [{ path: '/var/lib/nova', scratch: true }] as const;
 const file = ['--config-file', '/etc/nova/nova.conf'] as const;

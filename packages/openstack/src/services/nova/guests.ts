@@ -1,6 +1,6 @@
-import type { Guests } from '../../api/nova.ts';
 import type { Component } from '../../engine/service.ts';
 import type { OwnedOptions } from '../../engine/user-config.ts';
+import type { Guests } from './kind.ts';
 
 const mebibytesOf: Readonly<Record<string, number>> = { Mi: 1, Gi: 2 ** 10, Ti: 2 ** 20 };
 

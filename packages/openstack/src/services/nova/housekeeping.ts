@@ -1,8 +1,8 @@
-import type { Nova } from '../../api/nova.ts';
 import type { Context } from '../../engine/context.ts';
 import { nightly } from '../../engine/schedule.ts';
 import type { Schedule } from '../../engine/service.ts';
 import { cellsOf } from './cells.ts';
+import type { Nova } from './kind.ts';
 
 /** Seconds that a night's run may take; the next one goes on where it was ended. */
 const deadlineSeconds = 3 * 3600;

@@ -1,8 +1,8 @@
-import type { Nova } from '../../api/nova.ts';
 import { type Context, databaseName } from '../../engine/context.ts';
 import type { Job } from '../../engine/service.ts';
 import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
 import { computeNodes } from './compute.ts';
+import type { Nova } from './kind.ts';
 import { hostDiscovery, setUpCells } from './scripts.ts';
 
 const state = [{ path: '/var/lib/nova', scratch: true }] as const;

@@ -1,4 +1,3 @@
-import { Nova } from '../../api/nova.ts';
 import { nodeClaims } from '../../engine/node-groups.ts';
 import { defineService } from '../../engine/service.ts';
 import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
@@ -8,6 +7,7 @@ import { configSets } from './configuration.ts';
 import { controlComponents } from './control.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
+import { Nova } from './kind.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({

@@ -1,6 +1,6 @@
-import { Placement } from '../../api/placement.ts';
 import { authtoken, database, logging, sections } from '../../engine/sections.ts';
 import { defineService } from '../../engine/service.ts';
+import { Placement } from './kind.ts';
 
 /** What every host has, and what is used of it (phase 1 plan, task 15). */
 export const placement = defineService<Placement>({

@@ -1,14 +1,14 @@
-import { database, identity, noMessageQueue } from './accounts.ts';
-import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { api } from './exposure.ts';
-import { nameLength } from './names.ts';
-import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef } from './references.ts';
-import { glanceHousekeeping, recordsAudit } from './schedules.ts';
-import { choice, object, string } from './schema.ts';
-import { common, endpoints, phase } from './status.ts';
-import { storage } from './storage.ts';
-import { config, region, release, template } from './template.ts';
+import { database, identity, noMessageQueue } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import { cacheRef, databaseRef, keystoneRef } from '../../api/references.ts';
+import { glanceHousekeeping, recordsAudit } from '../../api/schedules.ts';
+import { choice, object, string } from '../../api/schema.ts';
+import { common, endpoints, phase } from '../../api/status.ts';
+import { storage } from '../../api/storage.ts';
+import { config, region, release, template } from '../../api/template.ts';
 
 const single = {
   components: ['api'],

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
 
 const read = (name: string) =>
-  readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 const world = surroundings(read);
 
 /** Whether the chassis of each group are gateways. */

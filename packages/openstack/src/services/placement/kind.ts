@@ -1,12 +1,12 @@
-import { database, identity } from './accounts.ts';
-import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { api } from './exposure.ts';
-import { nameLength } from './names.ts';
-import { cacheRef, databaseRef, keystoneRef } from './references.ts';
-import { recordsAudit } from './schedules.ts';
-import { object } from './schema.ts';
-import { common, endpoints, phase } from './status.ts';
-import { config, region, release, template } from './template.ts';
+import { database, identity } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { cacheRef, databaseRef, keystoneRef } from '../../api/references.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { object } from '../../api/schema.ts';
+import { common, endpoints, phase } from '../../api/status.ts';
+import { config, region, release, template } from '../../api/template.ts';
 
 /** The service that counts what hosts have and what is used of it. */
 export const Placement = defineApi({

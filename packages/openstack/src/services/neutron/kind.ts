@@ -1,14 +1,22 @@
-import { database, identity, messageQueue } from './accounts.ts';
-import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { api } from './exposure.ts';
-import { nameLength } from './names.ts';
-import { bridgeMappings, bridgeName } from './node-groups.ts';
-import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef, secretName, serviceRef } from './references.ts';
-import { recordsAudit } from './schedules.ts';
-import { array, choice, int, object, required, rule, string } from './schema.ts';
-import { cloud, common, endpoints, nodes, phase } from './status.ts';
-import { config, region, release, template } from './template.ts';
+import { database, identity, messageQueue } from '../../api/accounts.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { bridgeMappings, bridgeName } from '../../api/node-groups.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import {
+  cacheRef,
+  databaseRef,
+  keystoneRef,
+  messageQueueRef,
+  ovnRef,
+  secretName,
+  serviceRef,
+} from '../../api/references.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { array, choice, int, object, required, rule, string } from '../../api/schema.ts';
+import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
+import { config, region, release, template } from '../../api/template.ts';
 
 const vlanRanges = array(
   'VLANs that projects may use, by physical network. Needed for the network type vlan.',

@@ -1,11 +1,11 @@
-import { OVNNetwork } from '../api/ovn-network.ts';
-import type { Context } from '../engine/context.ts';
-import { serviceHost } from '../engine/names.ts';
-import { nodeClaims } from '../engine/node-groups.ts';
-import { type Component, defineService } from '../engine/service.ts';
+import type { Context } from '../../engine/context.ts';
+import { serviceHost } from '../../engine/names.ts';
+import { nodeClaims } from '../../engine/node-groups.ts';
+import { type Component, defineService } from '../../engine/service.ts';
+import { dataClaim } from '../data-claim.ts';
+import { nodeCleaner } from '../node-cleaning.ts';
 import { chassisComponents } from './chassis.ts';
-import { dataClaim } from './data-claim.ts';
-import { nodeCleaner } from './node-cleaning.ts';
+import { OVNNetwork } from './kind.ts';
 import { inactivityProbe } from './ovs-settings.ts';
 
 /**

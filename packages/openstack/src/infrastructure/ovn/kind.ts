@@ -1,5 +1,5 @@
-import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { nameLength } from './names.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
   gateway,
@@ -7,13 +7,13 @@ import {
   groupTolerations,
   partName,
   tunnelNetwork,
-} from './node-groups.ts';
-import { atMost, notOfferedYet } from './offering.ts';
-import { nodeSelector, resources } from './scheduling.ts';
-import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
-import { cloud, common, nodes, phase } from './status.ts';
-import { storage } from './storage.ts';
-import { image, nodeNetworks, template } from './template.ts';
+} from '../../api/node-groups.ts';
+import { atMost, notOfferedYet } from '../../api/offering.ts';
+import { nodeSelector, resources } from '../../api/scheduling.ts';
+import { array, bool, type Infer, int, object, required, rule, string } from '../../api/schema.ts';
+import { cloud, common, nodes, phase } from '../../api/status.ts';
+import { storage } from '../../api/storage.ts';
+import { image, nodeNetworks, template } from '../../api/template.ts';
 
 const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
 

@@ -1,10 +1,10 @@
-import { MariaDB } from '../api/mariadb.ts';
-import type { Context } from '../engine/context.ts';
-import { bytesOf } from '../engine/quantity.ts';
-import { defineService } from '../engine/service.ts';
-import type { Layer } from '../oslo/layers.ts';
-import { databaseClients } from './clients.ts';
-import { dataClaim } from './data-claim.ts';
+import type { Context } from '../../engine/context.ts';
+import { bytesOf } from '../../engine/quantity.ts';
+import { defineService } from '../../engine/service.ts';
+import type { Layer } from '../../oslo/layers.ts';
+import { databaseClients } from '../clients.ts';
+import { dataClaim } from '../data-claim.ts';
+import { MariaDB } from './kind.ts';
 
 /** The server takes hyphens and underscores for the same. */
 const ownedOptions = Object.fromEntries(

@@ -1,6 +1,6 @@
-import { Memcached } from '../api/memcached.ts';
-import { defineService } from '../engine/service.ts';
-import { databaseClients } from './clients.ts';
+import { defineService } from '../../engine/service.ts';
+import { databaseClients } from '../clients.ts';
+import { Memcached } from './kind.ts';
 
 /**
  * A single memcached behind its Service (phase 1 plan, task 8). More replicas behind one address would serve revoked

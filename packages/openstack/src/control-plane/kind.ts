@@ -1,19 +1,10 @@
-import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { embedded } from './embed.ts';
-import { exposure, gatewayRef, hostname, tls } from './exposure.ts';
-import { Glance } from './glance.ts';
-import { Keystone } from './keystone.ts';
-import { MariaDB } from './mariadb.ts';
-import { Memcached } from './memcached.ts';
-import { nameLength } from './names.ts';
-import { Neutron } from './neutron.ts';
-import { Nova } from './nova.ts';
-import { onlyOffered } from './offering.ts';
-import { OVNNetwork } from './ovn-network.ts';
-import { Placement } from './placement.ts';
-import { RabbitMQ } from './rabbitmq.ts';
-import { bool, choice, int, object, rule } from './schema.ts';
-import { common, nodes, serviceEndpoints } from './status.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../api/define-api.ts';
+import { embedded } from '../api/embed.ts';
+import { exposure, gatewayRef, hostname, tls } from '../api/exposure.ts';
+import { nameLength } from '../api/names.ts';
+import { onlyOffered } from '../api/offering.ts';
+import { bool, choice, int, object, rule } from '../api/schema.ts';
+import { common, nodes, serviceEndpoints } from '../api/status.ts';
 import {
   deletionPolicy,
   imagePullPolicy,
@@ -25,7 +16,16 @@ import {
   podTolerations,
   region,
   release,
-} from './template.ts';
+} from '../api/template.ts';
+import { MariaDB } from '../infrastructure/mariadb/kind.ts';
+import { Memcached } from '../infrastructure/memcached/kind.ts';
+import { OVNNetwork } from '../infrastructure/ovn/kind.ts';
+import { RabbitMQ } from '../infrastructure/rabbitmq/kind.ts';
+import { Glance } from '../services/glance/kind.ts';
+import { Keystone } from '../services/keystone/kind.ts';
+import { Neutron } from '../services/neutron/kind.ts';
+import { Nova } from '../services/nova/kind.ts';
+import { Placement } from '../services/placement/kind.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {

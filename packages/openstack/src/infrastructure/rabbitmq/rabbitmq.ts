@@ -1,11 +1,11 @@
-import { RabbitMQ } from '../api/rabbitmq.ts';
-import type { Context } from '../engine/context.ts';
-import { memoryLimitOf } from '../engine/pod.ts';
-import { bytesOf } from '../engine/quantity.ts';
-import { defineService } from '../engine/service.ts';
-import { secretReference } from '../oslo/references.ts';
-import { brokerClients } from './clients.ts';
-import { dataClaim } from './data-claim.ts';
+import type { Context } from '../../engine/context.ts';
+import { memoryLimitOf } from '../../engine/pod.ts';
+import { bytesOf } from '../../engine/quantity.ts';
+import { defineService } from '../../engine/service.ts';
+import { secretReference } from '../../oslo/references.ts';
+import { brokerClients } from '../clients.ts';
+import { dataClaim } from '../data-claim.ts';
+import { RabbitMQ } from './kind.ts';
 
 /**
  * A single RabbitMQ broker on a volume of its own (phase 1 plan, task 7).

@@ -1,11 +1,11 @@
-import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { nameLength } from './names.ts';
-import { notOfferedYet } from './offering.ts';
-import { secretName } from './references.ts';
-import { bool, object } from './schema.ts';
-import { common, phase } from './status.ts';
-import { storage } from './storage.ts';
-import { nodeNetworks, template } from './template.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { nameLength } from '../../api/names.ts';
+import { notOfferedYet } from '../../api/offering.ts';
+import { secretName } from '../../api/references.ts';
+import { bool, object } from '../../api/schema.ts';
+import { common, phase } from '../../api/status.ts';
+import { storage } from '../../api/storage.ts';
+import { nodeNetworks, template } from '../../api/template.ts';
 
 const single = {
   components: ['server'],

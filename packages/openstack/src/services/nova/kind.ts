@@ -1,7 +1,7 @@
-import { database, identity, messageQueue } from './accounts.ts';
-import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { api, hostname } from './exposure.ts';
-import { nameLength } from './names.ts';
+import { database, identity, messageQueue } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api, hostname } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
   gateway,
@@ -9,14 +9,14 @@ import {
   groupTolerations,
   partName,
   tunnelNetwork,
-} from './node-groups.ts';
-import { onlyOffered } from './offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from './references.ts';
-import { novaHousekeeping, recordsAudit } from './schedules.ts';
-import { nodeSelector } from './scheduling.ts';
-import { array, choice, type Infer, int, object, required, rule, string, transition } from './schema.ts';
-import { cloud, common, endpoints, nodes, phase } from './status.ts';
-import { config, region, release, template } from './template.ts';
+} from '../../api/node-groups.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from '../../api/references.ts';
+import { novaHousekeeping, recordsAudit } from '../../api/schedules.ts';
+import { nodeSelector } from '../../api/scheduling.ts';
+import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
+import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
+import { config, region, release, template } from '../../api/template.ts';
 
 const virtTypes = ['kvm', 'qemu'] as const;
 

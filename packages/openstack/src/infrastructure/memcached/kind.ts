@@ -1,8 +1,8 @@
-import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from './define-api.ts';
-import { nameLength } from './names.ts';
-import { int, object } from './schema.ts';
-import { common, phase } from './status.ts';
-import { template } from './template.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { nameLength } from '../../api/names.ts';
+import { int, object } from '../../api/schema.ts';
+import { common, phase } from '../../api/status.ts';
+import { template } from '../../api/template.ts';
 
 const single = {
   components: ['server'],
