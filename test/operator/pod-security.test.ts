@@ -36,7 +36,7 @@ test('where restricted pod security is enforced node agents alone are refused, w
   const operator = await startOperator();
   ending.push(() => operator.stop());
   const metadata = { name: 'my-cloud', namespace };
-  await client.create(OpenStackControlPlane, { ...minimalControlPlane, metadata, spec: networkOnly });
+  await client.create(OpenStackControlPlane, { ...minimalControlPlane, metadata, spec: networkOnly as object });
 
   const conditions = async () => {
     const network = await client.get(OVNNetwork as Kind, { namespace, name: 'my-cloud-ovn' }).catch(() => undefined);

@@ -6,15 +6,16 @@ import {
   type Desired,
   type Generator,
   type KnownSurroundings,
+  kindReferredBy,
   OpenStackControlPlane,
   type ReferenceField,
   type Resolved,
+  referencesOf,
   type Service,
   type ServiceResource,
   services,
   surroundingsOf,
 } from '@openstack-operator/openstack';
-import { referenceKinds } from '@openstack-operator/operator';
 
 /** One resource with what it leads to. */
 export interface Rendered {
@@ -42,7 +43,7 @@ export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<
     if (service === undefined) continue;
     const surroundings = surroundingsOf({
       served,
-      references: referencesOf(service, resource, known),
+      references: resolvedOf(service, resource, known),
       gateways: gatewaysFor(resource, served),
     });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
@@ -101,13 +102,13 @@ function placeholder(generator: Generator): string {
   }
 }
 
-function referencesOf(
+function resolvedOf(
   service: Service,
   resource: KubeObject,
   known: readonly StoredObject[],
 ): NonNullable<KnownSurroundings['references']> {
   const resolve = (field: ReferenceField): Resolved => {
-    const { kind } = referenceKinds[field];
+    const { kind } = kindReferredBy(field);
     const candidates = known.filter(
       (other) => other.kind === kind && other.metadata.namespace === resource.metadata.namespace,
     );
@@ -118,7 +119,7 @@ function referencesOf(
       missing: `spec.${field} of ${resource.kind} ${keyOf(resource)}: the file has ${candidates.length} of kind ${kind}${name === undefined ? '' : `, none named ${name}`}`,
     };
   };
-  return Object.fromEntries(service.references.map((field) => [field, resolve(field)]));
+  return Object.fromEntries(referencesOf(service).map((field) => [field, resolve(field)]));
 }
 
 /** With Gateway API, the Gateway that the resource asks for is taken to exist, with the listeners of the sample. */

@@ -3,7 +3,7 @@ export { builtInKinds } from './api/built-in-kinds.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
 export type { GatewayRef } from './api/exposure.ts';
-export { broughtBy, kindOf, kinds, knownKindOf } from './api/kinds.ts';
+export { broughtBy, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kinds.ts';
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
 export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from './api/references.ts';
@@ -13,7 +13,7 @@ export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schem
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
-export { children, phases } from './control-plane/children.ts';
+export { children } from './control-plane/children.ts';
 export { claimingService, composeControlPlane, isEnabled, phaseOf } from './control-plane/compose.ts';
 export {
   notOffered,
@@ -27,6 +27,7 @@ export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';
 export { troubleOf } from './engine/deadlines.ts';
+export { mentionsOf, referencesOf } from './engine/dependencies.ts';
 export {
   type Deregistration,
   deregistration,
@@ -56,6 +57,7 @@ export {
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
 export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
+export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
 export { defineService, type Service } from './engine/service.ts';

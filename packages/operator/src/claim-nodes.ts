@@ -5,7 +5,7 @@ import {
   cleaningLabel,
   cloudOf,
   type NodeClaim,
-  OpenStackControlPlane,
+  rootOf,
 } from '@openstack-operator/openstack';
 import { claimants, hasLabels, isNobodys, lostNode, nodesByCloud, patchNode } from './cluster-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
@@ -52,7 +52,7 @@ const agentsAgain = 5000;
 
 /** Whether a resource claims its nodes itself, as no control plane does it. */
 export function standsAlone(resource: KubeObject): boolean {
-  return controllerOf(resource)?.kind !== OpenStackControlPlane.kind;
+  return rootOf(resource) === undefined;
 }
 
 /**

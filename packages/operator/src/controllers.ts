@@ -36,11 +36,14 @@ import {
   deregistration,
   fieldManager,
   isPending,
+  kindReferredBy,
   kinds,
   leavesRecords,
+  mentionsOf,
   OpenStackControlPlane,
   type Progress,
   phaseOf,
+  referencesOf,
   retainedForLabel,
   type Service,
   services,
@@ -62,7 +65,7 @@ import {
 } from './concerned.ts';
 import { Contention } from './contention.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
-import { gather, referenceKinds } from './gather.ts';
+import { gather } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
 import type { OperatorFacts, OperatorMemory, Pass } from './pass.ts';
 import { PodEventReader } from './pod-events.ts';
@@ -103,9 +106,9 @@ export function operatorControllers(options: ControllerFacts): Controller[] {
 }
 
 function serviceController(service: Service, facts: ControllerFacts & OperatorMemory): Controller {
-  const { kind } = service;
-  const fields = [...service.references, ...(service.mentions ?? [])];
-  const referred = fields.map((field) => [field, referenceKinds[field]] as const);
+  const kind: Kind = service.kind;
+  const fields = [...referencesOf(service), ...mentionsOf(service)];
+  const referred = fields.map((field) => [field, kindReferredBy(field)] as const);
   const compositions = new Compositions((resource, surroundings) => compose(service, resource, surroundings));
   const events = new PodEventReader();
   return controller(kind, {
@@ -120,7 +123,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
       secretsOfReferences(kind, referred, ours),
-      ...serviceWatches(kind, service.references, ours),
+      ...serviceWatches(kind, referencesOf(service), ours),
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },

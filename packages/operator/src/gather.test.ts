@@ -34,7 +34,11 @@ function gatherAmong(count: number, spec: object) {
     digestKey: { id: 'a', bytes: new Uint8Array(1) },
     clusterDomain: 'c',
   };
-  const service = { name: 'glance', references: ['databaseRef', 'keystoneRef'], databases: [{ name: 'glance' }] };
+  const service = {
+    name: 'glance',
+    dependsOn: { databaseRef: 'steps', keystoneRef: 'start' },
+    databases: [{ name: 'glance' }],
+  };
   const { twins, reference } = gather(pass as unknown as Pass, service as never);
   return { twins: twins(), references: [reference('databaseRef'), reference('keystoneRef')], lists };
 }

@@ -3,7 +3,6 @@ import {
   controllerOf,
   Gateway,
   HTTPRoute,
-  type Kind,
   Service as KubeService,
   Node,
   Secret,
@@ -15,20 +14,14 @@ import {
   commonAccounts,
   configMapDigest,
   type GatewayFacts,
-  Glance,
-  Keystone,
   type KnownKeys,
   kindOf,
-  MariaDB,
-  Memcached,
-  Neutron,
-  Nova,
-  OVNNetwork,
-  Placement,
-  RabbitMQ,
+  kindReferredBy,
+  mentionsOf,
   type ReferenceField,
   type ReleaseStatus,
   type Resolved,
+  referencesOf,
   type Service,
   type ServiceSpec,
   type Surroundings,
@@ -40,21 +33,8 @@ import { joinedNodes } from './joined-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
 import { keyedDigest } from './write.ts';
 
-/** The kind that each reference field is about. */
-export const referenceKinds: Readonly<Record<ReferenceField, Kind>> = {
-  databaseRef: MariaDB,
-  messageQueueRef: RabbitMQ,
-  cacheRef: Memcached,
-  keystoneRef: Keystone,
-  ovnRef: OVNNetwork,
-  placementRef: Placement,
-  glanceRef: Glance,
-  neutronRef: Neutron,
-  novaRef: Nova,
-};
-
 /** What of a service decides what is gathered. */
-type Gathered = Pick<Service, 'references' | 'mentions' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
+type Gathered = Pick<Service, 'dependsOn' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
 export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
@@ -62,7 +42,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
   const namespace = resource.metadata.namespace ?? '';
   const { release: { target, deployed } = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
   const release = target ?? deployed;
-  const fields = [...(service?.references ?? []), ...(service?.mentions ?? [])];
+  const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
   return {
@@ -99,7 +79,7 @@ const mostTwins = 2;
  * being deleted. Of thousands, few: each of them is told of the others.
  */
 function twinsOf(pass: Begun, service: Gathered): Twin[] {
-  const { references } = service;
+  const references = referencesOf(service);
   const { cache, object: resource } = pass;
   const { namespace = '', uid } = resource.metadata;
   const fields = accountFields.filter((field) => references.includes(field));
@@ -141,7 +121,7 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
  * namespace may have thousands of resources: it is listed once.
  */
 function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: StoredObject) => string {
-  const kind = referenceKinds[field];
+  const kind = kindReferredBy(field);
   const { namespace = '' } = object.metadata;
   const candidates = cache.list(kind, { namespace });
   const only = candidates.length === 1 ? candidates[0] : undefined;
@@ -165,7 +145,7 @@ const mostNamed = 10;
 
 /** The resource that a field refers to: the named one, or the only one in the namespace. */
 export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved {
-  const kind = referenceKinds[field];
+  const kind = kindReferredBy(field);
   const namespace = resource.metadata.namespace ?? '';
   const name = ((resource['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
   if (name !== undefined) {

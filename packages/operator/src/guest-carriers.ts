@@ -1,15 +1,19 @@
-import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
-import { Neutron, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
+import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
+import { OpenStackControlPlane, services } from '@openstack-operator/openstack';
 
 /** Finalizer of what carries guests: it stays until no server is left, or somebody says that they do not matter. */
 export const serversFinalizer = 'openstack.k8s.io/protect-servers';
 
-/** Kinds whose end takes network or management from guests. */
+/** Kinds whose end takes network or management from guests: they have agents on nodes. */
 const carriers: ReadonlySet<string> = new Set(
-  [OpenStackControlPlane, OVNNetwork, Neutron, Nova].map(({ kind }) => kind),
+  [OpenStackControlPlane, ...services.flatMap(({ kind, groups }) => (groups === undefined ? [] : [kind]))].map(idOf),
 );
 
 /** Whether the end of a resource takes something from guests that run. */
 export function carriesGuests({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
-  return apiVersion === apiVersionOf(Nova) && carriers.has(kind);
+  return carriers.has(`${apiVersion} ${kind}`);
+}
+
+function idOf(kind: Kind): string {
+  return `${apiVersionOf(kind)} ${kind.kind}`;
 }

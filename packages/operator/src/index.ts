@@ -1,5 +1,4 @@
 export { type ControllerFacts, operatorControllers } from './controllers.ts';
-export { referenceKinds } from './gather.ts';
 export { keepHeapSmall } from './heap.ts';
 export { type PolicyRule, permissionsOf, useNodes } from './permissions.ts';
 export { answerLimit, type Http, type HttpAnswer, type HttpCall } from './records/http.ts';

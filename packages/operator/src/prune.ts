@@ -1,4 +1,5 @@
 import {
+  apiVersionOf,
   ControllerRevision,
   CronJob,
   controllerOf,
@@ -19,14 +20,15 @@ import {
   isNodeAgent,
   isSelected,
   kindOf,
+  kindReferredBy,
   nodeGroupLabel,
   type Progress,
+  referencesOf,
   serverCount,
   services,
 } from '@openstack-operator/openstack';
 import { nodesByCloud } from './cluster-nodes.ts';
 import { referringTo } from './concerned.ts';
-import { referenceKinds } from './gather.ts';
 import { carriesGuests } from './guest-carriers.ts';
 import type { Pass } from './pass.ts';
 import { isCleaner } from './released-nodes.ts';
@@ -47,15 +49,7 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
   { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
   { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'MariaDB' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'RabbitMQ' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Memcached' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'OVNNetwork' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Keystone' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Glance' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Placement' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Neutron' },
-  { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Nova' },
+  ...services.map(({ kind }) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
   { apiVersion: 'batch/v1', kind: 'CronJob' },
 ];
 
@@ -166,11 +160,11 @@ async function whyKept(
 function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[]): StoredObject[] {
   const field = children.find(({ kind }) => kind === object.kind)?.field;
   if (field === undefined) return [];
-  const finding = children.filter(({ needs }) => needs.includes(field));
-  const referring = services.flatMap(({ kind, references }) =>
-    references
-      .filter((reference) => referenceKinds[reference].kind === object.kind)
-      .flatMap((reference) => referringTo(kind, reference, [object], pass.cache)),
+  const finding = children.filter(({ finds }) => finds.includes(field));
+  const referring = services.flatMap((service) =>
+    referencesOf(service)
+      .filter((reference) => kindReferredBy(reference).kind === object.kind)
+      .flatMap((reference) => referringTo(service.kind, reference, [object], pass.cache)),
   );
   return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...referring];
 }

@@ -1,31 +1,13 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
-import { MariaDB } from '../infrastructure/mariadb/kind.ts';
-import { Memcached } from '../infrastructure/memcached/kind.ts';
-import { OVNNetwork } from '../infrastructure/ovn/kind.ts';
-import { RabbitMQ } from '../infrastructure/rabbitmq/kind.ts';
-import { Glance } from '../services/glance/kind.ts';
-import { Keystone } from '../services/keystone/kind.ts';
-import { Neutron } from '../services/neutron/kind.ts';
-import { Nova } from '../services/nova/kind.ts';
-import { Placement } from '../services/placement/kind.ts';
+import type { ReferenceField } from '../engine/surroundings.ts';
+import { services } from '../services/index.ts';
 import { type BroughtObject, broughtObjects } from './brought-objects.ts';
 import { builtInKinds } from './built-in-kinds.ts';
 import type { Api } from './define-api.ts';
 
 /** Every kind of `openstack.k8s.io/v1alpha1` that this version offers. */
-export const kinds: readonly Api[] = [
-  OpenStackControlPlane,
-  MariaDB,
-  RabbitMQ,
-  Memcached,
-  OVNNetwork,
-  Keystone,
-  Glance,
-  Placement,
-  Neutron,
-  Nova,
-];
+export const kinds: readonly Api[] = [OpenStackControlPlane, ...services.map(({ kind }) => kind)];
 
 /** The objects that users bring, as a resource of ours names them; none for other kinds. */
 export function broughtBy(
@@ -54,4 +36,11 @@ export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind {
 /** The `Kind` of an object that may be anybody's, such as an owner; undefined when it is a foreign kind. */
 export function knownKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined {
   return known.get(`${apiVersion} ${kind}`);
+}
+
+/** The kind that a reference field is about. @throws Error when no service says that it is referred to so */
+export function kindReferredBy(field: ReferenceField): Kind {
+  const kind = services.find(({ referredAs }) => referredAs === field)?.kind;
+  if (kind === undefined) throw new Error(`${field}: no service is referred to by this field`);
+  return kind;
 }

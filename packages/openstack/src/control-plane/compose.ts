@@ -4,6 +4,7 @@ import { type Composition, unknownRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
+import { phases } from '../engine/phases.ts';
 import { defined } from '../engine/pod.ts';
 import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
@@ -16,7 +17,7 @@ import { bridgesOf } from '../services/neutron/configuration.ts';
 import type { Neutron } from '../services/neutron/kind.ts';
 import { claimedGroups, groupsOf } from '../services/nova/compute.ts';
 import type { Nova } from '../services/nova/kind.ts';
-import { type Child, children, phases } from './children.ts';
+import { type Child, children } from './children.ts';
 import { neededConnections } from './connections.ts';
 
 /** The spec of a control plane, as far as its composition reads it. */
@@ -92,10 +93,10 @@ function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
   return needsHere(spec, child).find((need) => !isEnabled(spec, need.field) || absentNeed(spec, need) !== undefined);
 }
 
-/** All that a child needs: what it refers to, and what it finds by itself; Nova is only named, and comes after. */
-function needsOf({ needs, references }: Child): readonly string[] {
-  const { novaRef: _named, ...others } = references;
-  return [...new Set([...needs, ...Object.values(others)])];
+/** All that a child needs: what it refers to, but for what it only names, and what it finds by itself. */
+function needsOf({ finds, mentions, references }: Child): readonly string[] {
+  const referred = Object.values(references).filter((field) => !mentions.includes(field));
+  return [...new Set([...finds, ...referred])];
 }
 
 /** One claim for each node group, and what is wrong with the groups. */
@@ -174,7 +175,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
     return { ...step, problem: { reason: 'DependencyDisabled', message } };
   }
   const needs = children.filter(({ field }) => child.after.includes(field) && isEnabled(spec, field)).map(conditionOf);
-  return { ...step, needs: child.onNodes === true ? ['NodesReady', ...needs] : needs };
+  return { ...step, needs: child.onNodes ? ['NodesReady', ...needs] : needs };
 }
 
 function inUse(child: Child, users: readonly Child[]): string {
@@ -237,8 +238,8 @@ function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: C
       tolerations: spec.tolerations,
       priorityClassName: spec.priorityClassName,
       deletionPolicy: spec.deletionPolicy,
-      nodeNetworks: ['rabbitmq', 'ovnNetwork'].includes(child.field) ? spec.nodeNetworks : undefined,
-      release: child.phase === 'Infrastructure' ? undefined : spec.release,
+      nodeNetworks: child.has('nodeNetworks') ? spec.nodeNetworks : undefined,
+      release: child.has('release') ? spec.release : undefined,
       ...api,
       ...Object.fromEntries(references),
       ...template,

@@ -17,15 +17,8 @@ import {
   region,
   release,
 } from '../api/template.ts';
-import { MariaDB } from '../infrastructure/mariadb/kind.ts';
-import { Memcached } from '../infrastructure/memcached/kind.ts';
-import { OVNNetwork } from '../infrastructure/ovn/kind.ts';
-import { RabbitMQ } from '../infrastructure/rabbitmq/kind.ts';
-import { Glance } from '../services/glance/kind.ts';
-import { Keystone } from '../services/keystone/kind.ts';
-import { Neutron } from '../services/neutron/kind.ts';
-import { Nova } from '../services/nova/kind.ts';
-import { Placement } from '../services/placement/kind.ts';
+import { phases } from '../engine/phases.ts';
+import { services } from '../services/index.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
@@ -80,13 +73,26 @@ const switchedOff = Object.fromEntries(Object.entries(notOffered).map(([name, wh
   readonly [name in keyof typeof notOffered]: ReturnType<typeof off>;
 };
 
+const embeddedChildren = Object.fromEntries(
+  services.flatMap(({ kind, child }) =>
+    child === undefined ? [] : [[child.field, embedded(kind, child.description)] as const],
+  ),
+);
+
+const names = services.flatMap(({ kind: { kind }, child }) =>
+  child === undefined ? [] : [`${/^[AEIO]/u.test(kind) ? 'an' : 'a'} ${kind}`],
+);
+
+function listOf(texts: readonly string[]): string {
+  return `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}
+
 /** A whole cloud. */
 export const OpenStackControlPlane = defineApi({
   kind: 'OpenStackControlPlane',
   plural: 'openstackcontrolplanes',
   shortName: 'oscp',
-  description:
-    'A whole OpenStack cloud. From it come a MariaDB, a RabbitMQ, a Memcached, an OVNNetwork, a Keystone, a Glance, a Placement, a Neutron and a Nova, named <name>-<kind>, in the order of what they need.',
+  description: `A whole OpenStack cloud. From it come ${listOf(names)}, named <name>-<kind>, in the order of what they need.`,
   nameLength: nameLength.controlPlane,
   rules: [
     rule(
@@ -122,33 +128,12 @@ export const OpenStackControlPlane = defineApi({
     tolerations: podTolerations,
     priorityClassName: podPriority,
     deletionPolicy,
-    mariadb: embedded(MariaDB, 'The database server.'),
-    rabbitmq: embedded(RabbitMQ, 'The message broker.'),
-    memcached: embedded(Memcached, 'The cache.'),
-    ovnNetwork: embedded(OVNNetwork, 'The virtual network, with networkBackend ovn.'),
-    keystone: embedded(Keystone, 'The identity service.'),
-    glance: embedded(Glance, 'The image service.'),
-    placement: embedded(Placement, 'The placement service.'),
-    neutron: embedded(Neutron, 'The network service.'),
-    nova: embedded(Nova, 'The compute service.'),
+    ...embeddedChildren,
     ...switchedOff,
   }),
   status: object('What the operator found.', {
     ...common,
-    phase: choice('How far the cloud is.', [
-      'Pending',
-      'Infrastructure',
-      'Identity',
-      'CoreServices',
-      'Compute',
-      'ExtendedServices',
-      'Dashboards',
-      'Ready',
-      'Degraded',
-      'Failed',
-      'Paused',
-      'Deleting',
-    ]),
+    phase: choice('How far the cloud is.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
     endpoints: serviceEndpoints,
     claimedNodes: int('How many nodes the cloud has claimed. The field nodes lists the first 500 of them by name.', {
       minimum: 0,

@@ -1,6 +1,5 @@
-import { controllerOf, type KubeObject } from '@openstack-operator/kube';
+import type { KubeObject } from '@openstack-operator/kube';
 import { broughtBy, kindOf } from '../api/kinds.ts';
-import { OpenStackControlPlane } from '../control-plane/kind.ts';
 import { identityAddress } from '../infrastructure/addresses.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
 import { recordsAudit } from './audit.ts';
@@ -9,6 +8,7 @@ import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
+import { askedAtStart, referencesOf } from './dependencies.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
@@ -16,6 +16,7 @@ import { fieldManager, labelsOf, movedTo, retainedFor, retainedForLabel } from '
 import { environmentProblems } from './pod.ts';
 import { withPreconditions } from './preconditions.ts';
 import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
+import { rootOf } from './roots.ts';
 import { cronJobObject } from './schedule.ts';
 import type { Component, GeneratedSecret, Job, Runs, Schedule, Service, Volume } from './service.ts';
 import { startOf } from './start.ts';
@@ -47,7 +48,7 @@ export function compose<R extends ServiceResource>(
 ): Composition {
   const unknown = unknownRelease(resource, surroundings);
   if (unknown !== undefined) return unknown;
-  const missing = service.references.flatMap((field) => {
+  const missing = referencesOf(service).flatMap((field) => {
     if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
     const resolved = surroundings.reference(field);
     if (resolved === undefined) return [`spec.${field}: not looked up`];
@@ -150,7 +151,7 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   if (service.messaging === true) addRecords(brokerRecords(service, context), ...awaited(context, 'messageQueueRef'));
   needed('ConfigReady', 'CredentialsReady');
 
-  if (controllerOf(context.resource)?.kind !== OpenStackControlPlane.kind) {
+  if (rootOf(context.resource) === undefined) {
     for (const claim of service.claims?.(context) ?? []) add('NodesReady', claim);
   }
   const moved = service.groups === undefined ? undefined : movedProblem(context);
@@ -182,12 +183,12 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
       if (object !== undefined) add(condition, { verb: 'apply', object });
     }
     needed(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
-    step(condition).awaits = (service.asks ?? []).flatMap((field) => awaited(context, field));
+    step(condition).awaits = askedAtStart(service).flatMap((field) => awaited(context, field));
     if (component.nodeAgent !== undefined) needed(condition, 'NodesReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
   if (service.identity !== undefined) {
-    const foreign = service.references.includes('keystoneRef');
+    const foreign = referencesOf(service).includes('keystoneRef');
     // Keystone registers itself, at its own address.
     const identity = foreign ? context.identity : identityAddress(context.resource as never, (internal) => internal);
     addRecords(

@@ -19,6 +19,7 @@ import {
 import { secretReference } from '../oslo/references.ts';
 import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
+import { referencesOf } from './dependencies.ts';
 import { exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
@@ -176,7 +177,7 @@ export function contextOf<R extends ServiceResource>(
       return broker();
     },
     get cache() {
-      if (!service.references.includes('cacheRef')) return undefined;
+      if (!referencesOf(service).includes('cacheRef')) return undefined;
       return address('cacheRef', cacheAddress, ({ servers }: { servers: readonly string[] }) => servers.join(','));
     },
     get identity() {

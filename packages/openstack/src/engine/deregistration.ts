@@ -2,6 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { commonAccounts } from './common-accounts.ts';
 import { conditionOf } from './conditions.ts';
 import { type Context, contextOf, databaseName, externalOf } from './context.ts';
+import { referencesOf } from './dependencies.ts';
 import { imageOf } from './images.ts';
 import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
@@ -36,11 +37,11 @@ const folder = '/etc/openstack/deregister';
  * Whether something of the resource may live on without it: in a Keystone, whosever it is, or in a database server or
  * broker that this operator does not run.
  */
-export function leavesRecords(service: Pick<Service, 'references'>, { spec = {} }: ServiceResource): boolean {
+export function leavesRecords(service: Pick<Service, 'dependsOn'>, { spec = {} }: ServiceResource): boolean {
   const fields = ['databaseRef', 'messageQueueRef'] as const satisfies readonly ReferenceField[];
   return (
-    service.references.includes('keystoneRef') ||
-    fields.some((field) => service.references.includes(field) && externalOf(spec, field) !== undefined)
+    referencesOf(service).includes('keystoneRef') ||
+    fields.some((field) => referencesOf(service).includes(field) && externalOf(spec, field) !== undefined)
   );
 }
 
@@ -62,7 +63,7 @@ export function deregistration<R extends ServiceResource>(
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
   const isExternal = (field: ReferenceField) =>
-    service.references.includes(field) && externalOf(spec, field) !== undefined;
+    referencesOf(service).includes(field) && externalOf(spec, field) !== undefined;
   const remove = spec.deletionPolicy === 'Delete';
   const mounts: Mount[] = [];
   const things: string[] = [];

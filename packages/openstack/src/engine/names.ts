@@ -1,5 +1,6 @@
 import { controllerOf, type KubeObject } from '@openstack-operator/kube';
 import { digest } from './digest.ts';
+import { isRoot } from './roots.ts';
 
 /** The field manager of all that compose states. */
 export const fieldManager = 'openstack-operator';
@@ -131,7 +132,7 @@ export function movedTo(resource: KubeObject): string | undefined {
 
 function ownersCloud(resource: KubeObject): string | undefined {
   const { namespace = 'default', name } = resource.metadata;
-  const owner = resource.kind === 'OpenStackControlPlane' ? name : controllerOf(resource)?.name;
+  const owner = isRoot(resource) ? name : controllerOf(resource)?.name;
   return owner === undefined ? undefined : labelValue(`${namespace}.${owner}`);
 }
 

@@ -1,8 +1,10 @@
 import type { Kind } from '@openstack-operator/kube';
+import type { Api } from '../api/define-api.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
 import type { Context } from './context.ts';
 import type { RolledGroup } from './node-groups.ts';
+import type { Phase } from './phases.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource } from './surroundings.ts';
 import type { OwnedOptions, WrittenConfig } from './user-config.ts';
@@ -261,19 +263,42 @@ export interface UserLayer {
 /** Files by absolute path: an oslo.config file as data, or a text. */
 export type ConfigFiles = Readonly<Record<string, OsloSource | string>>;
 
+/**
+ * When a service depends on another one:
+ * - `steps`: the steps that use it wait until it is Ready;
+ * - `start`: so does the first start of its programs, which ask it as soon as they run;
+ * - `name`: never: only its name is known, because it comes later;
+ * - `cloud`: never, and nothing refers to it: it is found by its endpoint, and without it the service is of no use.
+ */
+export type Moment = 'steps' | 'start' | 'name' | 'cloud';
+
+/** Field -> when, in the order in which the fields are told of. */
+export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
+
+/** A service's place in a control plane. */
+export interface Child {
+  /** Field of the control plane's spec that is its template. */
+  readonly field: string;
+  /** It is named `<control plane>-<suffix>`; default: the field. */
+  readonly suffix?: string;
+  readonly phase: Phase;
+  /** What it is, in a sentence. */
+  readonly description: string;
+}
+
 /** A service, as data: the engine derives all objects from it. */
 export interface Service<R extends ServiceResource = ServiceResource> {
-  readonly kind: Kind<R>;
+  readonly kind: Api & Kind<R>;
+  /** The field by which others refer to it. */
+  readonly referredAs?: ReferenceField;
+  /** Its place in a control plane. */
+  readonly child?: Child;
   /** `app.kubernetes.io/name`, such as `keystone`. */
   readonly name: string;
   /** User of its images. */
   readonly user: User;
-  /** What it refers to; each is awaited before the steps that use it. */
-  readonly references: readonly ReferenceField[];
-  /** Those of them that its programs ask as soon as they run: their first start waits for it, while databases are made. */
-  readonly asks?: readonly ReferenceField[];
-  /** What it refers to by name only: it need not exist yet, because it comes after this one. */
-  readonly mentions?: readonly ReferenceField[];
+  /** The other services that it depends on, by the field that refers to them, and when it does. */
+  readonly dependsOn: Dependencies;
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
   readonly databases?: readonly Database[];
   /** Further databases of its user, by the names that they really have. */

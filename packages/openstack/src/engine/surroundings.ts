@@ -1,17 +1,8 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from './own-value.ts';
 
-/** The fields by which a resource refers to another one. */
-export type ReferenceField =
-  | 'databaseRef'
-  | 'messageQueueRef'
-  | 'cacheRef'
-  | 'keystoneRef'
-  | 'ovnRef'
-  | 'placementRef'
-  | 'glanceRef'
-  | 'neutronRef'
-  | 'novaRef';
+/** A field by which a resource refers to another one; which kind it is about, `Service.referredAs` says. */
+export type ReferenceField = `${string}Ref`;
 
 /** What the operator found for a reference: the resource, or why there is none. */
 export type Resolved = { readonly found: StoredObject } | { readonly missing: string };

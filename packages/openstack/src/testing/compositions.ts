@@ -4,12 +4,7 @@ import { composeControlPlane } from '../control-plane/compose.ts';
 import { type Composition, compose } from '../engine/compose.ts';
 import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
 import type { DesiredObject } from '../engine/step.ts';
-import {
-  type KnownSurroundings,
-  type ReferenceField,
-  type ServiceResource,
-  surroundingsOf,
-} from '../engine/surroundings.ts';
+import { type KnownSurroundings, type ServiceResource, surroundingsOf } from '../engine/surroundings.ts';
 import { services } from '../services/index.ts';
 
 /** Reads a sample: `config/samples/<name>.yaml`. */
@@ -31,7 +26,7 @@ export const samples = [
 ] as const;
 
 /** The samples that the others refer to. */
-const referred: Readonly<Record<ReferenceField, string>> = {
+const referred: Readonly<Record<string, string>> = {
   databaseRef: 'mariadb',
   messageQueueRef: 'rabbitmq',
   cacheRef: 'memcached',

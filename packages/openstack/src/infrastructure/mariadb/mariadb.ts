@@ -39,9 +39,11 @@ const ownedOptions = Object.fromEntries(
  */
 export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
+  referredAs: 'databaseRef',
+  child: { field: 'mariadb', phase: 'Infrastructure', description: 'The database server.' },
   name: 'mariadb',
   user: 'mysql',
-  references: [],
+  dependsOn: {},
   secrets: ({ spec, named }) =>
     spec.rootSecretName === undefined
       ? [

@@ -8,9 +8,11 @@ import { Memcached } from './kind.ts';
  */
 export const memcached = defineService<Memcached>({
   kind: Memcached,
+  referredAs: 'cacheRef',
+  child: { field: 'memcached', phase: 'Infrastructure', description: 'The cache.' },
   name: 'memcached',
   user: 'memcached',
-  references: [],
+  dependsOn: {},
   single: ['server'],
   components: ({ spec }) => ({
     server: {

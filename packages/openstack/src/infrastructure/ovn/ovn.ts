@@ -16,9 +16,16 @@ import { inactivityProbe } from './ovs-settings.ts';
  */
 export const ovn = defineService<OVNNetwork>({
   kind: OVNNetwork,
+  referredAs: 'ovnRef',
+  child: {
+    field: 'ovnNetwork',
+    suffix: 'ovn',
+    phase: 'Infrastructure',
+    description: 'The virtual network, with networkBackend ovn.',
+  },
   name: 'ovn',
   user: 'openvswitch',
-  references: [],
+  dependsOn: {},
   claims: ({ resource, spec, release }) => {
     const cleaner = nodeCleaner(resource, { service: 'ovn', spec, release });
     return nodeClaims(resource, spec.nodeGroups ?? [], { compute: false, cleaner });

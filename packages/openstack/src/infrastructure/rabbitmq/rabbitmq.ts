@@ -17,9 +17,11 @@ import { RabbitMQ } from './kind.ts';
  */
 export const rabbitmq = defineService<RabbitMQ>({
   kind: RabbitMQ,
+  referredAs: 'messageQueueRef',
+  child: { field: 'rabbitmq', phase: 'Infrastructure', description: 'The message broker.' },
   name: 'rabbitmq',
   user: 'rabbitmq',
-  references: [],
+  dependsOn: {},
   secrets: ({ spec }) => [
     ...(spec.credentialsSecretName === undefined
       ? [

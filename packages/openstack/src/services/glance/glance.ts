@@ -12,10 +12,11 @@ import { Glance } from './kind.ts';
  */
 export const glance = defineService<Glance>({
   kind: Glance,
+  referredAs: 'glanceRef',
+  child: { field: 'glance', phase: 'CoreServices', description: 'The image service.' },
   name: 'glance',
   user: 'glance',
-  references: ['databaseRef', 'cacheRef', 'keystoneRef'],
-  asks: ['keystoneRef'],
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'glance' }],
   identity: {
     type: 'image',

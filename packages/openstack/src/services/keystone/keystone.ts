@@ -6,9 +6,11 @@ import { Keystone } from './kind.ts';
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({
   kind: Keystone,
+  referredAs: 'keystoneRef',
+  child: { field: 'keystone', phase: 'Identity', description: 'The identity service.' },
   name: 'keystone',
   user: 'keystone',
-  references: ['databaseRef', 'cacheRef'],
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps' },
   databases: [{ name: 'keystone' }],
   identity: {
     type: 'identity',

@@ -12,11 +12,18 @@ import { Neutron } from './kind.ts';
  */
 export const neutron = defineService<Neutron>({
   kind: Neutron,
+  referredAs: 'neutronRef',
+  child: { field: 'neutron', phase: 'CoreServices', description: 'The network service.' },
   name: 'neutron',
   user: 'neutron',
-  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'ovnRef'],
-  asks: ['keystoneRef', 'ovnRef'],
-  mentions: ['novaRef'],
+  dependsOn: {
+    databaseRef: 'steps',
+    messageQueueRef: 'steps',
+    cacheRef: 'steps',
+    keystoneRef: 'start',
+    ovnRef: 'start',
+    novaRef: 'name',
+  },
   databases: [{ name: 'neutron' }],
   messaging: true,
   identity: {

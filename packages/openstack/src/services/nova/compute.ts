@@ -1,8 +1,7 @@
-import { controllerOf } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '../../control-plane/kind.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, computeLabel } from '../../engine/names.ts';
 import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
+import { rootOf } from '../../engine/roots.ts';
 import type { Component, Mount, NodeAgent } from '../../engine/service.ts';
 import type { NodeFacts } from '../../engine/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
@@ -27,7 +26,7 @@ export function claimedGroups(spec: Pick<Nova['spec'], 'nodeGroups' | 'computeRe
 export function groupProblems(context: Context<Nova>): string[] {
   const { spec, resource } = context;
   const cells = cellsOf(context).map(({ name }) => name);
-  const alone = controllerOf(resource)?.kind !== OpenStackControlPlane.kind;
+  const alone = rootOf(resource) === undefined;
   return groupsOf(spec).flatMap(({ name, cell, guests, bridgeMappings, tunnelNetwork, gateway }) => {
     const at = `spec.nodeGroups[name=${name}]`;
     const stray = [

@@ -12,10 +12,19 @@ import { Nova } from './kind.ts';
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
   kind: Nova,
+  referredAs: 'novaRef',
+  child: { field: 'nova', phase: 'Compute', description: 'The compute service.' },
   name: 'nova',
   user: 'nova',
-  references: ['databaseRef', 'messageQueueRef', 'cacheRef', 'keystoneRef', 'placementRef', 'neutronRef'],
-  asks: ['keystoneRef', 'placementRef'],
+  dependsOn: {
+    databaseRef: 'steps',
+    messageQueueRef: 'steps',
+    cacheRef: 'steps',
+    keystoneRef: 'start',
+    placementRef: 'start',
+    neutronRef: 'steps',
+    glanceRef: 'cloud',
+  },
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   moreDatabases: (context) => cellsOf(context).map(({ database }) => database),
   messaging: true,

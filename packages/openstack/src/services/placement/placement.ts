@@ -5,10 +5,11 @@ import { Placement } from './kind.ts';
 /** What every host has, and what is used of it (phase 1 plan, task 15). */
 export const placement = defineService<Placement>({
   kind: Placement,
+  referredAs: 'placementRef',
+  child: { field: 'placement', phase: 'CoreServices', description: 'The placement service.' },
   name: 'placement',
   user: 'placement',
-  references: ['databaseRef', 'cacheRef', 'keystoneRef'],
-  asks: ['keystoneRef'],
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'placement' }],
   identity: {
     type: 'placement',
