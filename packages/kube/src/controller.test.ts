@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import type { CacheReader } from './cache.ts';
 import { after } from './controller.ts';
 import { TerminalError } from './errors.ts';
 import { failure } from './fake-server.ts';
@@ -213,6 +214,42 @@ test('of many that are referred to in a namespace the kind is followed by one wa
   server.put(Site, site('a', { secret: '7' }));
   await settle();
   expect([watches, seen.get('a')]).toEqual([1, 'new']);
+  stop.abort();
+  await running;
+});
+
+test('what was known by a watch of its own is known until all of the namespace is', async () => {
+  const references = ({ spec }: Site) => (spec.secret === undefined ? [] : [{ name: spec.secret }]);
+  const caches: CacheReader[] = [];
+  const { server, stop, passes, start, settle } = setUp(async ({ cache }) => void caches.push(cache), {
+    watches: [on<Site>(Hidden, { references, individually: true })],
+  });
+  const watch = server.client.watch.bind(server.client);
+  let listed = () => {};
+  const whole = new Promise<void>((resolve) => {
+    listed = resolve;
+  });
+  server.client.watch = (kind, options) => {
+    const given = watch(kind, options);
+    if (options.fieldSelector !== 'metadata.namespace=ns') return given;
+    return (async function* () {
+      await whole;
+      yield* given;
+    })();
+  };
+  server.put(Hidden, plain('Hidden', '0'));
+  server.put(Site, site('0', { secret: '0' }));
+  const running = start();
+  await settle();
+  for (let i = 1; i < 100; i++) server.put(Site, site(`${i}`, { secret: `${i}` }));
+  passes.length = 0;
+  await settle();
+  const known = () => caches[0]?.get(Hidden, 'ns/0') !== undefined;
+  expect([known(), passes]).toEqual([true, []]);
+  listed();
+  await settle();
+  expect([known(), passes.length]).toEqual([true, 100]);
+  expect(server.requests.filter(({ kind }) => kind === 'Hidden').length).toBeLessThan(70);
   stop.abort();
   await running;
 });

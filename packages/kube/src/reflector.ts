@@ -204,6 +204,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
         const prepared = this.#prepared(object);
         if (prepared) objects.push(prepared);
       }
+      if (limit !== undefined) limit = Math.min(PAGE, limit * 2);
       next = page.metadata.continue === '' ? undefined : page.metadata.continue;
       if (next === undefined) return this.#synced(objects, page.metadata.resourceVersion);
     }

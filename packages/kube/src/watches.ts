@@ -210,8 +210,13 @@ function followEach<T extends KubeObject>(
     if (users > 0 || place.whole) return;
     if (namespace !== undefined && place.each.size === MOST_EACH) {
       place.whole = cache.watch(watched.kind, { ...watched, selection: wholeNamespace(namespace) });
-      for (const [one, end] of place.each) stop(one, end);
-      place.each.clear();
+      // What is known by single watches stays known until all is: nothing may seem absent to a pass that runs.
+      const off = cache.onState(watched.kind, (only) => {
+        if (only?.namespace !== namespace || !cache.synced(watched.kind, namespace)) return;
+        off();
+        for (const [one, end] of place.each) stop(one, end);
+        place.each.clear();
+      });
       return;
     }
     const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}` };
