@@ -28,3 +28,12 @@ export function mentionsOf(service: Depending): readonly ReferenceField[] {
 export function foundBy(service: Depending): readonly ReferenceField[] {
   return fieldsOf(service, 'cloud');
 }
+
+/** The services, each with the names of those that cannot be without it. */
+export function withDependents(services: readonly Service[]): readonly Service[] {
+  return services.map((service) => {
+    const { referredAs } = service;
+    const dependents = services.filter((other) => referredAs !== undefined && referencesOf(other).includes(referredAs));
+    return { ...service, dependents: dependents.map(({ name }) => name) };
+  });
+}

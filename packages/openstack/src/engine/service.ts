@@ -157,8 +157,8 @@ export interface Component {
    * addresses of their nodes: without `spec.nodeNetworks` that is anybody.
    */
   readonly reachable?: 'cloud' | 'anyone' | readonly string[];
-  /** Services (`app.kubernetes.io/name`) whose pods are meant by "of this cloud"; default: all. */
-  readonly clients?: readonly string[];
+  /** Whose pods are meant by "of this cloud": of the services that depend on this one; default: of all. */
+  readonly clients?: 'dependents';
   /** Ports that may be read from namespaces with the label `openstack.k8s.io/monitoring: "true"`. */
   readonly monitored?: readonly string[];
   readonly resources?: { readonly cpu: string; readonly memory: string; readonly 'ephemeral-storage'?: string };
@@ -299,6 +299,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly user: User;
   /** The other services that it depends on, by the field that refers to them, and when it does. */
   readonly dependsOn: Dependencies;
+  /** Names of the services that depend on it; the list of services says so (`withDependents`). */
+  readonly dependents?: readonly string[];
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
   readonly databases?: readonly Database[];
   /** Further databases of its user, by the names that they really have. */

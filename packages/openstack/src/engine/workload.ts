@@ -208,7 +208,13 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
         matchExpressions:
           clients === undefined
             ? undefined
-            : [{ key: 'app.kubernetes.io/name', operator: 'In', values: [service.name, ...clients] }],
+            : [
+                {
+                  key: 'app.kubernetes.io/name',
+                  operator: 'In',
+                  values: [service.name, ...(service.dependents ?? [])],
+                },
+              ],
       }),
     },
   ];

@@ -1,3 +1,4 @@
+import { withDependents } from '../engine/dependencies.ts';
 import type { Service } from '../engine/service.ts';
 import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
@@ -9,8 +10,8 @@ import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
 
-/** Every service that this version can deploy. */
-export const services: readonly Service[] = [
+/** Every service that this version can deploy, in the order in which the children of a control plane come up. */
+export const definitions = [
   mariadb,
   rabbitmq,
   memcached,
@@ -21,3 +22,6 @@ export const services: readonly Service[] = [
   neutron,
   nova,
 ] as unknown as readonly Service[];
+
+/** The same, with what follows from all of them. */
+export const services = withDependents(definitions);

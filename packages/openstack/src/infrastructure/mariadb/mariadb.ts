@@ -2,7 +2,6 @@ import type { Context } from '../../engine/context.ts';
 import { bytesOf } from '../../engine/quantity.ts';
 import { defineService } from '../../engine/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { databaseClients } from '../clients.ts';
 import { dataClaim } from '../data-claim.ts';
 import { MariaDB } from './kind.ts';
 
@@ -76,7 +75,7 @@ export const mariadb = defineService<MariaDB>({
         runs: { script: startScript },
         ports: { mysql: 3306 },
         service: 'headless',
-        clients: databaseClients,
+        clients: 'dependents',
         health: { exec: ['mariadb-admin', '--defaults-extra-file=/run/mysqld/probe.cnf', 'ping'] },
         graceSeconds: 120,
         mounts: [

@@ -1,5 +1,4 @@
 import { defineService } from '../../engine/service.ts';
-import { databaseClients } from '../clients.ts';
 import { Memcached } from './kind.ts';
 
 /**
@@ -37,7 +36,7 @@ export const memcached = defineService<Memcached>({
         ],
       },
       ports: { memcached: 11211 },
-      clients: databaseClients,
+      clients: 'dependents',
       health: { tcp: 'memcached' },
       resources: { cpu: '10m', memory: `${memory(spec) + 64}Mi` },
     },

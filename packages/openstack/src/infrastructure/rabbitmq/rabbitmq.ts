@@ -3,7 +3,6 @@ import { memoryLimitOf } from '../../engine/pod.ts';
 import { bytesOf } from '../../engine/quantity.ts';
 import { defineService } from '../../engine/service.ts';
 import { secretReference } from '../../oslo/references.ts';
-import { brokerClients } from '../clients.ts';
 import { dataClaim } from '../data-claim.ts';
 import { RabbitMQ } from './kind.ts';
 
@@ -60,7 +59,7 @@ export const rabbitmq = defineService<RabbitMQ>({
       ports: { amqp: 5672, management: 15672, prometheus: 15692 },
       // nova-compute has the address of its node.
       reachable: ['amqp'],
-      clients: brokerClients,
+      clients: 'dependents',
       monitored: ['prometheus'],
       service: 'headless',
       // Who is served before the first start is complete could lose it again.

@@ -1,0 +1,86 @@
+import { database, identity } from '../../packages/openstack/src/api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
+import { api } from '../../packages/openstack/src/api/exposure.ts';
+import { nameLength } from '../../packages/openstack/src/api/names.ts';
+import { cacheRef, databaseRef, keystoneRef } from '../../packages/openstack/src/api/references.ts';
+import { recordsAudit } from '../../packages/openstack/src/api/schedules.ts';
+import { object } from '../../packages/openstack/src/api/schema.ts';
+import { common, endpoints, phase } from '../../packages/openstack/src/api/status.ts';
+import { config, region, release, template } from '../../packages/openstack/src/api/template.ts';
+import {
+  authtoken,
+  database as databaseSection,
+  logging,
+  sections,
+} from '../../packages/openstack/src/engine/sections.ts';
+import { defineService } from '../../packages/openstack/src/engine/service.ts';
+
+const Echo = defineApi({
+  kind: 'Echo',
+  plural: 'echoes',
+  shortName: 'osec',
+  description: 'A made-up service.',
+  nameLength: nameLength.service,
+  spec: object('What the echo service should be.', {
+    ...template({ main: 'the API', components: ['api'], wsgi: ['api'] }),
+    ...api('echo'),
+    release,
+    region,
+    databaseRef,
+    cacheRef,
+    keystoneRef,
+    database: database('echo', ['echo']),
+    identity: identity('echo'),
+    recordsAudit,
+    config: config('placement.conf'),
+  }),
+  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+/** A service that this version does not have, as its folder would define it. It runs Placement's programs under its own name. */
+export const echo = defineService<ObjectOf<typeof Echo>>({
+  kind: Echo,
+  referredAs: 'echoRef',
+  child: { field: 'echo', phase: 'ExtendedServices', description: 'The echo service.' },
+  name: 'echo',
+  user: 'placement',
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', placementRef: 'cloud' },
+  databases: [{ name: 'echo' }],
+  identity: {
+    type: 'echo',
+    serviceName: 'echo',
+    description: 'A made-up service',
+    user: 'echo',
+    roles: ['service'],
+    endpoint: { component: 'api', port: 'api', path: '' },
+  },
+  config: (context) => ({
+    main: {
+      '/etc/placement/placement.conf': {
+        oslo: sections(logging, databaseSection(context, 'echo', 'placement_database'), authtoken(context), {
+          api: { auth_strategy: 'keystone' },
+        }),
+      },
+    },
+  }),
+  components: () => ({
+    api: {
+      workload: 'Deployment',
+      image: 'placement-api',
+      runs: { wsgi: 'placement.wsgi.api:application' },
+      ports: { api: 8999 },
+      health: { get: '/', port: 'api' },
+      exposed: 'api',
+      reachable: 'anyone',
+    },
+  }),
+  jobs: () => [
+    {
+      suffix: 'db-sync',
+      step: 'MigrationReady',
+      image: 'placement-api',
+      runs: [{ name: 'db-sync', command: ['placement-manage', 'db', 'sync'] }],
+    },
+  ],
+});

@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [new URL('run.ts', import.meta.url).pathname]);
+  const { controlPlane, echo, spec } = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
+  expect(controlPlane).toMatchObject({ EchoReady: 'True', Ready: 'True' });
+  expect(echo).toMatchObject({ DatabaseReady: 'True', MigrationReady: 'True', EndpointReady: 'True', Ready: 'True' });
+  expect(spec).toMatchObject({
+    databaseRef: { name: 'my-cloud-mariadb' },
+    cacheRef: { name: 'my-cloud-memcached' },
+    keystoneRef: { name: 'my-cloud-keystone' },
+    publicHostname: 'echo.openstack.local',
+  });
+});
