@@ -186,7 +186,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
         .list(kind, {
           ...selection,
           ...(limit === undefined ? {} : { limit }),
-          ...(limit === undefined || limit === 1 ? {} : { mostBytes: PAGE_BYTES }),
+          ...(limit === 1 ? {} : { mostBytes: limit === undefined ? 4 * PAGE_BYTES : PAGE_BYTES }),
           ...(next === undefined ? {} : { continue: next }),
           signal,
         })
@@ -197,7 +197,7 @@ export class Reflector<T extends KubeObject = KubeObject> {
           throw error;
         });
       if (!page) {
-        limit = Math.ceil((limit ?? PAGE) / 8);
+        limit = limit === undefined ? PAGE : Math.ceil(limit / 8);
         continue;
       }
       for (const object of page.items) {

@@ -78,8 +78,8 @@ export type {
 export {
   configMapDigest,
   type GatewayFacts,
-  type KnownKeys,
   type KnownSurroundings,
+  type Lacking,
   type OperatorSurroundings,
   type ReferenceField,
   type Resolved,

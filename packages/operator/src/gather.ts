@@ -14,9 +14,9 @@ import {
   commonAccounts,
   configMapDigest,
   type GatewayFacts,
-  type KnownKeys,
   kindOf,
   kindReferredBy,
+  type Lacking,
   mentionsOf,
   type ReferenceField,
   type ReleaseStatus,
@@ -58,7 +58,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
       return found && keyedDigest(key, found);
     },
-    keys: (kind, name) => keysOf(data(kind, name)),
+    lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(pass) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(pass, name) : undefined),
     nodes: () => (service?.groups === undefined ? [] : nodesOf(pass, resource)),
@@ -134,10 +134,20 @@ function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: S
   };
 }
 
-/** Keys of the data, sorted. */
-function keysOf(found: StoredObject | undefined): KnownKeys {
-  if (found === undefined) return 'absent';
-  return Object.keys({ ...(found['data'] as object), ...(found['binaryData'] as object) }).sort();
+/** So many keys are told of that an object has in place of another one. */
+const mostKeys = 11;
+
+/** What is not there; a Secret may have tens of thousands of keys, and its change is told to all that name it. */
+function lackingIn(found: StoredObject | undefined, key: string | undefined): Lacking | undefined {
+  if (found === undefined) return 'object';
+  const data = [found['data'] ?? {}, found['binaryData'] ?? {}];
+  if (key === undefined || data.some((one) => Object.hasOwn(one, key))) return undefined;
+  return {
+    keys: data
+      .flatMap((one) => Object.keys(one).slice(0, mostKeys))
+      .sort()
+      .slice(0, mostKeys),
+  };
 }
 
 /** Resources that a message names, of those that a reference may mean. */

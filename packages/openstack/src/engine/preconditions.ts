@@ -35,11 +35,11 @@ function keyProblems(desired: Desired, brought: readonly BroughtObject[], surrou
     const field = brought.find((one) => one.kind === kind && one.name === name)?.field;
     // Only what the spec itself names is the user's; the rest is made by us, and awaited.
     if (field === undefined || optional) return [];
-    const keys = surroundings.keys(kind, name);
-    if (keys === 'unknown') return [];
-    if (keys === 'absent')
+    const lacking = surroundings.lacking(kind, name, key);
+    if (lacking === undefined) return [];
+    if (lacking === 'object')
       return [{ reason: `${kind}Missing`, message: `${field}: ${kind} ${name} does not exist; create it` }];
-    if (key === undefined || keys.includes(key)) return [];
+    const { keys } = lacking;
     const named = [...keys.slice(0, mostNamed), ...(keys.length > mostNamed ? ['...'] : [])];
     const has = keys.length === 0 ? 'is empty' : `has ${named.join(', ')}`;
     return [{ reason: `${kind}KeyMissing`, message: `${field}: ${kind} ${name} has no key ${key}; it ${has}` }];

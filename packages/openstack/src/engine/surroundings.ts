@@ -46,8 +46,8 @@ export interface OperatorSurroundings {
   readonly digestKeyId?: string;
 }
 
-/** Keys of a Secret or ConfigMap; `absent` when it does not exist, `unknown` when nothing is known (`render`). */
-export type KnownKeys = readonly string[] | 'absent' | 'unknown';
+/** What a Secret or ConfigMap lacks: itself, or a key; `keys` are some of those that it has. */
+export type Lacking = 'object' | { readonly keys: readonly string[] };
 
 /**
  * All that compose may know beside the resource: never secret values, never readiness. The same surroundings and the
@@ -63,8 +63,11 @@ export interface Surroundings extends OperatorSurroundings {
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
   readonly digest: (name: string) => string | undefined;
-  /** Keys of a Secret or ConfigMap that the resource names. */
-  readonly keys: (kind: 'Secret' | 'ConfigMap', name: string) => KnownKeys;
+  /**
+   * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
+   * is known (`render`).
+   */
+  readonly lacking: (kind: 'Secret' | 'ConfigMap', name: string, key?: string) => Lacking | undefined;
   /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
   readonly storageClasses: () => Readonly<Record<string, boolean>> | undefined;
   /** A Gateway, by `namespace/name`. */
@@ -100,7 +103,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
-    keys: () => 'unknown',
+    lacking: () => undefined,
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
     nodes: () => nodes,
