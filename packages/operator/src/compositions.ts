@@ -34,7 +34,10 @@ export class Compositions {
       },
     };
     const known = this.#known.get(key);
-    if (known?.isSame(now) === true && isDeepStrictEqual(known.resource, resource)) return known.composition;
+    if (known !== undefined && isDeepStrictEqual(known.resource, resource) && known.isSame(now)) {
+      this.#known.set(key, { ...known, resource });
+      return known.composition;
+    }
     const { surroundings, isSame } = recorded(now);
     const composition = this.#compose(resource, surroundings);
     this.#known.set(key, { resource, isSame, composition });

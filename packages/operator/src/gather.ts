@@ -178,7 +178,7 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */
-function addressOf({ cache }: Pass, owner: StoredObject, name: string): string | undefined {
+function addressOf({ cache }: Pass, owner: Pick<StoredObject, 'metadata'>, name: string): string | undefined {
   const service = cache.get(KubeService, { namespace: owner.metadata.namespace ?? '', name });
   if (service === undefined || controllerOf(service)?.uid !== owner.metadata.uid) return undefined;
   const { clusterIP = '' } = (service.spec ?? {}) as { clusterIP?: string };

@@ -4,7 +4,10 @@ import type { OperatorSurroundings, Surroundings } from '@openstack-operator/ope
 /** Surroundings that note what is asked of them. */
 export interface Recorded {
   readonly surroundings: Surroundings;
-  /** Whether other surroundings give the same answers to all that was asked so far. */
+  /**
+   * Whether other surroundings give the same answers to all that was asked so far. If so, it keeps these: objects that are
+   * equal to the cached ones, but not the same, would stay in memory once for each resource.
+   */
   readonly isSame: (now: Surroundings) => boolean;
 }
 
@@ -21,12 +24,13 @@ type Question = (...parameters: readonly unknown[]) => unknown;
 interface Asked {
   readonly name: string;
   readonly parameters: readonly unknown[];
-  readonly answer: unknown;
+  answer: unknown;
 }
 
 /** The same surroundings; what is asked of them is noted, and not asked twice. */
 export function recorded(surroundings: Surroundings): Recorded {
   const asked = new Map<string, Asked>();
+  const stated = constants.map((name) => surroundings[name]);
   const entries = Object.entries(surroundings).map(([name, value]: [string, unknown]): [string, unknown] => {
     if (typeof value !== 'function') return [name, value];
     const question = value as Question;
@@ -42,12 +46,24 @@ export function recorded(surroundings: Surroundings): Recorded {
   });
   return {
     surroundings: Object.fromEntries(entries) as unknown as Surroundings,
-    isSame: (now) =>
-      constants.every((name) => now[name] === surroundings[name]) &&
-      asked.values().every(({ name, parameters, answer }) => {
+    isSame(now) {
+      if (
+        !isDeepStrictEqual(
+          constants.map((name) => now[name]),
+          stated,
+        )
+      )
+        return false;
+      const answers: unknown[] = [];
+      for (const { name, parameters, answer } of asked.values()) {
         const question = now[name as keyof Surroundings] as Question;
-        return isDeepStrictEqual(question(...parameters), answer);
-      }),
+        const present = question(...parameters);
+        if (!isDeepStrictEqual(present, answer)) return false;
+        answers.push(present);
+      }
+      for (const [index, one] of [...asked.values()].entries()) one.answer = answers[index];
+      return true;
+    },
   };
 }
 

@@ -58,7 +58,7 @@ export interface Surroundings extends OperatorSurroundings {
   /** What a field refers to; undefined when it was not looked up. */
   readonly reference: (field: ReferenceField) => Resolved | undefined;
   /** Address of a Service that another resource controls; undefined when it has none (yet). */
-  readonly address: (owner: StoredObject, service: string) => string | undefined;
+  readonly address: (owner: Pick<StoredObject, 'metadata'>, service: string) => string | undefined;
   /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */

@@ -168,7 +168,7 @@ export function ovnAddress(
   >;
   const remotes = (database: string, members: number, port: number): string => {
     const known = Array.from({ length: members }, (_, index) =>
-      address(ovn, `${ovn.metadata.name}-${database}-${index}`),
+      address({ metadata: ovn.metadata }, `${ovn.metadata.name}-${database}-${index}`),
     );
     return known.every((address) => address !== undefined)
       ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
