@@ -4,7 +4,7 @@ import type { Pass } from './pass.ts';
 import { keepVolumes } from './volumes.ts';
 
 const count = 2000;
-const labels = { 'app.kubernetes.io/instance': 'db' };
+const labels = Object.fromEntries(['name', 'instance', 'component'].map((name) => [`app.kubernetes.io/${name}`, 'db']));
 const named = (name: string, more: { labels?: Record<string, string>; deletionTimestamp?: string } = {}) => ({
   metadata: { name, namespace: 'ns', uid: name, ...more },
 });
@@ -15,7 +15,10 @@ test('the claims of a namespace are looked at once for all StatefulSets of a res
     kind: 'StatefulSet',
     // A selector that takes long: it may be anybody's.
     spec: {
-      selector: { matchExpressions: Array.from({ length: 25_000 }, () => ({ key: 'a', operator: 'Exists' })) },
+      selector: {
+        matchLabels: labels,
+        matchExpressions: Array.from({ length: 25_000 }, () => ({ key: 'a', operator: 'Exists' })),
+      },
       volumeClaimTemplates: [named('data'), named('log')],
     },
   });

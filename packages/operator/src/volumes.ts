@@ -120,11 +120,19 @@ function volumesOf(
   { metadata, spec }: StoredObject,
   claims: ReadonlyMap<string, readonly StoredObject[]>,
 ): StoredObject[] {
-  const { volumeClaimTemplates = [] } = spec as StatefulSetSpec;
-  return volumeClaimTemplates.flatMap((template) => claims.get(`${template.metadata.name}-${metadata.name}`) ?? []);
+  const { selector, volumeClaimTemplates = [] } = spec as StatefulSetSpec;
+  return volumeClaimTemplates
+    .flatMap((template) => claims.get(`${template.metadata.name}-${metadata.name}`) ?? [])
+    .filter(({ metadata: { labels } }) =>
+      selecting.every((name) => labels?.[name] !== undefined && labels[name] === selector?.matchLabels?.[name]),
+    );
 }
 
+/** What our selectors hold; that of another StatefulSet may be anything, of any length. */
+const selecting = ['name', 'instance', 'component'].map((name) => `app.kubernetes.io/${name}`);
+
 interface StatefulSetSpec {
+  readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
   readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
   readonly replicas?: number;
 }
