@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
 import type { Composition, Surroundings } from '@openstack-operator/openstack';
-import { type Recorded, recorded } from './recorded.ts';
+import { recorded } from './recorded.ts';
 
 /** Composes one kind. */
 type Compose = (resource: StoredObject, surroundings: Surroundings) => Composition;
 
-interface Known extends Pick<Recorded, 'isSame'> {
+interface Known {
+  readonly isSame: (now: Surroundings) => boolean;
   readonly resource: StoredObject;
   readonly composition: Composition;
 }
@@ -38,9 +39,9 @@ export class Compositions {
       this.#known.set(key, { ...known, resource });
       return known.composition;
     }
-    const { surroundings, isSame } = recorded(now);
+    const { surroundings, seal } = recorded(now);
     const composition = this.#compose(resource, surroundings);
-    this.#known.set(key, { resource, isSame, composition });
+    this.#known.set(key, { resource, isSame: seal(), composition });
     return composition;
   }
 
@@ -55,17 +56,25 @@ export class Compositions {
   }
 }
 
+/** By cached object: the same again, so that it is digested once. */
+const known = new WeakMap<StoredObject, StoredObject>();
+
 /** What somebody wants of an object, without what has become of it: compose may not know that, but of which cloud it is. */
-function stated({ apiVersion, kind, metadata, spec, status }: StoredObject): StoredObject {
+function stated(object: StoredObject): StoredObject {
+  const before = known.get(object);
+  if (before !== undefined) return before;
+  const { apiVersion, kind, metadata, spec, status } = object;
   const { name, namespace, uid, labels, annotations, ownerReferences } = metadata;
   const kept = { name, namespace, uid, labels, annotations, ownerReferences };
   const { cloud } = (status ?? {}) as { cloud?: string };
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  return {
+  const result = {
     apiVersion,
     kind,
     metadata: { ...defined, name, uid, resourceVersion: '' },
     spec,
     ...(cloud === undefined ? {} : { status: { cloud } }),
   };
+  known.set(object, result);
+  return result;
 }

@@ -137,17 +137,17 @@ function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: S
 /** So many keys are told of that an object has in place of another one. */
 const mostKeys = 11;
 
-/** What is not there; a Secret may have tens of thousands of keys, and its change is told to all that name it. */
+/** By cached object: a Secret may have tens of thousands of keys, and lack hundreds that are named. */
+const knownKeys = new WeakMap<StoredObject, readonly string[]>();
+
+/** What is not there of an object, and of a key of it. */
 function lackingIn(found: StoredObject | undefined, key: string | undefined): Lacking | undefined {
   if (found === undefined) return 'object';
   const data = [found['data'] ?? {}, found['binaryData'] ?? {}];
   if (key === undefined || data.some((one) => Object.hasOwn(one, key))) return undefined;
-  return {
-    keys: data
-      .flatMap((one) => Object.keys(one).slice(0, mostKeys))
-      .sort()
-      .slice(0, mostKeys),
-  };
+  const keys = knownKeys.get(found) ?? data.flatMap((one) => Object.keys(one).slice(0, mostKeys)).sort();
+  knownKeys.set(found, keys);
+  return { keys: keys.slice(0, mostKeys) };
 }
 
 /** Resources that a message names, of those that a reference may mean. */

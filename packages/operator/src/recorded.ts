@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OperatorSurroundings, Surroundings } from '@openstack-operator/openstack';
+import { digest, type OperatorSurroundings, type Surroundings } from '@openstack-operator/openstack';
 
 /** Surroundings that note what is asked of them. */
 export interface Recorded {
   readonly surroundings: Surroundings;
   /**
-   * Whether other surroundings give the same answers to all that was asked so far. If so, it keeps these: objects that are
-   * equal to the cached ones, but not the same, would stay in memory once for each resource.
+   * Ends the record. Gives whether other surroundings answer all that was asked in the same way. It holds no object that
+   * was an answer, as each version of a large spec would stay in memory once for each resource that refers to it.
    */
-  readonly isSame: (now: Surroundings) => boolean;
+  readonly seal: () => (now: Surroundings) => boolean;
 }
 
 const constants = [
@@ -24,13 +24,12 @@ type Question = (...parameters: readonly unknown[]) => unknown;
 interface Asked {
   readonly name: string;
   readonly parameters: readonly unknown[];
-  answer: unknown;
+  readonly answer: unknown;
 }
 
 /** The same surroundings; what is asked of them is noted, and not asked twice. */
 export function recorded(surroundings: Surroundings): Recorded {
   const asked = new Map<string, Asked>();
-  const stated = constants.map((name) => surroundings[name]);
   const entries = Object.entries(surroundings).map(([name, value]: [string, unknown]): [string, unknown] => {
     if (typeof value !== 'function') return [name, value];
     const question = value as Question;
@@ -44,31 +43,50 @@ export function recorded(surroundings: Surroundings): Recorded {
     };
     return [name, noted];
   });
+  const stated = constantsOf(surroundings);
   return {
     surroundings: Object.fromEntries(entries) as unknown as Surroundings,
-    isSame(now) {
-      if (
-        !isDeepStrictEqual(
-          constants.map((name) => now[name]),
-          stated,
-        )
-      )
-        return false;
-      const answers: unknown[] = [];
-      for (const { name, parameters, answer } of asked.values()) {
-        const question = now[name as keyof Surroundings] as Question;
-        const present = question(...parameters);
-        if (!isDeepStrictEqual(present, answer)) return false;
-        answers.push(present);
-      }
-      for (const [index, one] of [...asked.values()].entries()) one.answer = answers[index];
-      return true;
+    seal() {
+      const marks = [...asked.values()].map(
+        ({ name, parameters, answer }) => [name, parameters, markOf(answer)] as const,
+      );
+      asked.clear();
+      return sameAs(stated, marks);
     },
   };
+}
+
+/** Apart from `recorded`, whose scope holds the surroundings, and with them all that they were gathered from. */
+function sameAs(
+  stated: readonly unknown[],
+  marks: readonly (readonly [name: string, parameters: readonly unknown[], mark: unknown])[],
+): (now: Surroundings) => boolean {
+  return (now) =>
+    isDeepStrictEqual(constantsOf(now), stated) &&
+    marks.every(([name, parameters, mark]) => {
+      const question = now[name as keyof Surroundings] as Question;
+      return isDeepStrictEqual(markOf(question(...parameters)), mark);
+    });
+}
+
+function constantsOf(surroundings: Surroundings): readonly unknown[] {
+  return constants.map((name) => surroundings[name]);
 }
 
 /** A parameter that is an object is the one of its uid. */
 function idOf(parameter: unknown): unknown {
   const { uid } = (parameter as { metadata?: { uid?: string } }).metadata ?? {};
   return uid ?? parameter;
+}
+
+/** What is kept of an answer: of objects of the cluster (a reference, the spec of a twin) a digest. */
+function markOf(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(markOf);
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [
+      name,
+      ['found', 'spec'].includes(name) && typeof value === 'object' && value !== null ? digest(value) : value,
+    ]),
+  );
 }

@@ -166,9 +166,12 @@ export function ovnAddress(
   const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
     Record<string, number>
   >;
+  // What is asked is kept: of metadata no more than says whose Service it is.
+  const { name, namespace = '', uid } = ovn.metadata;
+  const owner = { metadata: { name, namespace, uid, resourceVersion: '' } };
   const remotes = (database: string, members: number, port: number): string => {
     const known = Array.from({ length: members }, (_, index) =>
-      address({ metadata: ovn.metadata }, `${ovn.metadata.name}-${database}-${index}`),
+      address(owner, `${ovn.metadata.name}-${database}-${index}`),
     );
     return known.every((address) => address !== undefined)
       ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
