@@ -7,9 +7,9 @@ import type { Condition } from '@openstack-operator/kube';
  */
 const list = new URL('../../packages/openstack/src/services/index.ts', import.meta.url).href;
 const longer = `import { definitions } from '${list}?known';
-import { withDependents } from '${new URL('../../packages/openstack/src/engine/dependencies.ts', import.meta.url).href}';
+import { linked } from '${new URL('../../packages/openstack/src/engine/dependencies.ts', import.meta.url).href}';
 import { echo } from '${new URL('echo.ts', import.meta.url).href}';
-export const services = withDependents([...definitions, echo]);
+export const services = linked([...definitions, echo]);
 `;
 registerHooks({
   load: (url, context, next) =>

@@ -27,7 +27,7 @@ export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';
 export { troubleOf } from './engine/deadlines.ts';
-export { mentionsOf, referencesOf } from './engine/dependencies.ts';
+export { fieldFor, mentionsOf, referencesOf } from './engine/dependencies.ts';
 export {
   type Deregistration,
   deregistration,
@@ -60,7 +60,7 @@ export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
-export { defineService, type Service } from './engine/service.ts';
+export { type Capability, defineService, type Service } from './engine/service.ts';
 export type {
   DataGuard,
   Desired,

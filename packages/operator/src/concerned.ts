@@ -22,12 +22,12 @@ import {
   cloudLabel,
   cloudOf,
   conditionOf,
+  fieldFor,
   gatewayFacts,
   gatewayOf,
-  Keystone,
   kinds,
   type NodeClaim,
-  OVNNetwork,
+  type Service as OurService,
   type ReferenceField,
   type Step,
 } from '@openstack-operator/openstack';
@@ -38,6 +38,8 @@ import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim
  * Whom a changed object concerns: indexes file each resource under what it depends on, so that a change costs as much as
  * there are resources that it concerns, however many there are beside.
  */
+
+type Depending = Pick<OurService, 'kind' | 'providers'>;
 
 /** Names of the indexes of a kind of ours. */
 const index = {
@@ -110,20 +112,19 @@ export function secretsOfReferences(
   };
 }
 
-/** Concerned by a Service of an OVNNetwork, whose address is composed: who refers to that. */
-export function serviceWatches(
-  kind: Kind,
-  fields: readonly ReferenceField[],
-  selection: Watched['selection'],
-): Watched[] {
-  if (!fields.includes('ovnRef')) return [];
-  const map: Watched['map'] = (service, cache) => {
-    const owner = controllerOf(service);
-    const { namespace = '' } = service.metadata;
-    const ovn = owner?.kind === OVNNetwork.kind ? cache.get(OVNNetwork, { namespace, name: owner.name }) : undefined;
-    return dependentsOf(kind, 'ovnRef', ovn === undefined ? [] : [ovn], cache);
-  };
-  return [{ kind: Service, ...(selection === undefined ? {} : { selection }), map }];
+/** Concerned by a Service whose address is that of what controls it, and is composed: who refers to that. */
+export function serviceWatches({ kind, providers }: Depending, selection: Watched['selection']): Watched[] {
+  const fields = [...(providers ?? [])].filter(([, { offers }]) => offers?.ofServices === true);
+  return fields.map(([field, { kind: offering }]) => ({
+    kind: Service,
+    ...(selection === undefined ? {} : { selection }),
+    map(service, cache) {
+      const owner = controllerOf(service);
+      const { namespace = '' } = service.metadata;
+      const found = owner?.kind === offering.kind ? cache.get(offering, { namespace, name: owner.name }) : undefined;
+      return dependentsOf(kind, field, found === undefined ? [] : [found], cache);
+    },
+  }));
 }
 
 /** Concerned by a StorageClass: whose volumes are of it, or of the default one; none for kinds without volumes. */
@@ -134,17 +135,18 @@ export function storageClassWatches(kind: Kind): Watched[] {
   return [{ kind: StorageClass, transform: slimStorageClass, facts: storageClassFacts, map }];
 }
 
-/** Concerned by a Gateway: whose API it carries, and who is told Keystone's public URL; none for kinds without either. */
-export function gatewayWatches(kind: Kind, references: readonly ReferenceField[]): Watched[] {
-  const asksKeystone = references.includes('keystoneRef');
-  const api = kinds.find((one) => one.kind === kind.kind);
-  const exposed = api?.spec.schema.properties?.['gatewayRef'] !== undefined;
-  if (!exposed && !asksKeystone) return [];
+/** Concerned by a Gateway: whose API it carries, and who is told the identity service's URL; none for kinds without either. */
+export function gatewayWatches(service: Depending): Watched[] {
+  const { kind, providers } = service;
+  const field = fieldFor(service, 'identity');
+  const identity = field && providers?.get(field)?.kind;
+  const exposed = kind.spec.schema.properties?.['gatewayRef'] !== undefined;
+  if (!exposed && identity === undefined) return [];
   const map: Watched['map'] = (gateway, cache) => [
     ...(exposed ? cache.byIndex(kind, index.gateway, keyOf(gateway)).map(refOf) : []),
-    ...(asksKeystone
-      ? dependentsOf(kind, 'keystoneRef', cache.byIndex(Keystone, index.gateway, keyOf(gateway)), cache)
-      : []),
+    ...(field === undefined || identity === undefined
+      ? []
+      : dependentsOf(kind, field, cache.byIndex(identity, index.gateway, keyOf(gateway)), cache)),
   ];
   return [{ kind: Gateway, facts: gatewayFacts, map }];
 }

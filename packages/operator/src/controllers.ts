@@ -123,7 +123,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
       secretsOfReferences(kind, referred, ours),
-      ...serviceWatches(kind, referencesOf(service), ours),
+      ...serviceWatches(service, ours),
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },
@@ -132,7 +132,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       ),
       autoscalerWatch(kind),
       ...storageClassWatches(kind),
-      ...gatewayWatches(kind, fields),
+      ...gatewayWatches(service),
       nodeWatch(kind, (key) => compositions.last(key)),
     ]),
     reconcile: withEvents(events, service.name, (context) => {

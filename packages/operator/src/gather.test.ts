@@ -1,5 +1,5 @@
 import type { Kind, StoredObject } from '@openstack-operator/kube';
-import { Glance, Keystone, MariaDB } from '@openstack-operator/openstack';
+import { Glance, Keystone, MariaDB, services } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { gather } from './gather.ts';
 import type { Pass } from './pass.ts';
@@ -34,12 +34,8 @@ function gatherAmong(count: number, spec: object) {
     digestKey: { id: 'a', bytes: new Uint8Array(1) },
     clusterDomain: 'c',
   };
-  const service = {
-    name: 'glance',
-    dependsOn: { databaseRef: 'steps', keystoneRef: 'start' },
-    databases: [{ name: 'glance' }],
-  };
-  const { twins, reference } = gather(pass as unknown as Pass, service as never);
+  const service = services.find(({ name }) => name === 'glance');
+  const { twins, reference } = gather(pass as unknown as Pass, service);
   return { twins: twins(), references: [reference('databaseRef'), reference('keystoneRef')], lists };
 }
 
@@ -54,5 +50,5 @@ test('of thousands of resources with one database few are told of, older ones', 
   const { twins } = gatherAmong(2000, { databaseRef: { name: 'MariaDB-0' } });
   expect(twins).toHaveLength(2);
   expect(twins.every(({ isOlder }) => isOlder)).toBe(true);
-  expect(twins[0]?.shared).toEqual(['databaseRef']);
+  expect(twins[0]?.shared).toEqual(['database']);
 });

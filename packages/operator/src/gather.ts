@@ -10,9 +10,11 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
+  type Capability,
   cloudOf,
   commonAccounts,
   configMapDigest,
+  fieldFor,
   type GatewayFacts,
   kindOf,
   kindReferredBy,
@@ -34,7 +36,7 @@ import type { Begun, Pass } from './pass.ts';
 import { keyedDigest } from './write.ts';
 
 /** What of a service decides what is gathered. */
-type Gathered = Pick<Service, 'dependsOn' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
+type Gathered = Pick<Service, 'dependsOn' | 'providers' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
 export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
@@ -68,8 +70,8 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
 
 const configMapDigestPattern = new RegExp(`^${configMapDigest('(.*)')}$`, 'u');
 
-/** Fields that lead to where a resource has accounts. */
-const accountFields = ['databaseRef', 'messageQueueRef', 'keystoneRef'] as const satisfies readonly ReferenceField[];
+/** Where a resource has accounts. */
+const accounts = ['database', 'broker', 'identity'] as const satisfies readonly Capability[];
 
 /** So many twins are told of that have the same in common, the oldest ones: one is enough to say so. */
 const mostTwins = 2;
@@ -79,15 +81,17 @@ const mostTwins = 2;
  * being deleted. Of thousands, few: each of them is told of the others.
  */
 function twinsOf(pass: Begun, service: Gathered): Twin[] {
-  const references = referencesOf(service);
   const { cache, object: resource } = pass;
   const { namespace = '', uid } = resource.metadata;
-  const fields = accountFields.filter((field) => references.includes(field));
+  const fields = accounts.flatMap((capability) => {
+    const field = fieldFor(service, capability);
+    return field === undefined ? [] : [[capability, field] as const];
+  });
   if (fields.length === 0) return [];
   const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
   const born = age(resource);
-  const servers = fields.map((field) => [field, serverBy(pass, field)] as const);
-  const mine = new Map(servers.map(([field, serverOf]) => [field, serverOf(resource)]));
+  const servers = fields.map(([capability, field]) => [capability, serverBy(pass, field)] as const);
+  const mine = new Map(servers.map(([capability, serverOf]) => [capability, serverOf(resource)]));
   const told = new Map<string, number>();
   return cache
     .list(kindOf(resource), { namespace })
@@ -95,7 +99,9 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
     .map((other) => ({
       other,
       age: age(other),
-      shared: servers.flatMap(([field, serverOf]) => (serverOf(other) === mine.get(field) ? [field] : [])),
+      shared: servers.flatMap(([capability, serverOf]) =>
+        serverOf(other) === mine.get(capability) ? [capability] : [],
+      ),
     }))
     .filter(({ shared }) => shared.length > 0)
     .sort((one, other) => (one.age < other.age ? -1 : 1))

@@ -1,11 +1,12 @@
 import { accountsOf, databaseName } from './context.ts';
-import type { Service } from './service.ts';
+import type { Capability, Service } from './service.ts';
 import type { Problem } from './step.ts';
-import type { ReferenceField, ServiceSpec, Twin } from './surroundings.ts';
+import type { ServiceSpec, Twin } from './surroundings.ts';
 
 /** An account, database or virtual host that a resource and its twin have under the same name on the same server. */
 interface CommonAccount {
-  readonly field: ReferenceField;
+  /** Of what it is one. */
+  readonly capability: Capability;
   /** In words. */
   readonly what: string;
   /** The field of the spec that names it, which is immutable. */
@@ -24,37 +25,37 @@ export function commonAccounts(service: Named, name: string, spec: ServiceSpec, 
   const theirs = new Set((service.databases ?? []).map((database) => databaseName(its, database.name)));
   const common: CommonAccount[] = names
     .filter((one) => theirs.has(one))
-    .map((one) => ({ field: 'databaseRef', what: `database ${one}`, way: 'spec.database.names', agreed: false }));
+    .map((one) => ({ capability: 'database', what: `database ${one}`, way: 'spec.database.names', agreed: false }));
   const agreed = (one: { secret: string }, other: { secret: string }) => one.secret === other.secret;
   if (service.databases !== undefined && mine.database.user === its.database.user)
     common.push({
-      field: 'databaseRef',
+      capability: 'database',
       what: `user ${mine.database.user} of the database server`,
       way: 'spec.database.user',
       agreed: agreed(mine.database, its.database),
     });
   if (service.messaging === true && mine.broker.vhost === its.broker.vhost)
     common.push({
-      field: 'messageQueueRef',
+      capability: 'broker',
       what: `virtual host ${mine.broker.vhost}`,
       way: 'spec.messageQueue.vhost',
       agreed: false,
     });
   if (service.messaging === true && mine.broker.user === its.broker.user)
     common.push({
-      field: 'messageQueueRef',
+      capability: 'broker',
       what: `user ${mine.broker.user} of the broker`,
       way: 'spec.messageQueue.user',
       agreed: agreed(mine.broker, its.broker),
     });
   if (service.identity !== undefined && mine.identity.user === its.identity.user)
     common.push({
-      field: 'keystoneRef',
+      capability: 'identity',
       what: `user ${mine.identity.user} in Keystone`,
       way: 'spec.identity.userName',
       agreed: agreed(mine.identity, its.identity),
     });
-  return common.filter(({ field }) => twin.shared.includes(field));
+  return common.filter(({ capability }) => twin.shared.includes(capability));
 }
 
 /** Milliseconds between two looks at a resource that has what is another one's: it may have been deleted. */

@@ -1,14 +1,14 @@
-import type { KubeObject } from '@openstack-operator/kube';
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { broughtBy, kindOf } from '../api/kinds.ts';
-import { identityAddress } from '../infrastructure/addresses.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
+import type { IdentityAddress } from './addresses.ts';
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
-import { askedAtStart, referencesOf } from './dependencies.ts';
+import { askedAtStart, fieldFor, referencesOf } from './dependencies.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
@@ -147,8 +147,9 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     step(records.job.step).awaits.push(...awaits);
   };
   if (service.databases !== undefined)
-    addRecords(databaseRecords(service, context), ...awaited(context, 'databaseRef'));
-  if (service.messaging === true) addRecords(brokerRecords(service, context), ...awaited(context, 'messageQueueRef'));
+    addRecords(databaseRecords(service, context), ...awaited(context, fieldFor(service, 'database')));
+  if (service.messaging === true)
+    addRecords(brokerRecords(service, context), ...awaited(context, fieldFor(service, 'broker')));
   needed('ConfigReady', 'CredentialsReady');
 
   if (rootOf(context.resource) === undefined) {
@@ -188,14 +189,12 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
   if (service.identity !== undefined) {
-    const foreign = referencesOf(service).includes('keystoneRef');
-    // Keystone registers itself, at its own address.
-    const identity = foreign ? context.identity : identityAddress(context.resource as never, (internal) => internal);
-    addRecords(
-      identityRecords(service, context, { components, identity }),
-      ...(foreign ? awaited(context, 'keystoneRef') : []),
-    );
-    if (!foreign) needed('EndpointReady', 'BootstrapReady', 'DeploymentReady');
+    const field = fieldFor(service, 'identity');
+    // The identity service registers itself, at its own address.
+    const own = () => service.offers?.address(context.resource as StoredObject, context.surroundings);
+    const identity = field === undefined ? (own() as IdentityAddress) : context.identity;
+    addRecords(identityRecords(service, context, { components, identity }), ...awaited(context, field));
+    if (field === undefined) needed('EndpointReady', 'BootstrapReady', 'DeploymentReady');
   }
   for (const schedule of [...recordsAudit(context, kept), ...(service.schedules?.(context) ?? [])]) {
     const start = jobStartSet(service, context, schedule);
@@ -382,8 +381,8 @@ function expose(
 }
 
 /** A referenced resource has to be Ready first; one that somebody else runs is taken as it is. */
-function awaited(context: Context, field: ReferenceField): Awaited[] {
-  const found = context.reference(field);
+function awaited(context: Context, field: ReferenceField | undefined): Awaited[] {
+  const found = field && context.reference(field);
   if (found === undefined) return [];
   return [{ kind: kindOf(found), namespace: found.metadata.namespace ?? context.namespace, name: found.metadata.name }];
 }

@@ -1,25 +1,9 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import {
-  type BrokerAddress,
-  brokerAddress,
-  cacheAddress,
-  type DatabaseAddress,
-  databaseAddress,
-  type ExternalBroker,
-  type ExternalDatabase,
-  type ExternalIdentity,
-  externalBroker,
-  externalDatabase,
-  externalIdentity,
-  type IdentityAddress,
-  identityAddress,
-  type OvnAddress,
-  ovnAddress,
-} from '../infrastructure/addresses.ts';
 import { secretReference } from '../oslo/references.ts';
 import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
-import { referencesOf } from './dependencies.ts';
+import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
+import { fieldFor } from './dependencies.ts';
 import { exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
@@ -44,7 +28,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   /** memcached servers, `host:port[,host:port...]`; undefined when the service has no cache. */
   readonly cache: string | undefined;
   readonly identity: IdentityAddress;
-  readonly ovn: OvnAddress;
+  /** What a service that it depends on offers: the address of the referenced resource, or of the external one. */
+  readonly address: (field: ReferenceField) => unknown;
   /** `<name>-<suffix>`, or the name alone for an empty suffix. */
   readonly named: (suffix: string) => string;
   /** Host name of one of the resource's own Services. */
@@ -112,13 +97,6 @@ export function accountsOf(
   };
 }
 
-/** Keystone's address as other services see it. */
-function keystoneAddress(keystone: StoredObject, surroundings: Surroundings): IdentityAddress {
-  const namespace = keystone.metadata.namespace ?? 'default';
-  const exposure = exposureOf({ namespace, spec: keystone['spec'] ?? {} }, surroundings);
-  return identityAddress(keystone, (internal) => (exposure.type === 'route' ? `${exposure.url}/v3` : internal));
-}
-
 /** What a reference field of the spec says of something that this operator does not run. */
 export function externalOf(spec: ServiceSpec, field: ReferenceField): unknown {
   return (spec as Record<string, { external?: unknown } | undefined>)[field]?.external;
@@ -138,18 +116,18 @@ export function contextOf<R extends ServiceResource>(
     const resolved = surroundings.reference(field);
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
   };
-  const address = <T>(field: ReferenceField, own: (found: StoredObject) => T, foreign: (external: never) => T): T => {
+  const address = (field: ReferenceField | undefined): unknown => {
+    const offers = field === undefined ? undefined : service.providers?.get(field)?.offers;
+    if (field === undefined || offers === undefined) throw new Error(`${service.name}: ${field} offers no address`);
     const external = externalOf(spec, field) as never;
-    if (external !== undefined) return foreign(external);
+    if (external !== undefined) return offers.external(external);
     const found = reference(field);
     if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);
-    return own(found);
+    return offers.address(found, surroundings);
   };
   const named = (suffix: string) => (suffix === '' ? name : `${name}-${suffix}`);
-  const database = () =>
-    address('databaseRef', databaseAddress, (external: ExternalDatabase) => externalDatabase(external));
-  const broker = () =>
-    address('messageQueueRef', brokerAddress, (external: ExternalBroker) => externalBroker(external));
+  const database = () => address(fieldFor(service, 'database')) as DatabaseAddress;
+  const broker = () => address(fieldFor(service, 'broker')) as BrokerAddress;
   return {
     resource,
     spec,
@@ -177,20 +155,13 @@ export function contextOf<R extends ServiceResource>(
       return broker();
     },
     get cache() {
-      if (!referencesOf(service).includes('cacheRef')) return undefined;
-      return address('cacheRef', cacheAddress, ({ servers }: { servers: readonly string[] }) => servers.join(','));
+      const field = fieldFor(service, 'cache');
+      return field === undefined ? undefined : (address(field) as string);
     },
     get identity() {
-      return address(
-        'keystoneRef',
-        (found) => keystoneAddress(found, surroundings),
-        (external: ExternalIdentity) => externalIdentity(external),
-      );
+      return address(fieldFor(service, 'identity')) as IdentityAddress;
     },
-    get ovn() {
-      const own = (found: StoredObject) => ovnAddress(found, surroundings);
-      return address('ovnRef', own, (external: OvnAddress) => external);
-    },
+    address,
     databaseUrl(name) {
       const { host, port } = database();
       const { user, secret } = accounts.database;

@@ -1,4 +1,4 @@
-import type { Moment, Service } from './service.ts';
+import type { Capability, Moment, Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
 type Depending = Pick<Service, 'dependsOn'>;
@@ -29,11 +29,25 @@ export function foundBy(service: Depending): readonly ReferenceField[] {
   return fieldsOf(service, 'cloud');
 }
 
-/** The services, each with the names of those that cannot be without it. */
-export function withDependents(services: readonly Service[]): readonly Service[] {
+/** The field by which a service refers to what offers this; undefined when it depends on none. */
+export function fieldFor(
+  { providers }: Pick<Service, 'providers'>,
+  capability: Capability,
+): ReferenceField | undefined {
+  for (const [field, { offers }] of providers ?? []) if (offers?.capability === capability) return field;
+  return undefined;
+}
+
+/** The services, each with what it depends on, and with the names of those that cannot be without it. */
+export function linked(services: readonly Service[]): readonly Service[] {
   return services.map((service) => {
     const { referredAs } = service;
     const dependents = services.filter((other) => referredAs !== undefined && referencesOf(other).includes(referredAs));
-    return { ...service, dependents: dependents.map(({ name }) => name) };
+    const providers = Object.keys(service.dependsOn).map((field) => {
+      const provider = services.find((other) => other.referredAs === field);
+      if (provider === undefined) throw new Error(`${service.name}: no service is referred to by ${field}`);
+      return [field as ReferenceField, provider] as const;
+    });
+    return { ...service, dependents: dependents.map(({ name }) => name), providers: new Map(providers) };
   });
 }

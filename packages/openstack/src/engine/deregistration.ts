@@ -2,12 +2,12 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { commonAccounts } from './common-accounts.ts';
 import { conditionOf } from './conditions.ts';
 import { type Context, contextOf, databaseName, externalOf } from './context.ts';
-import { referencesOf } from './dependencies.ts';
+import { fieldFor } from './dependencies.ts';
 import { imageOf } from './images.ts';
 import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
-import type { Init, Mount, Runs, Service } from './service.ts';
-import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
+import type { Capability, Init, Mount, Runs, Service } from './service.ts';
+import type { ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 
 /** How what a deleted resource has elsewhere is taken back. */
 export interface Deregistration {
@@ -33,16 +33,19 @@ export const deregistrationSeconds = 600;
 
 const folder = '/etc/openstack/deregister';
 
+/** What a spec says of a server that this operator does not run; undefined when it is one of ours, or none. */
+function externalFor(service: Pick<Service, 'providers'>, spec: ServiceSpec, capability: Capability): unknown {
+  const field = fieldFor(service, capability);
+  return field && externalOf(spec, field);
+}
+
 /**
  * Whether something of the resource may live on without it: in a Keystone, whosever it is, or in a database server or
  * broker that this operator does not run.
  */
-export function leavesRecords(service: Pick<Service, 'dependsOn'>, { spec = {} }: ServiceResource): boolean {
-  const fields = ['databaseRef', 'messageQueueRef'] as const satisfies readonly ReferenceField[];
-  return (
-    referencesOf(service).includes('keystoneRef') ||
-    fields.some((field) => referencesOf(service).includes(field) && externalOf(spec, field) !== undefined)
-  );
+export function leavesRecords(service: Pick<Service, 'providers'>, { spec = {} }: ServiceResource): boolean {
+  const isExternal = (capability: Capability) => externalFor(service, spec, capability) !== undefined;
+  return fieldFor(service, 'identity') !== undefined || isExternal('database') || isExternal('broker');
 }
 
 /**
@@ -62,8 +65,7 @@ export function deregistration<R extends ServiceResource>(
   if (comesBack) return { things: [], lost: [] };
   const context = contextOf(service, resource, surroundings) as unknown as Context;
   const { accounts, spec, region } = context;
-  const isExternal = (field: ReferenceField) =>
-    referencesOf(service).includes(field) && externalOf(spec, field) !== undefined;
+  const isExternal = (capability: Capability) => externalFor(service, spec, capability) !== undefined;
   const remove = spec.deletionPolicy === 'Delete';
   const mounts: Mount[] = [];
   const things: string[] = [];
@@ -71,12 +73,12 @@ export function deregistration<R extends ServiceResource>(
   const lost: string[] = [];
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
   /** Which other one has the same account there: it would stand still without that. */
-  const leftTo = (field: ReferenceField): string | undefined => {
+  const leftTo = (capability: Capability): string | undefined => {
     const words = surroundings
       .twins()
       .flatMap((twin) =>
         commonAccounts(service as unknown as Service, context.name, spec, twin).flatMap((common) =>
-          common.field === field ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
+          common.capability === capability ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
         ),
       );
     return words[0];
@@ -97,13 +99,14 @@ export function deregistration<R extends ServiceResource>(
     const path = mount(target, job, thing, left);
     if (path !== undefined) lists.push(`${target}=${path}/records.json`);
   };
-  const theirs = isExternal('keystoneRef');
-  const keystone = theirs || goesWithOwner ? undefined : context.reference('keystoneRef');
+  const theirs = isExternal('identity');
+  const field = fieldFor(service, 'identity');
+  const keystone = theirs || goesWithOwner || field === undefined ? undefined : context.reference(field);
   const livesOn = theirs || (keystone !== undefined && keystone.metadata.deletionTimestamp === undefined);
   if (service.identity !== undefined && livesOn) {
     const { user, serviceName } = accounts.identity;
     const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
-    const left = leftTo('keystoneRef');
+    const left = leftTo('identity');
     if (left !== undefined) addList('keystone', 'endpoint-create', endpoints, left);
     else {
       const isReady = keystone === undefined || conditionOf(keystone, 'Ready')?.status === 'True';
@@ -111,12 +114,12 @@ export function deregistration<R extends ServiceResource>(
       addList('keystone', 'endpoint-create', `user ${user} and ${endpoints}`, left);
     }
   }
-  if (remove && service.messaging === true && isExternal('messageQueueRef'))
+  if (remove && service.messaging === true && isExternal('broker'))
     addList(
       'rabbitmq',
       'mq-create',
       `user ${accounts.broker.user} and its virtual hosts on the broker`,
-      leftTo('messageQueueRef'),
+      leftTo('broker'),
     );
   const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
   const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
@@ -124,13 +127,13 @@ export function deregistration<R extends ServiceResource>(
     const command = ['openstack-operator', 'records', 'remove', ...lists];
     runs.push({ name: 'records', image: surroundings.operatorImage, user: 'operator', runs: { command } });
   }
-  if (remove && service.databases !== undefined && isExternal('databaseRef')) {
+  if (remove && service.databases !== undefined && isExternal('database')) {
     const databases = new Set([
       ...service.databases.map(({ name }) => databaseName(accounts, name)),
       ...(service.moreDatabases?.(context as unknown as Context<R>) ?? []),
     ]);
     const thing = `databases ${[...databases].join(', ')} and user ${accounts.database.user} of the database server`;
-    const path = mount('mariadb', 'db-create', thing, leftTo('databaseRef'));
+    const path = mount('mariadb', 'db-create', thing, leftTo('database'));
     const image = imageOf('mariadb-server', images);
     if (path !== undefined)
       runs.push({ name: 'mariadb', image, user: 'mysql', runs: dropping(path, databases, accounts) });

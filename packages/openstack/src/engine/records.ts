@@ -1,5 +1,5 @@
-import type { IdentityAddress } from '../infrastructure/addresses.ts';
 import { secretReference } from '../oslo/references.ts';
+import type { IdentityAddress } from './addresses.ts';
 import type { DatabaseAudit } from './audit.ts';
 import { inputsOf, resolvedSecret } from './config.ts';
 import { type Context, databaseName } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Kind } from '@openstack-operator/kube';
+import type { Kind, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import type { RolledGroup } from './node-groups.ts';
 import type { Phase } from './phases.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
-import type { ReferenceField, ServiceResource } from './surroundings.ts';
+import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
 import type { OwnedOptions, WrittenConfig } from './user-config.ts';
 
 /** A program as a container runs it. */
@@ -275,6 +275,20 @@ export type Moment = 'steps' | 'start' | 'name' | 'cloud';
 /** Field -> when, in the order in which the fields are told of. */
 export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
 
+/** What the engine itself uses of another service: where it makes databases, users and endpoints. */
+export type Capability = 'database' | 'broker' | 'cache' | 'identity';
+
+/** What others have of a service: where it is, and who may do all there. */
+export interface Offer {
+  readonly capability?: Capability;
+  /** Address of a resource of its kind: `DatabaseAddress` and so on, by capability; else what its dependents know. */
+  readonly address: (resource: StoredObject, surroundings: Surroundings) => unknown;
+  /** The same of one that this operator does not run, from `spec.<field>.external`. */
+  readonly external: (external: never) => unknown;
+  /** Its address is that of Services, which exist later than the resource. */
+  readonly ofServices?: boolean;
+}
+
 /** A service's place in a control plane. */
 export interface Child {
   /** Field of the control plane's spec that is its template. */
@@ -291,6 +305,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly kind: Api & Kind<R>;
   /** The field by which others refer to it. */
   readonly referredAs?: ReferenceField;
+  /** What others have of it. */
+  readonly offers?: Offer;
   /** Its place in a control plane. */
   readonly child?: Child;
   /** `app.kubernetes.io/name`, such as `keystone`. */
@@ -299,8 +315,10 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly user: User;
   /** The other services that it depends on, by the field that refers to them, and when it does. */
   readonly dependsOn: Dependencies;
-  /** Names of the services that depend on it; the list of services says so (`withDependents`). */
+  /** Names of the services that depend on it; the list of services says so (`linked`). */
   readonly dependents?: readonly string[];
+  /** What it depends on, by the field that refers to it; from the same list. */
+  readonly providers?: ReadonlyMap<ReferenceField, Service>;
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
   readonly databases?: readonly Database[];
   /** Further databases of its user, by the names that they really have. */

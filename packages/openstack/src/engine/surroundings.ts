@@ -1,5 +1,6 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from './own-value.ts';
+import type { Capability } from './service.ts';
 
 /** A field by which a resource refers to another one; which kind it is about, `Service.referredAs` says. */
 export type ReferenceField = `${string}Ref`;
@@ -26,8 +27,8 @@ export interface Twin {
   readonly kind: string;
   readonly name: string;
   readonly spec: ServiceSpec;
-  /** Fields that lead to the same server for both. */
-  readonly shared: readonly ReferenceField[];
+  /** What both have on the same server. */
+  readonly shared: readonly Capability[];
   /** Whether it was made before. */
   readonly isOlder: boolean;
 }

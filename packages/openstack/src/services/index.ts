@@ -1,4 +1,4 @@
-import { withDependents } from '../engine/dependencies.ts';
+import { linked } from '../engine/dependencies.ts';
 import type { Service } from '../engine/service.ts';
 import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
@@ -24,4 +24,4 @@ export const definitions = [
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */
-export const services = withDependents(definitions);
+export const services = linked(definitions);

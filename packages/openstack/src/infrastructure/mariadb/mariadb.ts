@@ -3,6 +3,7 @@ import { bytesOf } from '../../engine/quantity.ts';
 import { defineService } from '../../engine/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
+import { databaseAddress, externalDatabase } from './address.ts';
 import { MariaDB } from './kind.ts';
 
 /** The server takes hyphens and underscores for the same. */
@@ -39,6 +40,7 @@ const ownedOptions = Object.fromEntries(
 export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
   referredAs: 'databaseRef',
+  offers: { capability: 'database', address: databaseAddress, external: externalDatabase },
   child: { field: 'mariadb', phase: 'Infrastructure', description: 'The database server.' },
   name: 'mariadb',
   user: 'mysql',

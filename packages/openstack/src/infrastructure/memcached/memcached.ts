@@ -1,4 +1,5 @@
 import { defineService } from '../../engine/service.ts';
+import { cacheAddress, externalCache } from './address.ts';
 import { Memcached } from './kind.ts';
 
 /**
@@ -8,6 +9,7 @@ import { Memcached } from './kind.ts';
 export const memcached = defineService<Memcached>({
   kind: Memcached,
   referredAs: 'cacheRef',
+  offers: { capability: 'cache', address: cacheAddress, external: externalCache },
   child: { field: 'memcached', phase: 'Infrastructure', description: 'The cache.' },
   name: 'memcached',
   user: 'memcached',

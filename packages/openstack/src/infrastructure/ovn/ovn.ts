@@ -4,6 +4,7 @@ import { nodeClaims } from '../../engine/node-groups.ts';
 import { type Component, defineService } from '../../engine/service.ts';
 import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
+import { type OvnAddress, ovnAddress } from './address.ts';
 import { chassisComponents } from './chassis.ts';
 import { OVNNetwork } from './kind.ts';
 import { inactivityProbe } from './ovs-settings.ts';
@@ -17,6 +18,7 @@ import { inactivityProbe } from './ovs-settings.ts';
 export const ovn = defineService<OVNNetwork>({
   kind: OVNNetwork,
   referredAs: 'ovnRef',
+  offers: { address: ovnAddress, external: (external: OvnAddress) => external, ofServices: true },
   child: {
     field: 'ovnNetwork',
     suffix: 'ovn',

@@ -4,6 +4,7 @@ import { bytesOf } from '../../engine/quantity.ts';
 import { defineService } from '../../engine/service.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { dataClaim } from '../data-claim.ts';
+import { brokerAddress, externalBroker } from './address.ts';
 import { RabbitMQ } from './kind.ts';
 
 /**
@@ -17,6 +18,7 @@ import { RabbitMQ } from './kind.ts';
 export const rabbitmq = defineService<RabbitMQ>({
   kind: RabbitMQ,
   referredAs: 'messageQueueRef',
+  offers: { capability: 'broker', address: brokerAddress, external: externalBroker },
   child: { field: 'rabbitmq', phase: 'Infrastructure', description: 'The message broker.' },
   name: 'rabbitmq',
   user: 'rabbitmq',

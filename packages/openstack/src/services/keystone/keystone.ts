@@ -1,12 +1,14 @@
 import type { Context } from '../../engine/context.ts';
 import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
 import { defineService, type Mount } from '../../engine/service.ts';
+import { externalIdentity, identityAddress } from './address.ts';
 import { Keystone } from './kind.ts';
 
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({
   kind: Keystone,
   referredAs: 'keystoneRef',
+  offers: { capability: 'identity', address: identityAddress, external: externalIdentity },
   child: { field: 'keystone', phase: 'Identity', description: 'The identity service.' },
   name: 'keystone',
   user: 'keystone',

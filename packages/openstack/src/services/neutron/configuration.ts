@@ -1,6 +1,7 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
 import type { Context } from '../../engine/context.ts';
 import { authtoken, client, database, locks, logging, messaging, proxied, sections } from '../../engine/sections.ts';
+import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
@@ -55,7 +56,8 @@ function physicalNetworks({ spec, reference }: Context<Neutron>): string[] {
 
 /** `ml2_conf.ini`: network types, and where OVN is. */
 export function ml2Configuration(context: Context<Neutron>): Layer {
-  const { spec, ovn } = context;
+  const { spec } = context;
+  const ovn = ovnOf(context);
   const { networkTypes = ['geneve'], vlanRanges = [] } = spec;
   const networks = physicalNetworks(context);
   const ranges = vlanRanges.map(({ physicalNetwork, minimum, maximum }) => `${physicalNetwork}:${minimum}:${maximum}`);
@@ -105,6 +107,6 @@ export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
       root_helper_daemon: 'sudo neutron-rootwrap-daemon /etc/neutron/rootwrap.conf',
     },
     ovs: { ovsdb_connection: 'tcp:127.0.0.1:6640' },
-    ovn: { ovn_sb_connection: context.ovn.southbound },
+    ovn: { ovn_sb_connection: ovnOf(context).southbound },
   });
 }

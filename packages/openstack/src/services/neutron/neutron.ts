@@ -2,6 +2,7 @@ import { ovsdbPeer } from '../../engine/connected.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel } from '../../engine/names.ts';
 import { type Component, defineService } from '../../engine/service.ts';
+import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import { metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
 import { Neutron } from './kind.ts';
@@ -90,8 +91,8 @@ export const neutron = defineService<Neutron>({
     // What it asks now and then, the database, it is connected to only while it asks.
     'periodic-workers': worker('neutron-periodic-workers', []),
     'ovn-maintenance-worker': worker('neutron-ovn-maintenance-worker', [
-      ovsdbPeer(context.ovn.northbound),
-      ovsdbPeer(context.ovn.southbound),
+      ovsdbPeer(ovnOf(context).northbound),
+      ovsdbPeer(ovnOf(context).southbound),
     ]),
     'metadata-agent': metadataAgent(context),
   }),
@@ -153,7 +154,7 @@ function metadataAgent(context: Context<Neutron>): Component {
     init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42435:42435', '/var/lib/neutron'] } }],
     runs: { command: ['neutron-ovn-metadata-agent', '--config-file', '/etc/neutron/neutron_ovn_metadata_agent.ini'] },
     // The socket outlives the program: only a connection that is alive says that somebody is behind it.
-    health: { connected: 'neutron-ovn-metadata-agent', to: [ovsdbPeer(context.ovn.southbound)] },
+    health: { connected: 'neutron-ovn-metadata-agent', to: [ovsdbPeer(ovnOf(context).southbound)] },
     env: { OS_DEFAULT__HOST: { field: 'spec.nodeName' } },
     mounts: [
       { path: '/var/lib/neutron', host: 'DirectoryOrCreate', shared: true },

@@ -4,6 +4,7 @@ import { jobObject } from '../../engine/job.ts';
 import { internalEndpoint } from '../../engine/records.ts';
 import type { Job, Service } from '../../engine/service.ts';
 import type { ServiceResource, Surroundings } from '../../engine/surroundings.ts';
+import { services } from '../index.ts';
 import { nova } from './nova.ts';
 
 /** What follows a Nova's name in the name of the Job that counts its servers; also the Job's component label. */
@@ -23,7 +24,7 @@ const deadlineSeconds = 180;
 export function serverCountJob(resource: StoredObject, surroundings: Surroundings): KubeObject {
   const keystone = surroundings.reference('keystoneRef');
   if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
-  const service = nova as unknown as Service;
+  const service = services.find(({ name }) => name === nova.name) as Service;
   const context = contextOf(service, resource as ServiceResource, surroundings);
   const { user, secret } = context.accounts.identity;
   const job: Job = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ovnAddress } from './addresses.ts';
+import { ovnAddress } from './address.ts';
 
 const ovn = (spec: object = {}) => ({
   apiVersion: 'openstack.k8s.io/v1alpha1',

@@ -1,0 +1,31 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/addresses.ts';
+
+/** `spec.databaseRef.external`. */
+interface ExternalDatabase {
+  readonly host: string;
+  readonly port?: number;
+  readonly secretName: string;
+}
+
+/** Address of a MariaDB resource. */
+export function databaseAddress(mariadb: StoredObject): DatabaseAddress {
+  const { rootSecretName } = (mariadb['spec'] ?? {}) as { rootSecretName?: string };
+  const secret = rootSecretName ?? `${mariadb.metadata.name}-root-password`;
+  return {
+    host: hostOf(mariadb),
+    port: 3306,
+    adminUser: literal('root'),
+    adminPassword: fromSecret(secret, 'password'),
+  };
+}
+
+/** Address of a database server that this operator does not run. */
+export function externalDatabase({ host, port = 3306, secretName }: ExternalDatabase): DatabaseAddress {
+  return {
+    host,
+    port,
+    adminUser: fromSecret(secretName, 'username'),
+    adminPassword: fromSecret(secretName, 'password'),
+  };
+}

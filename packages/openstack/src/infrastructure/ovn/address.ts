@@ -1,0 +1,44 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { hostOf } from '../../engine/addresses.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Surroundings } from '../../engine/surroundings.ts';
+
+/** The two databases of an OVN, as ovsdb addresses. */
+export interface OvnAddress {
+  readonly northbound: string;
+  readonly southbound: string;
+}
+
+/**
+ * Addresses of an OVNNetwork resource for programs in Python (phase 1 plan, task 16): their OVSDB library resolves no
+ * name unless python-unbound is installed beside it, which Kolla's images do not have. Each member of a database has a
+ * Service, whose address outlives pods. As long as a Service has none, where nothing runs yet, absolute names stand there.
+ */
+export function ovnAddress(
+  ovn: StoredObject,
+  { clusterDomain, address }: Pick<Surroundings, 'clusterDomain' | 'address'>,
+): OvnAddress {
+  const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
+    Record<string, number>
+  >;
+  // What is asked is kept: of metadata no more than says whose Service it is.
+  const { name, namespace = '', uid } = ovn.metadata;
+  const owner = { metadata: { name, namespace, uid, resourceVersion: '' } };
+  const remotes = (database: string, members: number, port: number): string => {
+    const known = Array.from({ length: members }, (_, index) =>
+      address(owner, `${ovn.metadata.name}-${database}-${index}`),
+    );
+    return known.every((address) => address !== undefined)
+      ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
+      : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;
+  };
+  return {
+    northbound: remotes('nb-db', northboundDBReplicas, 6641),
+    southbound: remotes('sb-db', southboundDBReplicas, 6642),
+  };
+}
+
+/** The databases of the OVN that a service refers to. */
+export function ovnOf(context: Context): OvnAddress {
+  return context.address('ovnRef') as OvnAddress;
+}

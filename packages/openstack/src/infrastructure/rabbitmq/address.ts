@@ -1,0 +1,39 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { type BrokerAddress, fromSecret, hostOf } from '../../engine/addresses.ts';
+
+/** `spec.messageQueueRef.external`. */
+interface ExternalBroker {
+  readonly host: string;
+  readonly port?: number;
+  readonly secretName: string;
+  readonly managementPort?: number;
+}
+
+/** Address of a RabbitMQ resource. */
+export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
+  const { credentialsSecretName } = (rabbitmq['spec'] ?? {}) as { credentialsSecretName?: string };
+  const secret = credentialsSecretName ?? `${rabbitmq.metadata.name}-credentials`;
+  return {
+    host: hostOf(rabbitmq),
+    port: 5672,
+    managementUrl: `http://${hostOf(rabbitmq)}:15672`,
+    adminUser: fromSecret(secret, 'username'),
+    adminPassword: fromSecret(secret, 'password'),
+  };
+}
+
+/** Address of a broker that this operator does not run. */
+export function externalBroker({
+  host,
+  port = 5672,
+  managementPort = 15672,
+  secretName,
+}: ExternalBroker): BrokerAddress {
+  return {
+    host,
+    port,
+    managementUrl: `http://${host}:${managementPort}`,
+    adminUser: fromSecret(secretName, 'username'),
+    adminPassword: fromSecret(secretName, 'password'),
+  };
+}

@@ -1,0 +1,48 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/addresses.ts';
+import { exposureOf } from '../../engine/exposure.ts';
+import type { Surroundings } from '../../engine/surroundings.ts';
+
+/** `spec.keystoneRef.external`. */
+interface ExternalIdentity {
+  readonly authURL: string;
+  readonly secretName: string;
+}
+
+/** Address of a Keystone that this operator does not run. */
+export function externalIdentity({ authURL, secretName }: ExternalIdentity): IdentityAddress {
+  return {
+    internalUrl: authURL,
+    publicUrl: authURL,
+    admin: {
+      user: fromSecret(secretName, 'username'),
+      password: fromSecret(secretName, 'password'),
+      project: fromSecret(secretName, 'projectName'),
+      userDomain: fromSecret(secretName, 'userDomainName'),
+      projectDomain: fromSecret(secretName, 'projectDomainName'),
+    },
+  };
+}
+
+/** Address of a Keystone resource, as other services see it. */
+export function identityAddress(keystone: StoredObject, surroundings: Surroundings): IdentityAddress {
+  const spec = (keystone['spec'] ?? {}) as {
+    adminPasswordSecretName?: string;
+    adminUser?: string;
+    adminProject?: string;
+  };
+  const internalUrl = `http://${hostOf(keystone, '-api')}:5000/v3`;
+  const namespace = keystone.metadata.namespace ?? 'default';
+  const exposure = exposureOf({ namespace, spec: keystone['spec'] ?? {} }, surroundings);
+  return {
+    internalUrl,
+    publicUrl: exposure.type === 'route' ? `${exposure.url}/v3` : internalUrl,
+    admin: {
+      user: literal(spec.adminUser ?? 'admin'),
+      password: fromSecret(spec.adminPasswordSecretName ?? `${keystone.metadata.name}-admin-password`, 'password'),
+      project: literal(spec.adminProject ?? 'admin'),
+      userDomain: literal('Default'),
+      projectDomain: literal('Default'),
+    },
+  };
+}
