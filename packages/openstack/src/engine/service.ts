@@ -210,6 +210,15 @@ export interface Database {
   readonly name: string;
 }
 
+/**
+ * What one pod of a component may hold open of the database server: its processes (parents count, they keep what they
+ * opened) times their pools, one for each database that they speak to.
+ */
+export interface Connections {
+  readonly processes: number;
+  readonly pools: number;
+}
+
 /** What Keystone is told of the service. */
 export interface Identity {
   /** Service type in the catalogue. */
@@ -323,6 +332,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly databases?: readonly Database[];
   /** Further databases of its user, by the names that they really have. */
   readonly moreDatabases?: (context: Context<R>) => readonly string[];
+  /** What its components may hold open of the database server, by component, in the order of `components`. */
+  readonly connections?: (spec: NonNullable<R['spec']>) => Readonly<Record<string, Connections>>;
   /** Has its own user and vhost on the broker. */
   readonly messaging?: boolean;
   /** Further vhosts of its user. */

@@ -18,6 +18,7 @@ export const glance = defineService<Glance>({
   user: 'glance',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'glance' }],
+  connections: () => ({ api: { processes: 3, pools: 1 } }),
   identity: {
     type: 'image',
     serviceName: 'glance',

@@ -14,6 +14,7 @@ export const keystone = defineService<Keystone>({
   user: 'keystone',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps' },
   databases: [{ name: 'keystone' }],
+  connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
     type: 'identity',
     serviceName: 'keystone',

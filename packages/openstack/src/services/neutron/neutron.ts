@@ -26,6 +26,12 @@ export const neutron = defineService<Neutron>({
     novaRef: 'name',
   },
   databases: [{ name: 'neutron' }],
+  connections: () => ({
+    server: { processes: 2, pools: 1 },
+    'rpc-server': { processes: 2, pools: 1 },
+    'periodic-workers': { processes: 1, pools: 1 },
+    'ovn-maintenance-worker': { processes: 2, pools: 1 },
+  }),
   messaging: true,
   identity: {
     type: 'network',

@@ -1,5 +1,5 @@
 import type { Context } from '../../engine/context.ts';
-import type { Component } from '../../engine/service.ts';
+import type { Component, Connections } from '../../engine/service.ts';
 import { metadataPort } from '../metadata.ts';
 import { cellsOf } from './cells.ts';
 import type { Nova } from './kind.ts';
@@ -75,5 +75,19 @@ function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
     ...(publicHostname === undefined ? {} : { exposed: 'novnc', publicHostname }),
     mounts: state,
     resources: { cpu: '25m', memory: '192Mi' },
+  };
+}
+
+/** What of Nova knows the API's database may speak to every cell. */
+export function databaseConnections({ cells }: Pick<Nova['spec'], 'cells'>): Readonly<Record<string, Connections>> {
+  const count = cells?.length ?? 1;
+  const pools = 2 + count;
+  return {
+    api: { processes: 2, pools },
+    metadata: { processes: 2, pools },
+    scheduler: { processes: 3, pools },
+    conductor: { processes: 3, pools },
+    'cell-conductor': { processes: 3 * count, pools },
+    novncproxy: { processes: count, pools: 1 },
   };
 }

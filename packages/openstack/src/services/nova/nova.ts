@@ -4,7 +4,7 @@ import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
 import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
-import { controlComponents } from './control.ts';
+import { controlComponents, databaseConnections } from './control.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
@@ -26,6 +26,7 @@ export const nova = defineService<Nova>({
     glanceRef: 'cloud',
   },
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
+  connections: databaseConnections,
   moreDatabases: (context) => cellsOf(context).map(({ database }) => database),
   messaging: true,
   vhosts: (context) => cellsOf(context).map(({ vhost }) => vhost),

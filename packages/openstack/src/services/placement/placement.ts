@@ -11,6 +11,7 @@ export const placement = defineService<Placement>({
   user: 'placement',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'placement' }],
+  connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
     type: 'placement',
     serviceName: 'placement',
