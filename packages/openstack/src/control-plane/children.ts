@@ -1,5 +1,6 @@
 import { foundBy, mentionsOf, referencesOf } from '../engine/dependencies.ts';
 import type { Phase } from '../engine/phases.ts';
+import type { Service } from '../engine/service.ts';
 import type { ReferenceField } from '../engine/surroundings.ts';
 import { services } from '../services/index.ts';
 
@@ -29,6 +30,8 @@ export interface Child {
   readonly hostname?: string;
   /** Runs agents on the nodes that the cloud claims. */
   readonly onNodes: boolean;
+  /** Fields of its template that follow from the rest of the control plane. */
+  readonly fields?: NonNullable<Service['child']>['fields'];
   /** Whether its spec has a field. */
   readonly has: (field: string) => boolean;
 }
@@ -59,6 +62,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
       ...(identity === undefined ? {} : { hostname: name }),
       onNodes: groups !== undefined,
+      ...(child.fields === undefined ? {} : { fields: child.fields }),
       has: (field) => Object.hasOwn(properties, field),
     },
   ];

@@ -1,5 +1,4 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { BridgeMapping } from '../api/node-groups.ts';
 import { type Composition, unknownRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
@@ -10,22 +9,15 @@ import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
-import type { OVNNetwork } from '../infrastructure/ovn/kind.ts';
 import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
-import { bridgesOf } from '../services/neutron/configuration.ts';
-import type { Neutron } from '../services/neutron/kind.ts';
-import { claimedGroups, groupsOf } from '../services/nova/compute.ts';
-import type { Nova } from '../services/nova/kind.ts';
+import { services } from '../services/index.ts';
 import { type Child, children } from './children.ts';
 import { neededConnections } from './connections.ts';
 
 /** The spec of a control plane, as far as its composition reads it. */
 interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
-  readonly nova?: Partial<Nova['spec']>;
-  readonly neutron?: Partial<Neutron['spec']>;
-  readonly ovnNetwork?: Partial<OVNNetwork['spec']>;
   readonly [field: string]: unknown;
 }
 
@@ -99,57 +91,61 @@ function needsOf({ finds, mentions, references }: Child): readonly string[] {
   return [...new Set([...finds, ...referred])];
 }
 
+/** The services that claim nodes in a cloud, those with guests first, each with its groups. */
+function claiming(spec: ControlPlaneSpec) {
+  return services
+    .flatMap(({ kind, child, nodeGroups }) => {
+      if (child === undefined || nodeGroups === undefined || !isEnabled(spec, child.field)) return [];
+      return [{ kind: kind.kind, field: child.field, ...nodeGroups(templateOf(spec, child.field)) }];
+    })
+    .sort((one, other) => Number(other.compute) - Number(one.compute));
+}
+
 /** One claim for each node group, and what is wrong with the groups. */
 function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: Release): Step {
-  const compute = isEnabled(spec, 'nova') ? claimedGroups(spec.nova ?? {}) : [];
-  const chassis = isEnabled(spec, 'ovnNetwork') ? (spec.ovnNetwork?.nodeGroups ?? []) : [];
-  const twice = chassis.filter(({ name }) => compute.some((group) => group.name === name));
-  const message = twice.map(
-    ({ name }) =>
-      `spec.ovnNetwork.nodeGroups[name=${name}]: Nova has a group of this name, whose nodes are chassis anyway`,
+  const claims = claiming(spec);
+  const twice = claims.flatMap(({ field, groups }, index) =>
+    groups.flatMap(({ name }) => {
+      const first = claims.slice(0, index).find((one) => one.groups.some((group) => group.name === name));
+      return first === undefined
+        ? []
+        : [
+            `spec.${field}.nodeGroups[name=${name}]: ${first.kind} has a group of this name, whose nodes are chassis anyway`,
+          ];
+    }),
   );
-  const { images = {} } = spec.ovnNetwork ?? {};
+  const images = Object.assign({}, ...claims.map(({ field }) => templateOf(spec, field).images)) as Images;
   const cleaner = nodeCleaner(resource, { service: claimingService, spec: { ...spec, images }, release });
   return {
     condition: 'NodesReady',
     needs: [],
     awaits: [],
-    objects: [
-      ...nodeClaims(resource, compute, { compute: true, cleaner }),
-      ...nodeClaims(resource, chassis, { compute: false, cleaner }),
-    ],
-    ...(twice.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: message.join('; ') } }),
+    objects: claims.flatMap(({ groups, compute }) => nodeClaims(resource, groups, { compute, cleaner })),
+    ...(twice.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: twice.join('; ') } }),
   };
 }
 
 /** What a child is told that other fields of the control plane say. */
-function derived(spec: ControlPlaneSpec, { field }: Child): Readonly<Record<string, unknown>> {
-  const { nova = {}, neutron = {}, ovnNetwork = {}, publicDomain = defaultDomain } = spec;
-  if (field === 'nova') return { consolePublicHostname: nova.consolePublicHostname ?? `console.${publicDomain}` };
-  if (field === 'mariadb') {
-    const { maxConnections } = (spec['mariadb'] ?? {}) as { maxConnections?: number };
-    const fields = children.map((child) => child.field).filter((name) => isEnabled(spec, name));
-    return { maxConnections: maxConnections ?? neededConnections(spec, fields) };
-  }
-  if (field !== 'ovnNetwork') return {};
-  const groups = [
-    ...(isEnabled(spec, 'nova') ? groupsOf(nova) : []).map(
-      ({ name, nodeSelector, tolerations, maxUnavailable, bridgeMappings, tunnelNetwork, gateway }) =>
-        defined({ name, nodeSelector, tolerations, maxUnavailable, bridgeMappings, tunnelNetwork, gateway }),
-    ),
-    ...(ovnNetwork.nodeGroups ?? []),
-  ];
-  // Nobody states the default: where a group maps its network, it would be a bridge of the others that ends nowhere.
-  const isDefault = neutron.bridgeMappings === undefined && neutron.externalBridge === undefined;
-  const bridges = bridgesOf(neutron);
-  const isSame = (one: BridgeMapping, other: BridgeMapping) =>
-    one.physicalNetwork === other.physicalNetwork || one.bridge === other.bridge;
-  const stated = groups.flatMap(({ bridgeMappings = [] }) => bridgeMappings);
-  const isReplaced = isDefault && stated.some((one) => bridges.some((other) => isSame(one, other)));
-  return {
-    bridgeMappings: ovnNetwork.bridgeMappings ?? (isReplaced ? undefined : bridges),
-    nodeGroups: nova.nodeGroups === undefined && ovnNetwork.nodeGroups === undefined ? undefined : groups,
-  };
+function derived(spec: ControlPlaneSpec, child: Child): Readonly<Record<string, unknown>> {
+  return (
+    child.fields?.({
+      own: templateOf(spec, child.field) as Readonly<Record<string, unknown>>,
+      publicDomain: spec.publicDomain ?? defaultDomain,
+      groups: claiming(spec).flatMap(({ field, groups }) => (field === child.field ? [] : groups)),
+      bridges: services.flatMap((one) => one.bridges?.(templateOf(spec, one.child?.field ?? '')) ?? [])[0],
+      connections() {
+        const fields = children.map(({ field }) => field).filter((name) => isEnabled(spec, name));
+        return neededConnections(spec, fields);
+      },
+    }) ?? {}
+  );
+}
+
+type Images = NonNullable<ServiceSpec['images']>;
+
+/** The template of a child. */
+function templateOf(spec: ControlPlaneSpec, field: string): ServiceSpec {
+  return spec[field] ?? {};
 }
 
 function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): Step {

@@ -10,6 +10,8 @@ export interface ClaimedGroup {
   readonly replicas?: number;
   /** Taints that its nodes may have. */
   readonly tolerations?: readonly Toleration[];
+  /** Nobody states it: it stands for all nodes. */
+  readonly isDefault?: boolean;
 }
 
 /** How many nodes of a group may be without an agent at once while agents are replaced; default: one of all groups. */

@@ -1,9 +1,10 @@
 import type { Kind, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
+import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
 import type { Context } from './context.ts';
-import type { RolledGroup } from './node-groups.ts';
+import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
 import type { Phase } from './phases.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
@@ -307,6 +308,28 @@ export interface Child {
   readonly phase: Phase;
   /** What it is, in a sentence. */
   readonly description: string;
+  /** Fields of its template that follow from the rest of the control plane. */
+  readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
+}
+
+/** What a control plane says, as far as a child's template follows from it. */
+export interface CloudTemplates {
+  /** The child's own template. */
+  readonly own: Readonly<Record<string, unknown>>;
+  /** Domain below which the APIs are reached from outside. */
+  readonly publicDomain: string;
+  /** Node groups that the other children claim. */
+  readonly groups: readonly ClaimedGroup[];
+  /** Bridges that other children ask of all nodes. */
+  readonly bridges: AskedBridges | undefined;
+  /** How many connections all children may hold open of the database server. */
+  readonly connections: () => number;
+}
+
+/** Bridges that a service asks of all nodes; `isDefault` when nobody states them. */
+export interface AskedBridges {
+  readonly mappings: readonly BridgeMapping[];
+  readonly isDefault: boolean;
 }
 
 /** A service, as data: the engine derives all objects from it. */
@@ -345,6 +368,13 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
   /** Nodes that it claims when it stands alone; below a control plane that one claims them. */
   readonly claims?: (context: Context<R>) => readonly NodeClaim[];
+  /** The node groups that it claims below a control plane, and whether guests run there. */
+  readonly nodeGroups?: (spec: NonNullable<R['spec']>) => {
+    readonly groups: readonly ClaimedGroup[];
+    readonly compute: boolean;
+  };
+  /** Bridges that it asks of all nodes. */
+  readonly bridges?: (spec: NonNullable<R['spec']>) => AskedBridges;
   /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
   readonly groups?: (context: Context<R>) => readonly RolledGroup[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];

@@ -41,7 +41,12 @@ export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
   referredAs: 'databaseRef',
   offers: { capability: 'database', address: databaseAddress, external: externalDatabase },
-  child: { field: 'mariadb', phase: 'Infrastructure', description: 'The database server.' },
+  child: {
+    field: 'mariadb',
+    phase: 'Infrastructure',
+    description: 'The database server.',
+    fields: ({ own, connections }) => ({ maxConnections: own['maxConnections'] ?? connections() }),
+  },
   name: 'mariadb',
   user: 'mysql',
   dependsOn: {},

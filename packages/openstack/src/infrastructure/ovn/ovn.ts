@@ -6,6 +6,7 @@ import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
 import { type OvnAddress, ovnAddress } from './address.ts';
 import { chassisComponents } from './chassis.ts';
+import { chassisFields } from './chassis-groups.ts';
 import { OVNNetwork } from './kind.ts';
 import { inactivityProbe } from './ovs-settings.ts';
 
@@ -24,7 +25,9 @@ export const ovn = defineService<OVNNetwork>({
     suffix: 'ovn',
     phase: 'Infrastructure',
     description: 'The virtual network, with networkBackend ovn.',
+    fields: chassisFields,
   },
+  nodeGroups: ({ nodeGroups = [] }) => ({ groups: nodeGroups, compute: false }),
   name: 'ovn',
   user: 'openvswitch',
   dependsOn: {},

@@ -4,7 +4,7 @@ import { cloudLabel } from '../../engine/names.ts';
 import { type Component, defineService } from '../../engine/service.ts';
 import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
-import { metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
+import { bridgesOf, metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
 import { Neutron } from './kind.ts';
 
 /**
@@ -14,6 +14,10 @@ import { Neutron } from './kind.ts';
 export const neutron = defineService<Neutron>({
   kind: Neutron,
   referredAs: 'neutronRef',
+  bridges: (spec) => ({
+    mappings: bridgesOf(spec),
+    isDefault: spec.bridgeMappings === undefined && spec.externalBridge === undefined,
+  }),
   child: { field: 'neutron', phase: 'CoreServices', description: 'The network service.' },
   name: 'neutron',
   user: 'neutron',

@@ -19,7 +19,8 @@ export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): read
 /** The node groups, each with the number of nodes that it claims. */
 export function claimedGroups(spec: Pick<Nova['spec'], 'nodeGroups' | 'computeReplicas'>): readonly ClaimedGroup[] {
   const { nodeGroups, computeReplicas } = spec;
-  return nodeGroups ?? [{ name: 'default', ...(computeReplicas === undefined ? {} : { replicas: computeReplicas }) }];
+  const replicas = computeReplicas === undefined ? {} : { replicas: computeReplicas };
+  return nodeGroups ?? [{ name: 'default', isDefault: true, ...replicas }];
 }
 
 /** What is wrong with node groups: cells that do not exist, requests said twice, what only a control plane passes on to OVN. */

@@ -13,7 +13,15 @@ import { Nova } from './kind.ts';
 export const nova = defineService<Nova>({
   kind: Nova,
   referredAs: 'novaRef',
-  child: { field: 'nova', phase: 'Compute', description: 'The compute service.' },
+  child: {
+    field: 'nova',
+    phase: 'Compute',
+    description: 'The compute service.',
+    fields: ({ own, publicDomain }) => ({
+      consolePublicHostname: own['consolePublicHostname'] ?? `console.${publicDomain}`,
+    }),
+  },
+  nodeGroups: (spec) => ({ groups: claimedGroups(spec), compute: true }),
   name: 'nova',
   user: 'nova',
   dependsOn: {
