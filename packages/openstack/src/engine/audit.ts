@@ -1,9 +1,10 @@
 import type { RecordsAuditSpec } from '../api/schedules.ts';
+import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
 import { auditSuffix } from './names.ts';
 import type { Records } from './records.ts';
 import { hourly } from './schedule.ts';
-import type { Mount, Schedule } from './service.ts';
+import type { Schedule } from './service.ts';
 
 /** Where the lists of an audit are mounted, each in a directory of its own. */
 const folder = '/etc/openstack/audit';

@@ -1,7 +1,8 @@
 import { type Layer, layered } from '../oslo/layers.ts';
+import type { Component } from './component.ts';
 import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
 import type { Context } from './context.ts';
-import type { Component, ConfigFiles, OsloSource, Service } from './service.ts';
+import type { ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import { type OwnedOptions, userConfig, type WrittenConfig } from './user-config.ts';
 

@@ -1,4 +1,4 @@
-import type { Connected } from './service.ts';
+import type { Connected } from './component.ts';
 
 /** Where the script of `connectedProbe` is mounted. */
 export const connectedPath = '/etc/openstack/connected.sh';

@@ -1,12 +1,13 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { commonAccounts } from './common-accounts.ts';
+import type { Init, Mount, Runs } from './component.ts';
 import { conditionOf } from './conditions.ts';
 import { type Context, contextOf, databaseName, externalOf } from './context.ts';
 import { fieldFor } from './dependencies.ts';
 import { imageOf } from './images.ts';
 import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
-import type { Capability, Init, Mount, Runs, Service } from './service.ts';
+import type { Capability, Service } from './service.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 
 /** How what a deleted resource has elsewhere is taken back. */

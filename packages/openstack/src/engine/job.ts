@@ -1,10 +1,11 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import type { Runs } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { annotations, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
-import type { Job, Runs, Service } from './service.ts';
+import type { Job, Service } from './service.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
 
 /** All that a Job is made of. */

@@ -1,8 +1,8 @@
 import { type User, users } from '../releases/users.ts';
+import type { Component, Health, Init, Mount, NodeAgent, Runs, Variable } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import { connectedProbe } from './connected.ts';
 import { ownValue } from './own-value.ts';
-import type { Component, Health, Init, Mount, NodeAgent, Runs, Variable } from './service.ts';
 import { reloadMercySeconds, startOf } from './start.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
 

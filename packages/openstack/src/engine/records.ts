@@ -1,11 +1,12 @@
 import { secretReference } from '../oslo/references.ts';
 import type { IdentityAddress } from './addresses.ts';
 import type { DatabaseAudit } from './audit.ts';
+import type { Component } from './component.ts';
 import { inputsOf, resolvedSecret } from './config.ts';
 import { type Context, databaseName } from './context.ts';
 import { exposureOf } from './exposure.ts';
 import { serviceHost } from './names.ts';
-import type { Component, Job, Service } from './service.ts';
+import type { Job, Service } from './service.ts';
 import type { Desired } from './step.ts';
 import { workloadName } from './workload.ts';
 

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { KubeObject } from '@openstack-operator/kube';
+import type { Runs } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
-import type { Runs, Schedule, Service } from './service.ts';
+import type { Schedule, Service } from './service.ts';
 
 /** All that a CronJob is made of. */
 export interface ScheduleInput {

@@ -1,4 +1,4 @@
-import type { Runs, Wsgi } from './service.ts';
+import type { Runs, Wsgi } from './component.ts';
 
 /** How a container is started: its command, and the file that the command reads, if any. */
 export interface Start {

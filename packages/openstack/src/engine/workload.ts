@@ -1,4 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import type { Claim, Component, Mount } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
@@ -6,7 +7,7 @@ import { imageOf } from './images.ts';
 import { annotations, labelsOf, monitoringLabel, selectorOf } from './names.ts';
 import { defined, type PodInput, podSpec } from './pod.ts';
 import { type EnvVar, variableReads } from './preconditions.ts';
-import type { Claim, Component, Mount, Service } from './service.ts';
+import type { Service } from './service.ts';
 import { type ComponentOverrides, configMapDigest, type Surroundings } from './surroundings.ts';
 
 /** One component with all that its objects are made of. */

@@ -1,8 +1,8 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import type { Mount } from '../engine/component.ts';
 import { imageOf } from '../engine/images.ts';
 import { claimantOf, cleaningLabel, labelsOf } from '../engine/names.ts';
 import { podSpec } from '../engine/pod.ts';
-import type { Mount } from '../engine/service.ts';
 import type { ServiceSpec } from '../engine/surroundings.ts';
 import type { Release } from '../releases/release.ts';
 import { endFormer } from './outliving.ts';

@@ -1,8 +1,8 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
+import type { Component, Mount, NodeAgent, Variable } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, serviceHost } from '../../engine/names.ts';
 import { agentsOf } from '../../engine/node-groups.ts';
-import type { Component, Mount, NodeAgent, Variable } from '../../engine/service.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 import { applySettings } from './ovs-settings.ts';
 

@@ -1,7 +1,8 @@
+import type { Component } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { serviceHost } from '../../engine/names.ts';
 import { nodeClaims } from '../../engine/node-groups.ts';
-import { type Component, defineService } from '../../engine/service.ts';
+import { defineService } from '../../engine/service.ts';
 import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
 import { type OvnAddress, ovnAddress } from './address.ts';

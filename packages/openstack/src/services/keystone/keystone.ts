@@ -1,6 +1,7 @@
+import type { Mount } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
-import { defineService, type Mount } from '../../engine/service.ts';
+import { defineService } from '../../engine/service.ts';
 import { externalIdentity, identityAddress } from './address.ts';
 import { Keystone } from './kind.ts';
 

@@ -1,7 +1,8 @@
+import type { Component } from '../../engine/component.ts';
 import { ovsdbPeer } from '../../engine/connected.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel } from '../../engine/names.ts';
-import { type Component, defineService } from '../../engine/service.ts';
+import { defineService } from '../../engine/service.ts';
 import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import { bridgesOf, metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';

@@ -1,8 +1,8 @@
+import type { Component, Mount, NodeAgent } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, computeLabel } from '../../engine/names.ts';
 import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
 import { rootOf } from '../../engine/roots.ts';
-import type { Component, Mount, NodeAgent } from '../../engine/service.ts';
 import type { NodeFacts } from '../../engine/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';

@@ -1,4 +1,4 @@
-import type { Component } from '../../engine/service.ts';
+import type { Component } from '../../engine/component.ts';
 import type { OwnedOptions } from '../../engine/user-config.ts';
 import type { Guests } from './kind.ts';
 

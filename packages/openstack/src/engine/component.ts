@@ -1,0 +1,163 @@
+import type { User } from '../releases/users.ts';
+
+/** A program as a container runs it. */
+export interface Command {
+  readonly command: readonly string[];
+  /** SIGTERM goes to the whole process group: for a launcher that waits for its server and passes nothing on. */
+  readonly signals?: 'group';
+}
+
+/** A WSGI application under uwsgi: `module:callable` or a factory (reference: kolla and Debian both have the module). */
+export interface Wsgi {
+  readonly wsgi: string;
+  /** Further lines of the ini file. */
+  readonly ini?: Readonly<Record<string, string>>;
+  readonly processes?: number;
+  readonly threads?: number;
+}
+
+/** A fixed start script of ours, run by `bash -eu`; its input comes by arguments, environment and files only. */
+export interface Script extends Pick<Command, 'signals'> {
+  readonly script: string;
+  readonly arguments?: readonly string[];
+}
+
+/** What a container runs. */
+export type Runs = Command | Wsgi | Script;
+
+/**
+ * A program without a port: it runs, and each of its workers holds a connection to each of the peers. A peer is
+ * `host:port`, or several of them, separated by commas, of which one is enough. Without peers the program only has to
+ * run. A peer that is down makes the pod unready; it is restarted only when the peer answers and it does not connect.
+ */
+export interface Connected {
+  /** What the command line of its processes holds, such as `nova-conductor`. */
+  readonly connected: string;
+  readonly to: readonly string[];
+}
+
+/** How the kubelet sees that a container serves. */
+export type Health = (
+  | { readonly get: string; readonly port: string }
+  | { readonly tcp: string }
+  /** `alive`: what decides on a restart, where `exec` asks for what a restart does not mend. */
+  | { readonly exec: readonly string[]; readonly alive?: readonly string[] }
+  | Connected
+) & {
+  /** Seconds between two probes; default 5, of `connected` 10. More for a probe that costs something, such as starting a virtual machine. */
+  readonly periodSeconds?: number;
+};
+
+/** Something mounted into a container. */
+export type Mount =
+  /** Scratch space. */
+  | { readonly path: string; readonly scratch: true; readonly memory?: boolean }
+  /** The component's own volume claim (StatefulSet), or a claim by name. */
+  | { readonly path: string; readonly claim: string; readonly subPath?: string }
+  /**
+   * A Secret: the whole of it as a directory that follows changes, or one key as a file. `follows`: programs read it
+   * anew by themselves, so that a change neither rolls pods nor runs Jobs again.
+   */
+  | { readonly path: string; readonly secret: string; readonly key?: string; readonly follows?: boolean }
+  /** A path of the node, at the same path unless `from` says otherwise. */
+  | {
+      readonly path: string;
+      readonly host: 'DirectoryOrCreate' | 'Directory' | 'File' | 'CharDevice';
+      readonly from?: string;
+      readonly shared?: boolean;
+      readonly readOnly?: boolean;
+    };
+
+/** A volume claim of a StatefulSet. */
+export interface Claim {
+  readonly name: string;
+  readonly size: string;
+  readonly storageClassName?: string;
+}
+
+/** One environment variable: a value, a Secret's key, or a fact of the pod. */
+export type Variable = string | { readonly secret: string; readonly key: string } | { readonly field: NodeOrPodField };
+
+/** What the downward API tells of a pod. */
+export type NodeOrPodField =
+  | 'spec.nodeName'
+  | 'status.hostIP'
+  | 'status.podIP'
+  | 'metadata.name'
+  | 'metadata.namespace'
+  | 'metadata.uid';
+
+/** A container that runs to its end before the component's own, in the same world. */
+export interface Init {
+  readonly name: string;
+  readonly runs: Runs;
+  readonly image?: string;
+  readonly user?: User;
+}
+
+/** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
+export interface NodeAgent {
+  /** Labels of its nodes: those of the claim, with the group's where it is for one alone. */
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly hostPID?: boolean;
+  /** Needs the whole machine; otherwise only the capabilities. */
+  readonly privileged?: boolean;
+  readonly capabilities?: readonly string[];
+}
+
+/** One component: one workload, one container. */
+export interface Component {
+  readonly workload: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+  /** What follows the resource's name in object names; '' for the resource's name alone. Default: the component's name. */
+  readonly suffix?: string;
+  /** The component that the user's settings speak of, when this one is a variant of it (a node group's). */
+  readonly variantOf?: string;
+  /** Name of the image, as Kolla calls it. */
+  readonly image: string;
+  /** Default: the service's user. */
+  readonly user?: User;
+  readonly replicas?: number;
+  /** The set of configuration files that it mounts; default `main`. `none` mounts nothing. */
+  readonly config?: string;
+  readonly runs: Runs;
+  readonly init?: readonly Init[];
+  /** Name -> port; the Service offers the same. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
+  readonly service?: 'cluster' | 'headless' | 'none';
+  /**
+   * Ports of a StatefulSet at which each member has an address of its own that outlives its pods: for clients that
+   * neither resolve names nor may be led to any member.
+   */
+  readonly memberPorts?: readonly string[];
+  readonly health?: Health;
+  /** Seconds that a start may take before the container is started anew; default 600. */
+  readonly startupSeconds?: number;
+  readonly mounts?: readonly Mount[];
+  readonly claims?: readonly Claim[];
+  readonly env?: Readonly<Record<string, Variable>>;
+  readonly nodeAgent?: NodeAgent;
+  /** Seconds between SIGTERM and SIGKILL; default 30. */
+  readonly graceSeconds?: number;
+  /** The port that users reach from outside, by name. */
+  readonly exposed?: string;
+  /** Its host name from outside; default `spec.publicHostname`. Without one it is only reached inside. */
+  readonly publicHostname?: string;
+  /**
+   * Who may connect: pods of this cloud (default), anybody, or to these ports the agents on nodes, too. Those have the
+   * addresses of their nodes: without `spec.nodeNetworks` that is anybody.
+   */
+  readonly reachable?: 'cloud' | 'anyone' | readonly string[];
+  /** Whose pods are meant by "of this cloud": of the services that depend on this one; default: of all. */
+  readonly clients?: 'dependents';
+  /** Ports that may be read from namespaces with the label `openstack.k8s.io/monitoring: "true"`. */
+  readonly monitored?: readonly string[];
+  readonly resources?: { readonly cpu: string; readonly memory: string; readonly 'ephemeral-storage'?: string };
+  /** The condition of the step that it belongs to; default `DeploymentReady`. */
+  readonly step?: string;
+  /**
+   * `Recreate` where two at once would fight (a ReadWriteOnce volume). `RollingUpdate` for a node agent that touches
+   * neither data path nor guests: it is replaced by itself, the others wait until somebody asks for it.
+   */
+  readonly strategy?: 'Recreate' | 'RollingUpdate';
+}
