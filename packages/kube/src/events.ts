@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Client } from './api.ts';
 import { type Clock, microTimestamp, type Timer } from './clock.ts';
 import type { Log } from './log.ts';
@@ -168,7 +169,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   function record(about: StoredObject, text: EventText): void {
     const { uid } = about.metadata;
     const object = regarded.get(uid) ?? { tokens: RATE.burst, since: clock.monotonic(), dropped: 0, series: new Map() };
-    const key = JSON.stringify([text.type, text.reason, text.action, text.note]);
+    const key = hash('sha256', JSON.stringify([text.type, text.reason, text.action, text.note]));
     const known = object.series.get(key);
     if (known) {
       known.count++;

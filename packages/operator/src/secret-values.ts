@@ -19,10 +19,15 @@ export function encodeData(values: Readonly<Record<string, string>>): Record<str
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 }
 
+/** The text of one value of a Secret's `data`. */
+export function decodeValue(value: string): string {
+  return Buffer.from(value, 'base64').toString();
+}
+
 /** Texts from the `data` of a Secret. */
 export function decodeData(data: unknown): Record<string, string> {
   const entries = Object.entries((data ?? {}) as Record<string, string>);
-  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+  return Object.fromEntries(entries.map(([key, value]) => [key, decodeValue(value)]));
 }
 
 /**

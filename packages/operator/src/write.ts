@@ -30,7 +30,7 @@ import { keepJob } from './jobs.ts';
 import { ownershipOf } from './ownership.ts';
 import { type Pass, readLive } from './pass.ts';
 import { sameFields } from './same-fields.ts';
-import { decodeData, encodeData, generate, rotated } from './secret-values.ts';
+import { decodeData, decodeValue, encodeData, generate, rotated } from './secret-values.ts';
 import { replaceStuckPods } from './stuck-pods.ts';
 
 /** What a write led to: milliseconds until it has to be looked at again by itself (a rotation, a retry), if any. */
@@ -223,15 +223,19 @@ async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
       .flatMap(referencesIn)
       .map(({ secret }) => secret),
   );
-  const sources = new Map<string, Record<string, string>>();
+  const sources = new Map<string, Readonly<Record<string, string>>>();
   for (const name of names) {
     const source = await readLive(pass, Secret, { namespace, name });
     if (source === undefined)
       throw new Error(`Secret ${namespace}/${name} does not exist, which Secret ${object.metadata.name} is made from`);
-    sources.set(name, decodeData(source['data']));
+    sources.set(name, source.data ?? {});
   }
+  // Only what is asked for is decoded: a Secret that users bring may have tens of thousands of other keys.
   const values = mapValues(templates, (text) =>
-    resolveReferences(text, (secret, key) => ownValue(sources.get(secret), key)),
+    resolveReferences(text, (secret, key) => {
+      const value = ownValue(sources.get(secret), key);
+      return value === undefined ? undefined : decodeValue(value);
+    }),
   );
   const { stringData: _templates, ...rest } = object;
   const resolved = { ...rest, data: encodeData(values) };
