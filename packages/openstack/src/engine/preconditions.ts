@@ -21,10 +21,15 @@ export function withPreconditions(
     ]);
     const [first] = problems;
     if (first === undefined) return step;
-    const message = [...new Set(problems.map((problem) => problem.message))].join('; ');
+    const messages = [...new Set(problems.map((problem) => problem.message))];
+    const more = messages.length > mostTold ? [`and ${messages.length - mostTold} more`] : [];
+    const message = [...messages.slice(0, mostTold), ...more].join('; ');
     return { ...step, problem: { reason: first.reason, message } };
   });
 }
+
+/** Problems of a step that its message tells: a condition holds them, and each that waits for it. */
+const mostTold = 10;
 
 /** Keys that a message names, of those that an object has. */
 const mostNamed = 10;
