@@ -75,6 +75,10 @@ test-upgrade: install ## what restarts when the operator of an earlier revision 
 bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, idle cost, restart (bench/README.md; a quiet machine)
 	node bench/clouds/main.ts
 
+.PHONY: bench-neighbours
+bench-neighbours: install ## what a user with `edit` in one namespace costs the others (bench/README.md; a quiet machine)
+	@node bench/neighbours/main.ts
+
 .PHONY: bench-cloud
 bench-cloud: build ## a real cloud by the operator and by hand, side by side: where the time goes (bench/README.md; a quiet machine)
 	@node bench/cloud/main.ts

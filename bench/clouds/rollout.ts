@@ -58,14 +58,15 @@ export async function measure(clouds: number, folder: string, told: (text: strin
   }
 }
 
-async function ask(operator: ChildProcess): Promise<Usage> {
+/** What an operator (operator.ts) has taken since it was asked before. @throws Error when it can no longer be asked */
+export async function ask(operator: ChildProcess): Promise<Usage> {
   const answer = once(operator, 'message');
   operator.send('usage');
   return ((await answer) as [Usage])[0];
 }
 
 /** Until an operator has had nothing to do or to write for five seconds: all that it did until then. */
-async function rest(operator: ChildProcess): Promise<Usage> {
+export async function rest(operator: ChildProcess): Promise<Usage> {
   let all = await ask(operator);
   for (let quiet = 0; quiet < 5; ) {
     await sleep(realClock, 1000);
