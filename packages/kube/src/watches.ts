@@ -190,6 +190,8 @@ interface Place {
   readonly users: Map<string, number>;
   readonly each: Map<string, () => Promise<void>>;
   whole?: () => Promise<void>;
+  /** Ends waiting for the first list of `whole`. */
+  unlisten?: () => void;
 }
 
 /** Follows what each reconciled object refers to, for as long as it does. */
@@ -211,9 +213,9 @@ function followEach<T extends KubeObject>(
     if (namespace !== undefined && place.each.size === MOST_EACH) {
       place.whole = cache.watch(watched.kind, { ...watched, selection: wholeNamespace(namespace) });
       // What is known by single watches stays known until all is: nothing may seem absent to a pass that runs.
-      const off = cache.onState(watched.kind, (only) => {
+      place.unlisten = cache.onState(watched.kind, (only) => {
         if (only?.namespace !== namespace || !cache.synced(watched.kind, namespace)) return;
-        off();
+        place.unlisten?.();
         for (const [one, end] of place.each) stop(one, end);
         place.each.clear();
       });
@@ -230,6 +232,7 @@ function followEach<T extends KubeObject>(
     stop(key, place.each.get(key));
     place.each.delete(key);
     if (place.users.size > 0) return;
+    place.unlisten?.();
     stop(`all of ${namespace}`, place.whole);
     places.delete(namespace);
   };
