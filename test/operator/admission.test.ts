@@ -203,6 +203,16 @@ test.each([
   ['with the IPC of the host', { ...plain, hostIPC: true }],
   ['with a path of the host', { ...plain, volumes: [{ name: 'v', hostPath: { path: '/' } }] }],
   ['with a port of the host', { containers: [container(restricted, { ports: [{ containerPort: 1, hostPort: 1 }] })] }],
+  [
+    'whose probe asks another host',
+    { containers: [{ ...container(restricted), livenessProbe: { httpGet: { host: '169.254.169.254', port: 80 } } }] },
+  ],
+  [
+    'whose end asks another host',
+    {
+      containers: [{ ...container(restricted), lifecycle: { preStop: { tcpSocket: { host: '10.0.0.1', port: 80 } } } }],
+    },
+  ],
   ['as root', { containers: [container({ ...restricted, runAsUser: 0, runAsNonRoot: false })] }],
   ['maybe as root', { containers: [container({ ...restricted, runAsNonRoot: undefined })] }],
   ['without seccomp', { containers: [container({ ...restricted, seccompProfile: { type: 'Unconfined' } })] }],

@@ -54,6 +54,13 @@ test('several mistakes are all said', () => {
   expect(mistakes.map(({ field }) => field)).toEqual(['spec.glnce', 'spec.mariadb.replicas', 'spec.nova.virtType']);
 });
 
+test('two items of one name', () => {
+  const group = { name: 'a', nodeSelector: { role: 'compute' } };
+  expect(validateResource(controlPlane({ nova: { nodeGroups: [group, group] } }))).toEqual([
+    { field: 'spec.nova.nodeGroups[1]', message: '{"name":"a"}: another item has the same' },
+  ]);
+});
+
 test('an unknown kind and an unknown version', () => {
   expect(validateResource({ ...minimalControlPlane, kind: 'OpenstackControlPlan' })[0]?.message).toContain(
     'did you mean OpenStackControlPlane?',

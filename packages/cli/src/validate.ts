@@ -89,7 +89,7 @@ function isOfTheUser({ field }: FieldError): boolean {
 
 /** The API server's words without what stands in front of them already: the field, and the value. */
 function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
-  const words = detail
+  const words = (type === 'Duplicate' ? 'another item has the same' : detail)
     .replace(`${field} in body `, '')
     .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
   if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };

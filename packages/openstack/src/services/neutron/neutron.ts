@@ -98,7 +98,11 @@ export const neutron = defineService<Neutron>({
       mounts: state,
       resources: { cpu: '50m', memory: '384Mi' },
     },
-    'rpc-server': worker('neutron-rpc-server', [`${context.broker.host}:${context.broker.port}`]),
+    'rpc-server': {
+      ...worker('neutron-rpc-server', [`${context.broker.host}:${context.broker.port}`]),
+      // Its queues are named after its host: those of replaced pods would stay in the broker.
+      env: { OS_DEFAULT__HOST: context.named('rpc-server') },
+    },
     // What it asks now and then, the database, it is connected to only while it asks.
     'periodic-workers': worker('neutron-periodic-workers', []),
     'ovn-maintenance-worker': worker('neutron-ovn-maintenance-worker', [

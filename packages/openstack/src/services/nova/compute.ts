@@ -9,7 +9,7 @@ import { type Cell, cellsOf } from './cells.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
-import { startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
+import { ownState, startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
 
 /** The node groups: those of the spec, else one named `default`. */
 export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): readonly NodeGroup[] {
@@ -108,7 +108,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       ...agent('nova-compute', nodeAgent({ nodes })),
       variantOf: 'compute',
       config: `compute${suffix}`,
-      init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42436:42436', '/var/lib/nova'] } }],
+      init: [{ name: 'own-state', user: 'root', runs: { script: ownState } }],
       runs: { script: guests === undefined ? startCompute : startComputeWithin },
       // Its files outlive it: only a connection that is alive says that it hears what it is asked.
       health: { connected: 'nova-compute', to: [`${context.broker.host}:${context.broker.port}`] },

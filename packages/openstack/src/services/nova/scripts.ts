@@ -91,6 +91,12 @@ cat "$log" >&2
 exit 1
 `;
 
+/** The disks of guests may be a file system of its own, which belongs to root when it is made. */
+export const ownState = `# What nova-compute writes belongs to it.
+mkdir -p /var/lib/nova/instances
+chown 42436:42436 /var/lib/nova /var/lib/nova/instances
+`;
+
 /** nova-compute, which needs libvirtd first; `before` runs before it is waited for. */
 const computeOf = (before: string) => `# nova-compute of this node.
 mkdir -p /var/lib/nova/instances /var/lib/nova/tmp
