@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { validateResource } from '@openstack-operator/cli';
 import { isApiError } from '@openstack-operator/kube';
 import { type Api, children, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -82,10 +83,13 @@ const cases = refusedSpecs.flatMap((one) => {
 test.each(cases.map((one) => [one.kind.kind, one.field, JSON.stringify(one.spec), one] as const))(
   'a %s is refused for %s when it says %s',
   async (_kind, field, _spec, { kind, spec, words, instead }) => {
-    expect(await create(kind, spec)).toContainEqual(
+    // Below a control plane shapes that services share are only named: what is in them, `validate` says.
+    const validated = kind === controlPlane ? validateResource(objectOf(kind, spec)) : [];
+    expect([...((await create(kind, spec)) ?? []), ...validated]).toContainEqual(
       expect.objectContaining({ field, message: expect.stringContaining(words) }),
     );
     expect(await create(kind, instead)).toBeUndefined();
+    expect(validateResource(objectOf(kind, instead))).toEqual([]);
   },
 );
 
@@ -125,7 +129,7 @@ describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', 
     for (const { path, absent, message } of api.spec.transitions) {
       const place = (value: unknown) => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
       const isSize = path.at(-1) === 'size';
-      const words = expect.stringContaining(`${path.join('.')} ${message}`);
+      const words = expect.stringContaining(message);
       const other = isSize ? '1Mi' : path.at(-1) === 'cells' ? [{ name: 'other' }] : 'other';
       expect(await change(place(other))).toContainEqual(
         expect.objectContaining({ field: `spec.${path.join('.')}`, message: words }),

@@ -1,6 +1,6 @@
 import { validateResource } from '@openstack-operator/cli';
 import { isApiError, realClock, type Status } from '@openstack-operator/kube';
-import { type Api, kinds } from '@openstack-operator/openstack';
+import { type Api, children, kinds } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveOurKinds } from './openstack-definitions.ts';
 import { sandbox, type TestServer, testServer } from './server.ts';
@@ -64,10 +64,11 @@ async function complaints(api: Api, wrong: WrongResource): Promise<object[]> {
   const mistakes = validateResource(resourceOf(api, wrong, 'default')).map(({ field }) => field);
   const validated = [...new Set(mistakes)].sort();
   const isSame = others.every((other) => JSON.stringify(other) === JSON.stringify(verdict));
-  // `validate` goes on where a server stops at an unknown field.
-  const isValidated = verdict.causes.some(({ reason }) => reason === 'BadRequest')
-    ? fields.every((field) => validated.includes(field))
-    : JSON.stringify(validated) === JSON.stringify(fields);
+  // `validate` goes on where a server stops at an unknown field, and looks into services of a control plane.
+  const isValidated =
+    api.kind === 'OpenStackControlPlane' || verdict.causes.some(({ reason }) => reason === 'BadRequest')
+      ? fields.every((field) => validated.includes(field))
+      : JSON.stringify(validated) === JSON.stringify(fields);
   if (fields.map(withDots).includes(wrong.field) && isSame && isValidated) return [];
   return [
     { field: wrong.field, way: wrong.way, verdict, ...(!isSame && { others }), ...(!isValidated && { validated }) },
@@ -89,6 +90,28 @@ test.each(kinds.map((api) => [api.kind, api] as const))(
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     tried += all.length;
+    expect(found).toEqual([]);
+  },
+);
+
+const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+
+test.each(children.map(({ field, kind }) => [field, kinds.find((one) => one.kind === kind) as Api] as const))(
+  'every field of spec.%s of a control plane, wrong in every way, is refused by validate with its whole path',
+  (service, api) => {
+    const offered = controlPlane.spec.schema.properties?.[service]?.properties ?? {};
+    // What the control plane says for all of its services is no field of one.
+    const all = [...wrongResources(api)].filter(({ field }) =>
+      Object.hasOwn(offered, /^spec\.(\w+)/.exec(field)?.[1] ?? ''),
+    );
+    const tried = all.filter((_wrong, position) => position % oneOf === 0);
+    const found = tried.flatMap(({ field, way, content: { spec } }) => {
+      const whole = field.replace(/^spec/, `spec.${service}`);
+      const wrong = { field: whole, way, content: { spec: { [service]: spec } } };
+      const fields = validateResource(resourceOf(controlPlane, wrong, 'default')).map((mistake) => mistake.field);
+      return fields.map(withDots).includes(whole) ? [] : [{ field: whole, way, fields }];
+    });
+    expect(tried.length).toBeGreaterThan(10);
     expect(found).toEqual([]);
   },
 );

@@ -1,6 +1,12 @@
 import { apiVersionOf, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { type Api, crd, group, kinds } from '@openstack-operator/openstack';
-import { type FieldError, pruneUnknown, resourceTypeFromCrd, type Schema } from '@openstack-operator/sandbox';
+import { type Api, children, crd, group, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import {
+  type FieldError,
+  pruneUnknown,
+  type ResourceType,
+  resourceTypeFromCrd,
+  type Schema,
+} from '@openstack-operator/sandbox';
 import { CommandError } from './command-error.ts';
 import { nearest } from './nearest.ts';
 import { readResources } from './read-resources.ts';
@@ -43,12 +49,46 @@ export function validateResource(resource: KubeObject): Mistake[] {
       },
     ];
   }
-  const type = resourceTypeFromCrd(crd(api), api.version);
+  const mistakes = admissionOf(api, resource);
+  if (api.kind !== OpenStackControlPlane.kind) return mistakes;
+  const told = new Set(mistakes.map(({ field }) => field));
+  return [...mistakes, ...embeddedMistakes(resource).filter(({ field }) => !told.has(field))];
+}
+
+function admissionOf(api: Api, resource: KubeObject): Mistake[] {
+  const type = typeOf(api);
   const object = structuredClone(resource);
   object.metadata.namespace ??= 'default';
   const unknown = pruneUnknown(type.schema, object).map((field) => unknownField(type.schema, field));
   type.prepareForCreate(object);
   return [...unknown, ...type.validateCreate(object).filter(isOfTheUser).map(mistakeOf)];
+}
+
+const types = new Map<Api, ResourceType>();
+
+function typeOf(api: Api): ResourceType {
+  const type = types.get(api) ?? resourceTypeFromCrd(crd(api), api.version);
+  types.set(api, type);
+  return type;
+}
+
+/** Mistakes in the services of a control plane that only the services' own definitions know, in its fields. */
+function embeddedMistakes({ apiVersion, spec }: KubeObject & { spec?: unknown }): Mistake[] {
+  return children.flatMap(({ kind, field }) => {
+    const api = kinds.find((one) => one.kind === kind);
+    const template: unknown = isObject(spec) ? spec[field] : undefined;
+    if (api === undefined || !isObject(template)) return [];
+    const { enabled: _enabled, ...own } = template;
+    const mistakes = admissionOf(api, { apiVersion, kind, metadata: { name: field.toLowerCase() }, spec: own });
+    return mistakes.map((mistake) => ({
+      ...mistake,
+      field: mistake.field.replace(/^spec(?![^.[])/u, `spec.${field}`),
+    }));
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unknownKind({ apiVersion, kind }: KubeObject): Mistake {

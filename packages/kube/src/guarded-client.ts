@@ -35,6 +35,9 @@ export interface GuardedClientOptions {
   readonly onWrite?: () => void;
 }
 
+/** What may end a write, and whether it is none. */
+type Tried = Abortable & { readonly dryRun?: boolean };
+
 /** What every attempt of a write is bound to. */
 type Terms = Required<Permitted>;
 
@@ -46,7 +49,7 @@ const WRITE_TIMEOUT = 30_000;
  * answers to a write enters the cache, so that the next pass reads what this one wrote.
  */
 export function guardedClient({ client, cache, clock, leadership, signal, onWrite }: GuardedClientOptions): Client {
-  async function write<R>(options: Abortable | undefined, send: (terms: Terms) => Promise<R>): Promise<R> {
+  async function write<R>(options: Tried | undefined, send: (terms: Terms) => Promise<R>): Promise<R> {
     const left = leadership?.left() ?? Number.POSITIVE_INFINITY;
     const ms = Math.min(WRITE_TIMEOUT, left);
     using scope = abortScope({
@@ -56,13 +59,13 @@ export function guardedClient({ client, cache, clock, leadership, signal, onWrit
     scope.signal.throwIfAborted();
     // A process that stood still while it waited to try again learns from the clock alone that it is too late.
     const answer = await send({ signal: scope.signal, permit: () => leadership?.left() });
-    onWrite?.();
+    if (options?.dryRun !== true) onWrite?.();
     return answer;
   }
 
   async function stored<T extends KubeObject>(
     kind: Kind<T>,
-    options: (Abortable & { dryRun?: boolean }) | undefined,
+    options: Tried | undefined,
     send: (terms: Terms) => Promise<StoredObject<T>>,
   ): Promise<StoredObject<T>> {
     const answer = await write(options, send);

@@ -65,6 +65,7 @@ import {
 } from './concerned.ts';
 import { Contention } from './contention.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
+import { DryRuns } from './dry-runs.ts';
 import { gather } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
 import type { OperatorFacts, OperatorMemory, Pass } from './pass.ts';
@@ -101,7 +102,7 @@ const ownedKinds: readonly Kind[] = [
 
 /** One controller for each kind: the services, and the control plane above them. */
 export function operatorControllers(options: ControllerFacts): Controller[] {
-  const facts = { ...options, refusals: new Refusals(), contention: new Contention() };
+  const facts = { ...options, refusals: new Refusals(), contention: new Contention(), dryRuns: new DryRuns() };
   return [controlPlaneController(facts), ...services.map((service) => serviceController(service, facts))];
 }
 
@@ -189,6 +190,7 @@ function controlPlaneController(facts: ControllerFacts & OperatorMemory): Contro
     gone: (key) => {
       compositions.forget(key);
       facts.refusals.forget(OpenStackControlPlane.kind, key);
+      facts.dryRuns.forget(OpenStackControlPlane.kind, key);
       events.forget(key);
     },
     owns: [

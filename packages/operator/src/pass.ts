@@ -2,6 +2,7 @@ import type { Kind, KubeObject, ObjectRef, ReconcileContext, StoredObject } from
 import { isApiError } from '@openstack-operator/kube';
 import type { Contention } from './contention.ts';
 import type { DigestKey } from './digest-key.ts';
+import type { DryRuns } from './dry-runs.ts';
 import type { Refusals } from './managing-operator.ts';
 
 /** Which operator this is, of those in the cluster. */
@@ -27,6 +28,7 @@ export interface OperatorFacts {
 export interface OperatorMemory {
   readonly refusals: Refusals;
   readonly contention: Contention;
+  readonly dryRuns: DryRuns;
 }
 
 /** A pass of the reconciler that may not compose yet: nobody said that it is to write. */

@@ -2,6 +2,7 @@ import type { EventText, Kind, StoredObject } from '@openstack-operator/kube';
 import { virtualClock } from '@openstack-operator/kube';
 import { conditionOf } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
+import { DryRuns } from './dry-runs.ts';
 import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -45,6 +46,7 @@ function passOver(resource: Partial<StoredObject>) {
       controlledBy: () => [],
     },
     operator: { name: 'system' },
+    dryRuns: new DryRuns(),
     turn: () => Promise.resolve(),
     writes: () => 0,
     event: (text: EventText) => events.push(text),

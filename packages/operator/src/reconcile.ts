@@ -121,6 +121,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
   await pass.turn();
   let view = look(pass, recipe, jobs);
+  if (await pass.dryRuns.ask(pass, view.composition)) view = look(pass, recipe, jobs);
   await letGo(pass, view.composition);
   const retaining = await retainChildren(pass);
   let stated: Composition;
@@ -210,10 +211,11 @@ function composeFor(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, st
   try {
     const composed = recipe.compose(pass);
     const { steps, volumes } = checkVolumes(pass, { ...composed, steps: keptForGuests(pass, composed) });
+    const taken = pass.dryRuns.judged(pass, steps);
     const { formerDigestKey } = pass;
     const adopted = adoptDigests(
       pass,
-      { ...composed, steps, status: { ...composed.status, ...recipe.observed?.(pass) } },
+      { ...composed, steps: taken, status: { ...composed.status, ...recipe.observed?.(pass) } },
       { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(pass, formerDigestKey, image) },
     );
     return { adopted, volumes };

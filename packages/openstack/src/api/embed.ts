@@ -1,5 +1,5 @@
 import type { Api } from './define-api.ts';
-import { bool, type Field, type OpenApiSchema, object } from './schema.ts';
+import { bool, type Field, type OpenApiSchema } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
 type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
@@ -15,59 +15,127 @@ const saidOnce: readonly string[] = [
 /** The spec of a child, below a control plane. */
 export type Embedded<S> = { readonly enabled?: boolean } & Omit<S, SaidOnce>;
 
-const enabled = bool(
-  'Whether the service is deployed. What needs it is left out too, and says so; what it has stored is kept.',
-  { fallback: true },
-);
+const enabled = bool('Whether the service is deployed. What it has stored is kept.', { fallback: true });
 
 /**
  * The spec of a child as a field of the control plane: without what the control plane says for all, and without
- * defaults (the child's own CRD sets them; here they would hide that a field was left to the control plane). Affinity
- * is checked by the child's CRD alone, and shapes that services share are documented there alone, which keeps this one
- * below the 256 KiB that `kubectl apply` can note in an annotation.
+ * defaults (the child's own CRD sets them; here they would hide that a field was left to the control plane).
+ *
+ * Shapes that services share are only named here: thirty services with some 9 KB of them each would not fit into one
+ * CRD. Their fields are those of the child's own CRD, which documents and checks them: `validate` by its schema, the
+ * operator by a dry run of each child before the first is written.
  */
 export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
   const { properties = {}, required, ...rest } = schema;
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
+  const fixed = transitions.filter(({ path }) => !saidOnce.includes(path[0] ?? ''));
+  const paths = fixed.map(({ path }) => path);
+  const spec = `${api.singular}.spec`;
   return {
     required: false,
-    transitions: transitions.filter(({ path }) => !saidOnce.includes(path[0] ?? '')),
+    transitions: fixed,
     // The child reads them; the control plane passes them on.
     names: [],
     schema: {
       ...rest,
-      description: `${what} The fields are those of kind ${api.kind}.`,
+      description: `${what} The fields are those of kind ${api.kind}: kubectl explain ${spec}`,
       properties: {
         enabled: enabled.schema,
-        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child, name)])),
+        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child, [spec, name], below(paths, name))])),
       },
       ...(required === undefined ? {} : { required }),
     },
   };
 }
 
-const openAffinity = object('As in core/v1.', {}, { open: true }).schema;
-/** Shapes of core/v1, and those that most services share: the child's CRD documents them field by field. */
-const sharedShapes = [
-  'components',
-  'images',
-  'resources',
-  'tolerations',
-  'gatewayRef',
-  'housekeeping',
-  'bridgeMappings',
-];
-
-/** A field without defaults, and without descriptions below it where its shape is a shared one. */
-function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
-  if (name === 'affinity') return { ...openAffinity, description: whole.description ?? '' };
-  const loose = mapped(without(whole, 'default'), loosened);
-  return sharedShapes.includes(name) ? mapped(loose, undocumented) : loose;
+/** Paths below one field, seen from it. */
+function below(paths: readonly (readonly string[])[], name: string): readonly (readonly string[])[] {
+  return paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
 }
 
-function undocumented(schema: OpenApiSchema): OpenApiSchema {
-  return mapped(without(schema, 'description'), undocumented);
+/** Shapes that services have from the same builders, and those of core/v1; so has every reference. */
+const sharedShapes: readonly string[] = [
+  'affinity',
+  'bridgeMappings',
+  'components',
+  'config',
+  'database',
+  'housekeeping',
+  'identity',
+  'images',
+  'messageQueue',
+  'nodeSelector',
+  'recordsAudit',
+  'resources',
+  'tolerations',
+];
+
+/** Texts that services have from the same builders: of the right type and length here, what else they are there. */
+const sharedTexts: readonly string[] = ['exposure', 'image', 'imagePullPolicy', 'priorityClassName', 'publicHostname'];
+
+function isShared(name: string): boolean {
+  return sharedShapes.includes(name) || name.endsWith('Ref');
+}
+
+/**
+ * A field without defaults; an open one where its shape is a shared one. `path`: where the child's CRD has it, `fixed`:
+ * what below it may not change, which stays declared for the rules that say so.
+ */
+function loosened(
+  whole: OpenApiSchema,
+  path: readonly string[],
+  fixed: readonly (readonly string[])[] = [],
+): OpenApiSchema {
+  if (isShared(path.at(-1) ?? '')) return opened(whole, path.join('.'), fixed);
+  const loose = without(whole, 'default');
+  if (sharedTexts.includes(path.at(-1) ?? '')) {
+    const { pattern: _pattern, 'x-kubernetes-validations': _rules, description = '', ...text } = loose;
+    return { ...text, description: firstSentence(description) };
+  }
+  return mapped(loose, (child, name) => loosened(child, name === '' ? path : [...path, name]));
+}
+
+function opened(
+  { type, description = '', items, maxItems, properties = {}, ...rest }: OpenApiSchema,
+  path: string,
+  fixed: readonly (readonly string[])[],
+): OpenApiSchema {
+  const about = description === '' ? {} : { description: `${firstSentence(description)} kubectl explain ${path}` };
+  if (type === 'array') {
+    const { 'x-kubernetes-list-map-keys': keys = [], 'x-kubernetes-list-type': list = 'atomic' } = rest;
+    return {
+      ...about,
+      type,
+      ...(maxItems === undefined ? {} : { maxItems }),
+      items: { ...open, ...only(items?.properties ?? {}, keys, []), ...(keys.length === 0 ? {} : { required: keys }) },
+      'x-kubernetes-list-type': list,
+      ...(keys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': keys }),
+    };
+  }
+  return { ...about, ...open, ...only(properties, new Set(fixed.flatMap(([first]) => first ?? [])), fixed) };
+}
+
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
+
+/** These properties alone, without a word about them. */
+function only(
+  properties: Readonly<Record<string, OpenApiSchema>>,
+  names: Iterable<string>,
+  fixed: readonly (readonly string[])[],
+): Pick<OpenApiSchema, 'properties'> {
+  const kept = [...names].flatMap((name): [string, OpenApiSchema][] => {
+    const child = properties[name];
+    if (child === undefined) return [];
+    const bare = ['description', 'default', 'pattern'] as const;
+    const { description: _description, ...shape } = child;
+    return [[name, child.type === 'object' ? opened(shape, name, below(fixed, name)) : bare.reduce(without, child)]];
+  });
+  return kept.length === 0 ? {} : { properties: Object.fromEntries(kept) };
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.](?= |$)/u.exec(text)?.[0] ?? text;
 }
 
 /** The schema with `change` made to each of its children; `name` is empty for items and values. */

@@ -27,7 +27,7 @@ const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum
 
 /** How often what a service has outside of Kubernetes is put right. */
 export const recordsAudit = object(
-  "How often what the service has in the database server, the broker and Keystone (databases, users, grants, virtual hosts, roles, endpoints) is compared with what it should have, and put right. Needs no change of the resource. A paused resource's audits are suspended.",
+  "How often the records of the service are compared with what they should be, and put right: in the database server, the broker and Keystone (databases, users, grants, virtual hosts, roles, endpoints). Needs no change of the resource. A paused resource's audits are suspended.",
   { schedule: schedule('every hour, at a minute that follows from the name'), suspend },
 );
 

@@ -128,7 +128,7 @@ function immutable(absent: unknown): Transition {
     path: [],
     absent: JSON.stringify(absent),
     allows: (next, previous) => `${next} == ${previous}`,
-    message: 'cannot be changed after creation; set it back, or create another object with the other value',
+    message: 'cannot be changed after creation; set it back, or create another object',
   };
 }
 
@@ -303,12 +303,8 @@ export function object<const F extends Fields>(
 /** The CEL rules for everything that a spec says about changes; they belong on the spec itself. */
 export function transitionRules(spec: Field): Rule[] {
   return spec.transitions.map(({ path, absent, allows, message }) => {
-    const names = path.map(celName);
-    const value = (root: string) => {
-      const paths = names.map((_, i) => [root, ...names.slice(0, i + 1)].join('.'));
-      return `(${paths.map((each) => `has(${each})`).join(' && ')} ? ${paths.at(-1)} : ${absent})`;
-    };
-    return rule(allows(value('self'), value('oldSelf')), `${path.join('.')} ${message}`, `.${path.join('.')}`);
+    const value = (root: string) => `${[root, ...path.map(celName)].join('.?')}.orValue(${absent})`;
+    return rule(allows(value('self'), value('oldSelf')), message, `.${path.join('.')}`);
   });
 }
 

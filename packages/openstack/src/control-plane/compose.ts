@@ -154,7 +154,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
     condition,
     needs: [],
     awaits: [],
-    objects: [{ verb: 'apply', object: childObject(resource, spec, child) }],
+    objects: [{ verb: 'apply', object: childObject(resource, spec, child), specFrom: `spec.${child.field}` }],
   };
   if (!isEnabled(spec, child.field)) {
     const users = children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));

@@ -56,6 +56,7 @@ export const reasons = {
   SecretMissing: 'stuck',
   ServersExist: 'stuck',
   ServersUnknown: 'stuck',
+  SpecRefused: 'stuck',
   Stopped: 'stuck',
   StorageClassMissing: 'stuck',
   VolumeLost: 'stuck',

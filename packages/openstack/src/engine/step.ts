@@ -31,6 +31,8 @@ export type Desired =
       readonly object: KubeObject;
       /** Has no owner reference: outlives its resource (volumes; `deletionPolicy: Retain`). */
       readonly retained?: boolean;
+      /** Field of the resource that is the object's spec: mistakes in it are told as the resource's. */
+      readonly specFrom?: string;
     }
   /** Made once: what is missing is generated, what exists is kept. `object` is a Secret without data. */
   | {

@@ -1,0 +1,123 @@
+import { ApiError, type KubeObject, keyOf } from '@openstack-operator/kube';
+import { annotations, type Composition, digest, fieldManager, kindOf, type Step } from '@openstack-operator/openstack';
+import type { Pass } from './pass.ts';
+
+/** One field that the API server refuses. */
+interface Mistake {
+  /** Below `spec`: `.components.api.replicas`. */
+  readonly path: string;
+  readonly words: string;
+}
+
+/** What the API server said of a child. */
+interface Answer {
+  /** Digest of the child that it was asked about. */
+  readonly stated: string;
+  readonly mistakes: readonly Mistake[];
+  /** Time, in ms. */
+  readonly at: number;
+}
+
+/** Milliseconds after which a refused child is asked about again: its definition may be another by then. */
+const askAgain = 60_000;
+/** Mistakes that one condition tells of. */
+const mostMistakes = 10;
+
+/**
+ * What the API server would say of the children of a resource. The definition of a control plane does not hold the
+ * shapes that services share (api/embed.ts): each child that is to change is applied as a dry run before the first is
+ * written, so that a mistake is told at once, and not when the child's turn has come.
+ */
+export class DryRuns {
+  /** By parent, then by child. */
+  readonly #answers = new Map<string, ReadonlyMap<string, Answer>>();
+
+  /** Asks about what is not live as stated, unless it was asked before. @returns whether there is a new answer */
+  async ask(pass: Pass, { steps }: Composition): Promise<boolean> {
+    const before = this.#answers.get(parentOf(pass));
+    const answers = new Map<string, Answer>();
+    let isNew = false;
+    for (const { object } of steps.flatMap(childrenIn)) {
+      const { name = '', namespace = '' } = object.metadata;
+      const stated = digest(object);
+      const live = pass.cache.get(kindOf(object), { namespace, name });
+      if (live?.metadata.annotations?.[annotations.applied] === stated) continue;
+      let answer = before?.get(idOf(object));
+      const isOld = answer !== undefined && answer.mistakes.length > 0 && pass.clock.now() >= answer.at + askAgain;
+      if (answer?.stated !== stated || isOld) {
+        answer = { stated, mistakes: await refused(pass, object), at: pass.clock.now() };
+        isNew = true;
+      }
+      answers.set(idOf(object), answer);
+    }
+    if (answers.size === 0) this.#answers.delete(parentOf(pass));
+    else this.#answers.set(parentOf(pass), answers);
+    return isNew;
+  }
+
+  /** The steps, with a problem where the API server refuses the child. */
+  judged(pass: Pass, steps: readonly Step[]): readonly Step[] {
+    const answers = this.#answers.get(parentOf(pass));
+    if (answers === undefined) return steps;
+    return steps.map((step) => {
+      const mistakes = childrenIn(step).flatMap(({ object, specFrom }) => {
+        const answer = answers.get(idOf(object));
+        if (answer?.stated !== digest(object)) return [];
+        return answer.mistakes.map(({ path, words }) => `${specFrom}${path}: ${words}`);
+      });
+      if (step.problem !== undefined || mistakes.length === 0) return step;
+      return { ...step, problem: { reason: 'SpecRefused', message: mistakes.join('; '), requeueAfter: askAgain } };
+    });
+  }
+
+  /** The resource is gone. */
+  forget(kind: string, key: string): void {
+    this.#answers.delete(`${kind} ${key}`);
+  }
+}
+
+function parentOf({ object: { kind }, key }: Pass): string {
+  return `${kind} ${key}`;
+}
+
+function idOf(object: KubeObject): string {
+  return `${object.kind} ${keyOf(object)}`;
+}
+
+/** The objects of a step whose spec is a field of the resource. */
+function childrenIn({ objects, skipped }: Step) {
+  if (skipped !== undefined) return [];
+  return objects.flatMap((desired) => {
+    if (desired.verb !== 'apply' || desired.specFrom === undefined) return [];
+    return [{ object: desired.object, specFrom: desired.specFrom }];
+  });
+}
+
+async function refused({ client, signal }: Pass, object: KubeObject): Promise<readonly Mistake[]> {
+  try {
+    await client.apply(kindOf(object), object, { fieldManager, force: true, dryRun: true, signal });
+    return [];
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // Whatever else it says, such as that it is busy, is told by the write itself.
+    return error instanceof ApiError ? mistakesIn(error).slice(0, mostMistakes) : [];
+  }
+}
+
+/**
+ * The fields that an answer is about: causes of a validation; or the words of the apply itself about fields that the
+ * schema does not have, or has otherwise (500 "failed to create typed patch object", structured-merge-diff).
+ */
+function mistakesIn({ code, status: { details, message = '' } }: ApiError): Mistake[] {
+  if (code === 422) {
+    return (details?.causes ?? []).flatMap(({ field = '', message: words = '' }) => {
+      if (!field.startsWith('spec')) return [];
+      return [{ path: field.slice('spec'.length), words: words.replace(`${field} in body `, '') }];
+    });
+  }
+  if (!message.startsWith('failed to create typed patch object')) return [];
+  return [...message.matchAll(/(?<=[\s:])\.spec(\S*): (.*)/gu)].map(([, path = '', words = '']) => ({
+    path,
+    words: words === 'field not declared in schema' ? 'unknown field' : words,
+  }));
+}
