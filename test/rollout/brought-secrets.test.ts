@@ -69,3 +69,19 @@ test("a root password of one's own in the generated Secret is what the database 
   await cloud.ready();
   expect(dbCreate(cloud)).not.toBe(before);
 });
+
+test('a Keystone whose key repositories are brought comes up with them', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const key = (byte: number) => Buffer.alloc(32, byte).toString('base64url').padEnd(44, '=');
+  for (const name of ['my-fernet', 'my-credential']) {
+    const metadata = { name, namespace: 'openstack' };
+    const stringData = { 0: key(1), 1: key(2) };
+    await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
+  }
+  const keystone = { fernetKeysSecretName: 'my-fernet', credentialKeysSecretName: 'my-credential' };
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, keystone })));
+  await cloud.ready();
+  expect(cloud.get('Secret', 'my-cloud-keystone-fernet-keys')).toBeUndefined();
+  expect(cloud.get('Secret', 'my-cloud-keystone-credential-keys')).toBeUndefined();
+});

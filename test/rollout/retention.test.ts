@@ -76,7 +76,7 @@ test('a deletion waits for a child that is paused, says so, and goes on', async 
   await cloud.remove(OpenStackControlPlane, 'my-cloud');
   await cloud.clock.advance(60_000);
   expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'Reconciled')?.message).toBe(
-    'Glance my-cloud-glance does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps; the deletion goes on when it has',
+    'Glance my-cloud-glance does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps: it is paused; take annotation openstack.k8s.io/paused from it; the deletion goes on when it has',
   );
   await cloud.change(Glance, 'my-cloud-glance', paused(null));
   await gone(cloud);

@@ -51,6 +51,7 @@ export {
   nodeGroupLabel,
   prefix,
   recordsJobs,
+  retainableLabel,
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';

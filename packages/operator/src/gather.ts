@@ -77,8 +77,8 @@ const accounts = ['database', 'broker', 'identity'] as const satisfies readonly 
 const mostTwins = 2;
 
 /**
- * Other resources of the same kind in the namespace that have an account of this one's on the same server and are not
- * being deleted. Of thousands, few: each of them is told of the others.
+ * Other resources of the same kind in the namespace that have an account of this one's on the same server, or whose agents
+ * run on its nodes, and are not being deleted. Of thousands, few: each of them is told of the others.
  */
 function twinsOf(pass: Begun, service: Gathered): Twin[] {
   const { cache, object: resource } = pass;
@@ -87,7 +87,9 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
     const field = fieldFor(service, capability);
     return field === undefined ? [] : [[capability, field] as const];
   });
-  if (fields.length === 0) return [];
+  const onNodes = service.groups !== undefined;
+  if (fields.length === 0 && !onNodes) return [];
+  const cloud = cloudOf(resource);
   const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
   const born = age(resource);
   const servers = fields.map(([capability, field]) => [capability, serverBy(pass, field)] as const);
@@ -99,9 +101,10 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
     .map((other) => ({
       other,
       age: age(other),
-      shared: servers.flatMap(([capability, serverOf]) =>
-        serverOf(other) === mine.get(capability) ? [capability] : [],
-      ),
+      shared: [
+        ...servers.flatMap(([capability, serverOf]) => (serverOf(other) === mine.get(capability) ? [capability] : [])),
+        ...(onNodes && cloudOf(other) === cloud ? ['nodes' as const] : []),
+      ],
     }))
     .filter(({ shared }) => shared.length > 0)
     .sort((one, other) => (one.age < other.age ? -1 : 1))
@@ -115,7 +118,8 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
         isOlder: age < born,
       };
       const spec = (resource['spec'] ?? {}) as ServiceSpec;
-      const common = commonAccounts(service, resource.metadata.name, spec, twin).map((one) => JSON.stringify(one));
+      const accounts = commonAccounts(service, resource.metadata.name, spec, twin).map((one) => JSON.stringify(one));
+      const common = shared.includes('nodes') ? ['nodes', ...accounts] : accounts;
       const untold = common.filter((one) => (told.get(one) ?? 0) < mostTwins);
       for (const one of untold) told.set(one, (told.get(one) ?? 0) + 1);
       return untold.length === 0 ? [] : [twin];
@@ -175,12 +179,12 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
   if (only !== undefined && candidates.length === 1) return { found: only };
   const some = candidates.slice(0, mostNamed).map((candidate) => candidate.metadata.name);
   const names = [...some, ...(candidates.length > mostNamed ? ['...'] : [])].join(', ');
-  return {
-    missing:
-      candidates.length === 0
-        ? `spec.${field} is not set and namespace ${namespace} has no ${kind.kind}; create one, or set spec.${field}`
-        : `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`,
-  };
+  if (candidates.length === 0)
+    return {
+      missing: `spec.${field} is not set and namespace ${namespace} has no ${kind.kind}; create one, or set spec.${field}`,
+    };
+  const missing = `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`;
+  return { missing, ambiguous: true };
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */

@@ -38,7 +38,7 @@ import { discreet, redactor } from './redact.ts';
 import { endCleaning, planOf } from './released-nodes.ts';
 import { announceRetry, report, statusOf } from './report.ts';
 import { CompositionError, reportInstead, reportPaused, reportRetaining, reportUncomposed } from './report-instead.ts';
-import { letGo, retainChildren } from './retention.ts';
+import { letGo, letGoOfSecrets, retainChildren } from './retention.ts';
 import { announceSchedules, suspendSchedules } from './schedules.ts';
 import { type Hold, holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
@@ -119,6 +119,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   const pass: Pass = { ...begun, digestKey };
   if (!isDeleting) await addFinalizers(pass, recipe);
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
+  await letGoOfSecrets(pass);
   await pass.turn();
   let view = look(pass, recipe, jobs);
   if (await pass.dryRuns.ask(pass, view.composition)) view = look(pass, recipe, jobs);

@@ -75,7 +75,7 @@ function constantsOf(surroundings: Surroundings): readonly unknown[] {
 
 /** A parameter that is an object is the one of its uid. */
 function idOf(parameter: unknown): unknown {
-  const { uid } = (parameter as { metadata?: { uid?: string } }).metadata ?? {};
+  const { uid } = (parameter as { metadata?: { uid?: string } } | undefined)?.metadata ?? {};
   return uid ?? parameter;
 }
 

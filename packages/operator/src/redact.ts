@@ -76,7 +76,10 @@ function secretValues(secret: StoredObject): readonly string[] {
   const values = entries.flatMap(([key, data]) => {
     if (/user(name)?$/i.test(key)) return [];
     // Four bytes for each character, of which three are written as four characters of base64, and some more.
-    const value = Buffer.from(data.slice(0, 8 * longest), 'base64').toString();
+    const value = Buffer.from(data.slice(0, 8 * longest), 'base64')
+      .toString()
+      // As editors and `kubectl create secret --from-file` leave one.
+      .replace(/[\r\n]+$/, '');
     if (value.length < shortest || value.includes('\n')) return [];
     const beginning = value.slice(0, longest);
     return [beginning, encodeURIComponent(beginning.toWellFormed()).slice(0, longest)];

@@ -2,7 +2,7 @@ import { type After, after, type StoredObject } from '@openstack-operator/kube';
 import { annotations, type Progress } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 import { redactor } from './redact.ts';
-import { type Findings, reconciled, report, statusOf } from './report.ts';
+import { type Findings, isPaused, reconciled, report, statusOf } from './report.ts';
 
 /** Nothing could be composed: a mistake in the operator, or an input that no validation refused. */
 export class CompositionError extends Error {
@@ -25,8 +25,10 @@ export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: bo
 const lettingGo = 2000;
 
 /** Says which child of a control plane keeps its deletion waiting (retention.ts). */
-export async function reportRetaining(pass: Begun, { kind, metadata: { name } }: StoredObject): Promise<After> {
-  const message = `${kind} ${name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps; the deletion goes on when it has`;
+export async function reportRetaining(pass: Begun, child: StoredObject): Promise<After> {
+  const { kind, metadata } = child;
+  const why = isPaused(child) ? `: it is paused; take annotation ${annotations.paused} from it` : '';
+  const message = `${kind} ${metadata.name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps${why}; the deletion goes on when it has`;
   await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
   return after(lettingGo);
 }

@@ -1,4 +1,4 @@
-import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
+import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
   type Composition,
   children,
@@ -6,6 +6,7 @@ import {
   kindOf,
   kinds,
   OpenStackControlPlane,
+  retainableLabel,
   retainedFor,
   retainedForLabel,
 } from '@openstack-operator/openstack';
@@ -17,20 +18,33 @@ import { assertStillMeant } from './still-meant.ts';
  * Retain` because a cloud is unwell may delete it next.
  */
 export async function letGo(pass: Pass, { steps }: Composition): Promise<void> {
-  const { cache, client, object: resource, signal } = pass;
   for (const desired of steps.flatMap(({ objects }) => objects)) {
     if (!('retained' in desired) || !desired.retained) continue;
     const { name = '', namespace = '' } = desired.object.metadata;
-    const kind = kindOf(desired.object);
-    const live = cache.get(kind, { name, namespace });
-    if (live === undefined || !isOwnedBy(live, resource)) continue;
-    assertStillMeant(pass, `whose end ${live.kind} ${name} goes with`);
-    const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
-    const others = ownerReferences.filter((owner) => owner.uid !== resource.metadata.uid);
-    const labels = { [retainedForLabel]: retainedFor(resource) };
-    const metadata = { uid, resourceVersion, labels, ownerReferences: others };
-    await client.patch(kind, { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
+    const live = pass.cache.get(kindOf(desired.object), { name, namespace });
+    if (live !== undefined && isOwnedBy(live, pass.object)) await orphan(pass, live);
   }
+}
+
+/** The same for the Secrets whose labels say so: the resource may be one that nothing can be composed from. */
+export async function letGoOfSecrets(pass: Begun): Promise<void> {
+  if (policyOf(pass.object) === 'Delete') return;
+  for (const live of retainableSecrets(pass, pass.object)) await orphan(pass, live);
+}
+
+async function orphan(pass: Begun, live: StoredObject): Promise<void> {
+  const { client, object: resource, signal } = pass;
+  const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = live.metadata;
+  assertStillMeant(pass, `whose end ${live.kind} ${name} goes with`);
+  const others = ownerReferences.filter((owner) => owner.uid !== resource.metadata.uid);
+  const labels = { [retainedForLabel]: retainedFor(resource) };
+  const metadata = { uid, resourceVersion, labels, ownerReferences: others };
+  await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
+}
+
+/** Secrets that go with a resource although `Retain` would keep them. */
+function retainableSecrets({ cache }: Begun, resource: StoredObject): StoredObject[] {
+  return cache.controlledBy(Secret, resource).filter(({ metadata }) => metadata.labels?.[retainableLabel] === 'true');
 }
 
 /**
@@ -60,12 +74,14 @@ export async function retainChildren(pass: Begun): Promise<readonly StoredObject
   return waiting;
 }
 
-/** Whether a child that is to keep its data has read that, and the end of no volume goes with its own. */
-function hasLetGo({ cache }: Begun, child: StoredObject): boolean {
+/** Whether a child that is to keep its data has read that, and the end of no volume and no key goes with its own. */
+function hasLetGo(pass: Begun, child: StoredObject): boolean {
   const { generation, namespace = '' } = child.metadata;
   const { observedGeneration } = (child['status'] ?? {}) as { observedGeneration?: number };
   // A child that never got as far has nothing yet.
   if (observedGeneration === undefined) return true;
+  const { cache } = pass;
+  if (retainableSecrets(pass, child).length > 0) return false;
   const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
   return observedGeneration === generation && !claims.some((claim) => isOwnedBy(claim, child));
 }

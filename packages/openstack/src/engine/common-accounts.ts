@@ -69,6 +69,10 @@ export function takenProblem(
   twins: readonly Twin[],
 ): Problem | undefined {
   for (const twin of twins) {
+    if (twin.isOlder && twin.shared.includes('nodes')) {
+      const message = `${twin.kind} ${twin.name} of this namespace has agents on the nodes that this one's would run on, and each would break the other; a namespace has one ${twin.kind} beside those of control planes: delete this one, or make it in another namespace`;
+      return { reason: 'NodesTaken', message, requeueAfter: takenAgain };
+    }
     const taken = twin.isOlder ? commonAccounts(service, name, spec, twin).filter(({ agreed }) => !agreed) : [];
     if (taken.length === 0) continue;
     const whats = taken.map(({ what }) => what).join(', ');

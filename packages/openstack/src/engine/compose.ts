@@ -9,11 +9,12 @@ import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
-import { askedAtStart, fieldFor, referencesOf } from './dependencies.ts';
+import { askedAtStart, fieldFor, mentionsOf, referencesOf } from './dependencies.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
-import { fieldManager, labelsOf, movedTo, retainedFor, retainedForLabel } from './names.ts';
+import { movedProblem } from './moved.ts';
+import { labelsOf, retainableLabel, retainedFor, retainedForLabel } from './names.ts';
 import { environmentProblems } from './pod.ts';
 import { withPreconditions } from './preconditions.ts';
 import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
@@ -55,6 +56,11 @@ export function compose<R extends ServiceResource>(
     if (resolved === undefined) return [`spec.${field}: not looked up`];
     return 'missing' in resolved ? [resolved.missing] : [];
   });
+  // Of several that it may mention nothing is known: that is not as if there was none.
+  for (const field of mentionsOf(service)) {
+    const resolved = surroundings.reference(field);
+    if (resolved !== undefined && 'missing' in resolved && resolved.ambiguous === true) missing.push(resolved.missing);
+  }
   if (missing.length > 0) {
     return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
   }
@@ -214,17 +220,6 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
   return drafts;
 }
 
-/** Labels that say another cloud: nodes and agents stay as they are until these are put back. */
-function movedProblem({ resource, cloud }: Context): Problem | undefined {
-  const other = movedTo(resource);
-  if (other === undefined) return undefined;
-  const message =
-    `labels app.kubernetes.io/managed-by and app.kubernetes.io/instance of ${resource.kind} ${resource.metadata.name} say ` +
-    `that it is of cloud ${other}, and its nodes are of ${cloud} (status.cloud): nothing of nodes and agents is changed. ` +
-    `Put the labels back: ${fieldManager} and the name of the owner that it lost, or neither if it never had one`;
-  return { reason: 'CloudDiffers', message };
-}
-
 /** The Secrets that a definition names, and those that its databases, vhost and user imply. */
 function secretsOf(service: Service, context: Context): readonly GeneratedSecret[] {
   const password = { password: { type: 'password', length: 32 } } as const;
@@ -257,6 +252,7 @@ function generated(service: Service, context: Context, secret: GeneratedSecret):
         namespace: context.namespace,
         labels: {
           ...labelsOf(service.name, context.name),
+          ...(secret.retained === true ? { [retainableLabel]: 'true' } : {}),
           ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
         },
       },

@@ -1,6 +1,6 @@
 import { controllerOf, type KubeObject } from '@openstack-operator/kube';
 import { digest } from './digest.ts';
-import { isRoot } from './roots.ts';
+import { isRoot, rootOf } from './roots.ts';
 
 /** The field manager of all that compose states. */
 export const fieldManager = 'openstack-operator';
@@ -79,6 +79,9 @@ export function retainedFor(owner: KubeObject): string {
   return `${owner.kind}.${owner.metadata.name ?? ''}`;
 }
 
+/** Label of generated Secrets that `deletionPolicy: Retain` keeps, whatever the policy is now. */
+export const retainableLabel = `${prefix}/retainable`;
+
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
@@ -109,36 +112,47 @@ export function claimantOf({ kind, metadata: { namespace = 'default', name = '' 
 
 /**
  * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
- * without a control plane `<namespace>.standalone`. A child that lost its owner (`kubectl delete --cascade=orphan`) stays
- * of its cloud: its agents would leave all of their nodes otherwise. The status says which one that is, which nobody
- * but the operator writes; where it does not, the labels that its control plane gave it do. A status that names a cloud
- * of another namespace came with a copy, such as a backup that was restored under another name: it says nothing.
+ * without a control plane `<namespace>.standalone`. It stays the one that it was of first, which the status says and
+ * nobody but the operator writes: its agents would leave all of their nodes otherwise, whether it lost its owner
+ * (`kubectl delete --cascade=orphan`) or got one. Before that the control plane above it says it, or the labels that this
+ * gave it. A status that names a cloud of another namespace came with a copy, such as a backup that was restored under
+ * another name: it says nothing.
  */
 export function cloudOf(resource: KubeObject): string {
-  const { cloud } = (resource['status'] ?? {}) as { cloud?: string };
-  const { namespace = 'default' } = resource.metadata;
-  const own = cloud?.startsWith(`${namespace}.`.slice(0, keptLength)) === true ? cloud : undefined;
-  return ownersCloud(resource) ?? own ?? labelledCloud(resource);
+  if (isRoot(resource)) return cloudNamed(resource, resource.metadata.name);
+  return recordedCloud(resource) ?? statedCloud(resource);
 }
 
 /**
- * The cloud that labels move a resource without an owner to, while its nodes and agents are of another one: anybody who
- * may edit it can set them. Undefined when they do not.
+ * The cloud that owner or labels move a resource to, while its nodes and agents are of another one: anybody who may
+ * edit it can set them. Undefined when they do not.
  */
 export function movedTo(resource: KubeObject): string | undefined {
-  const labelled = labelledCloud(resource);
-  return ownersCloud(resource) === undefined && labelled !== cloudOf(resource) ? labelled : undefined;
+  const stated = isRoot(resource) ? cloudOf(resource) : statedCloud(resource);
+  const controller = controllerOf(resource);
+  // Earlier versions named the cloud after the controller of a resource, whatever that was.
+  const formerly = controller === undefined ? stated : cloudNamed(resource, controller.name);
+  return [stated, formerly].includes(cloudOf(resource)) ? undefined : stated;
 }
 
-function ownersCloud(resource: KubeObject): string | undefined {
-  const { namespace = 'default', name } = resource.metadata;
-  const owner = isRoot(resource) ? name : controllerOf(resource)?.name;
-  return owner === undefined ? undefined : labelValue(`${namespace}.${owner}`);
+function recordedCloud({ metadata: { namespace = 'default' }, status }: KubeObject & { status?: unknown }) {
+  const { cloud } = (status ?? {}) as { cloud?: string };
+  return cloud?.startsWith(`${namespace}.`.slice(0, keptLength)) === true ? cloud : undefined;
 }
 
-function labelledCloud({ metadata: { namespace = 'default', labels = {} } }: KubeObject): string {
+function statedCloud(resource: KubeObject): string {
+  const root = rootOf(resource);
+  return root === undefined ? labelledCloud(resource) : cloudNamed(resource, root.name);
+}
+
+function cloudNamed({ metadata: { namespace = 'default' } }: KubeObject, name = 'standalone'): string {
+  return labelValue(`${namespace}.${name}`);
+}
+
+function labelledCloud(resource: KubeObject): string {
+  const { labels = {} } = resource.metadata;
   const orphaned = labels['app.kubernetes.io/managed-by'] === fieldManager;
-  return labelValue(`${namespace}.${(orphaned ? labels['app.kubernetes.io/instance'] : undefined) ?? 'standalone'}`);
+  return cloudNamed(resource, orphaned ? labels['app.kubernetes.io/instance'] : undefined);
 }
 
 /** Characters of a text too long for a label that stand before its digest. */

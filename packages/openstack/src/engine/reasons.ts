@@ -48,6 +48,7 @@ export const reasons = {
   KeyMaterialMissing: 'stuck',
   ListenerMissing: 'stuck',
   NodesHidden: 'stuck',
+  NodesTaken: 'stuck',
   Paused: 'stuck',
   ReferenceMissing: 'stuck',
   ReleaseUnknown: 'stuck',

@@ -6,7 +6,10 @@ import type { Capability } from './service.ts';
 export type ReferenceField = `${string}Ref`;
 
 /** What the operator found for a reference: the resource, or why there is none. */
-export type Resolved = { readonly found: StoredObject } | { readonly missing: string };
+export type Resolved =
+  | { readonly found: StoredObject }
+  /** `ambiguous`: there are several that it may be about. */
+  | { readonly missing: string; readonly ambiguous?: boolean };
 
 /** A node that the resource has claimed, as far as compose may know it. */
 export interface NodeFacts {
@@ -27,8 +30,8 @@ export interface Twin {
   readonly kind: string;
   readonly name: string;
   readonly spec: ServiceSpec;
-  /** What both have on the same server. */
-  readonly shared: readonly Capability[];
+  /** What both have on the same server; and whether their agents run on the same nodes. */
+  readonly shared: readonly (Capability | 'nodes')[];
   /** Whether it was made before. */
   readonly isOlder: boolean;
 }
