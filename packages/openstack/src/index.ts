@@ -14,13 +14,14 @@ export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
 export { children } from './control-plane/children.ts';
-export { claimingService, composeControlPlane, isEnabled, phaseOf } from './control-plane/compose.ts';
+export { composeControlPlane } from './control-plane/compose.ts';
 export {
   notOffered,
   OpenStackControlPlane,
   type OpenStackControlPlaneSpec,
   type OpenStackControlPlaneStatus,
 } from './control-plane/kind.ts';
+export { type Root, rootNamed, roots } from './control-plane/root.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
 export { commonAccounts } from './engine/common-accounts.ts';
 export { type Composition, compose } from './engine/compose.ts';

@@ -9,7 +9,7 @@ import {
   fieldManager,
   type NodeClaim,
   nodeGroupLabel,
-  OpenStackControlPlane,
+  roots,
   services,
   type Toleration,
 } from '@openstack-operator/openstack';
@@ -41,9 +41,9 @@ export async function patchNode(
 /** Index of the resources that claim nodes by the names of those in their status. */
 export const recordedNodes = 'recorded-nodes';
 
-/** Kinds that claim nodes: the control plane, and services that do it where there is none. */
+/** Kinds that claim nodes: the roots of clouds, and services that do it where there is none. */
 export const claimants: readonly Kind[] = [
-  OpenStackControlPlane,
+  ...roots.map(({ kind }) => kind),
   ...services.filter(({ claims }) => claims !== undefined).map(({ kind }) => kind),
 ];
 

@@ -29,9 +29,7 @@ import {
 } from '@openstack-operator/kube';
 import {
   annotations,
-  claimingService,
   compose,
-  composeControlPlane,
   conditionOf,
   deregistration,
   fieldManager,
@@ -40,11 +38,11 @@ import {
   kinds,
   leavesRecords,
   mentionsOf,
-  OpenStackControlPlane,
   type Progress,
-  phaseOf,
+  type Root,
   referencesOf,
   retainedForLabel,
+  roots,
   type Service,
   services,
   troubleOf,
@@ -100,10 +98,13 @@ const ownedKinds: readonly Kind[] = [
   PersistentVolumeClaim,
 ];
 
-/** One controller for each kind: the services, and the control plane above them. */
+/** One controller for each kind: the services, and the roots of clouds above them. */
 export function operatorControllers(options: ControllerFacts): Controller[] {
   const facts = { ...options, refusals: new Refusals(), contention: new Contention(), dryRuns: new DryRuns() };
-  return [controlPlaneController(facts), ...services.map((service) => serviceController(service, facts))];
+  return [
+    ...roots.map((root) => rootController(root, facts)),
+    ...services.map((service) => serviceController(service, facts)),
+  ];
 }
 
 function serviceController(service: Service, facts: ControllerFacts & OperatorMemory): Controller {
@@ -121,7 +122,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
     indexes: indexesOf(fields),
     owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
     watches: seen(facts, [
-      { kind: OpenStackControlPlane, when: turned, map: ownedBy(kind) },
+      ...roots.map((root) => ({ kind: root.kind, when: turned, map: ownedBy(kind) })),
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
       secretsOfReferences(kind, referred, ours),
       ...serviceWatches(service, ours),
@@ -183,31 +184,30 @@ function withEvents(
   };
 }
 
-function controlPlaneController(facts: ControllerFacts & OperatorMemory): Controller {
-  const compositions = new Compositions(composeControlPlane);
+function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Controller {
+  const { kind, runs } = root;
+  const compositions = new Compositions(root.compose);
   const events = new PodEventReader();
-  return controller(OpenStackControlPlane as Kind, {
+  const below = kinds.filter((one) => root.children.some((child) => child.kind === one.kind));
+  return controller(kind as Kind, {
     gone: (key) => {
       compositions.forget(key);
-      facts.refusals.forget(OpenStackControlPlane.kind, key);
-      facts.dryRuns.forget(OpenStackControlPlane.kind, key);
+      facts.refusals.forget(kind.kind, key);
+      facts.dryRuns.forget(kind.kind, key);
       events.forget(key);
     },
-    owns: [
-      ...kinds.filter((kind) => kind !== OpenStackControlPlane).map((kind) => ({ kind, delay: delayOfProgress })),
-      { kind: DaemonSet, selection: ours },
-    ],
+    owns: [...below.map((one) => ({ kind: one, delay: delayOfProgress })), { kind: DaemonSet, selection: ours }],
     indexes: indexesOf([]),
     watches: seen(facts, [
-      { kind: Pod, selection: ours, map: instanceOf(claimingService), transform: slim },
-      nodeWatch(OpenStackControlPlane as Kind, (key) => compositions.last(key)),
+      { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim },
+      nodeWatch(kind as Kind, (key) => compositions.last(key)),
     ]),
-    reconcile: withEvents(events, claimingService, (context) => {
+    reconcile: withEvents(events, runs, (context) => {
       return reconcile(
         { ...context, ...facts },
         {
           compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, undefined)),
-          phase: phaseOf,
+          phase: root.phase,
           observed: controlPlaneStatus,
           claimsNodes: true,
         },

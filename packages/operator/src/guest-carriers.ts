@@ -1,12 +1,15 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
-import { OpenStackControlPlane, services } from '@openstack-operator/openstack';
+import { roots, services } from '@openstack-operator/openstack';
 
 /** Finalizer of what carries guests: it stays until no server is left, or somebody says that they do not matter. */
 export const serversFinalizer = 'openstack.k8s.io/protect-servers';
 
 /** Kinds whose end takes network or management from guests: they have agents on nodes. */
 const carriers: ReadonlySet<string> = new Set(
-  [OpenStackControlPlane, ...services.flatMap(({ kind, groups }) => (groups === undefined ? [] : [kind]))].map(idOf),
+  [
+    ...roots.map(({ kind }) => kind),
+    ...services.flatMap(({ kind, groups }) => (groups === undefined ? [] : [kind])),
+  ].map(idOf),
 );
 
 /** Whether the end of a resource takes something from guests that run. */

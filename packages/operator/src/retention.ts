@@ -1,14 +1,13 @@
 import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
   type Composition,
-  children,
   fieldManager,
   kindOf,
   kinds,
-  OpenStackControlPlane,
   retainableLabel,
   retainedFor,
   retainedForLabel,
+  rootNamed,
 } from '@openstack-operator/openstack';
 import type { Begun, Pass } from './pass.ts';
 import { assertStillMeant } from './still-meant.ts';
@@ -54,10 +53,11 @@ function retainableSecrets({ cache }: Begun, resource: StoredObject): StoredObje
  */
 export async function retainChildren(pass: Begun): Promise<readonly StoredObject[]> {
   const { cache, client, object: resource, signal } = pass;
-  if (resource.kind !== OpenStackControlPlane.kind) return [];
+  const root = rootNamed(resource);
+  if (root === undefined) return [];
   const spec = (resource['spec'] ?? {}) as Policy & Readonly<Record<string, Policy | undefined>>;
   const waiting: StoredObject[] = [];
-  for (const { kind: name, field } of children) {
+  for (const { kind: name, field } of root.children) {
     const kind = kinds.find((one) => one.kind === name);
     if (kind === undefined || (spec[field]?.deletionPolicy ?? spec.deletionPolicy) === 'Delete') continue;
     for (const child of cache.controlledBy(kind, resource)) {

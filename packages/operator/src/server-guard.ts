@@ -14,14 +14,14 @@ import {
   annotations,
   conditionOf,
   fieldManager,
-  isEnabled,
   lastWordsOf,
   MariaDB,
   Neutron,
   Nova,
-  OpenStackControlPlane,
   OVNNetwork,
   type Progress,
+  rootNamed,
+  rootOf,
   serverCount,
   serverCountJob,
   services,
@@ -54,8 +54,9 @@ const untilRecount = 65_000;
  */
 export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | undefined> {
   const { namespace = '' } = object.metadata;
-  const owner = controllerOf(object);
-  const above = owner && pass.cache.get(OpenStackControlPlane, { namespace, name: owner.name });
+  const owner = rootOf(object);
+  const root = owner && rootNamed(owner);
+  const above = root && pass.cache.get(root.kind, { namespace, name: owner.name });
   if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithServers] === 'true'))
     return undefined;
   const wayOut = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
@@ -78,7 +79,8 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
       : `how many servers ${title} has is not known: ${found.why}. It is asked again every minute; let it answer, or ${hint}`;
     return { reason: known ? 'ServersExist' : 'ServersUnknown', message, requeueAfter: untilRecount };
   }
-  const volume = takesData && isEnabled(spec, 'nova') ? unaskedVolume(pass, object) : undefined;
+  const volume =
+    takesData && rootNamed(object)?.isEnabled(spec, 'nova') === true ? unaskedVolume(pass, object) : undefined;
   if (volume === undefined) return undefined;
   const message = `PersistentVolumeClaim ${volume.metadata.name} is of an earlier cloud, and no Nova is there yet to tell how many servers are in its database: wait for Nova, set deletionPolicy to Retain, or ${wayOut}`;
   return { reason: 'ServersUnknown', message, requeueAfter: untilRecount };
@@ -98,7 +100,7 @@ function hasFormerData(pass: Begun, nova: StoredObject): boolean {
  * asked for its servers.
  */
 function unaskedVolume(pass: Begun, object: StoredObject): StoredObject | undefined {
-  if (object.kind !== OpenStackControlPlane.kind || pass.cache.controlledBy(Nova, object).length > 0) return undefined;
+  if (pass.cache.controlledBy(Nova, object).length > 0) return undefined;
   const [found] = pass.cache.controlledBy(MariaDB, object).flatMap((one) => takenOverVolume(pass, one) ?? []);
   return found;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { apiVersionOf, controllerOf, type OwnerReference, type StoredObject } from '@openstack-operator/kube';
-import { children, isEnabled, kindOf, OpenStackControlPlane } from '@openstack-operator/openstack';
+import type { StoredObject } from '@openstack-operator/kube';
+import { kindOf, rootNamed, rootOf as rootReferenceOf } from '@openstack-operator/openstack';
 import { serversFinalizer } from './guest-carriers.ts';
 import { chargeOf } from './managing-operator.ts';
 import type { Begun } from './pass.ts';
@@ -50,21 +50,20 @@ export function assertStillMeant(pass: Begun, act: string): void {
   if (!isStillMeant(pass)) throw new SupersededError(pass, act);
 }
 
-/** The reference to the control plane that made this resource, if one did. */
-function controlPlaneOf(resource: StoredObject): OwnerReference | undefined {
-  const owner = controllerOf(resource);
-  return owner?.kind === OpenStackControlPlane.kind && owner.apiVersion === apiVersionOf(OpenStackControlPlane)
-    ? owner
-    : undefined;
+/** The root of the cloud that made this resource, such as a control plane: its reference, and what is known of its kind. */
+function madeBy({ object, cache }: Begun) {
+  const owner = rootReferenceOf(object);
+  const root = owner && rootNamed(owner);
+  return owner === undefined || root === undefined || !cache.has(root.kind) ? undefined : { owner, root };
 }
 
-/** The control plane that made this resource, while it is there. */
-function ownerOf({ object, cache }: Begun): StoredObject | undefined {
-  const owner = controlPlaneOf(object);
-  if (owner === undefined || !cache.has(OpenStackControlPlane)) return undefined;
-  const { namespace = '' } = object.metadata;
-  const above = cache.get(OpenStackControlPlane, { namespace, name: owner.name });
-  return above?.metadata.uid === owner.uid ? above : undefined;
+/** The root that made this resource, while it is there. */
+function ownerOf(begun: Begun): StoredObject | undefined {
+  const made = madeBy(begun);
+  if (made === undefined) return undefined;
+  const { namespace = '' } = begun.object.metadata;
+  const above = begun.cache.get(made.root.kind, { namespace, name: made.owner.name });
+  return above?.metadata.uid === made.owner.uid ? above : undefined;
 }
 
 /** The resource whose annotations say who manages it: the control plane above it, or itself. */
@@ -74,7 +73,7 @@ export function rootOf(begun: Begun): StoredObject {
 
 /** Whether the control plane above is being deleted, whatever it waits for, or gone. */
 export function isOwnerDeleted(pass: Begun): boolean {
-  if (controlPlaneOf(pass.object) === undefined || !pass.cache.has(OpenStackControlPlane)) return false;
+  if (madeBy(pass) === undefined) return false;
   const above = ownerOf(pass);
   return above === undefined || above.metadata.deletionTimestamp !== undefined;
 }
@@ -82,12 +81,14 @@ export function isOwnerDeleted(pass: Begun): boolean {
 /** Whether the control plane above stays, and is not to be without this resource: it makes it anew. */
 export function isWantedByOwner(pass: Begun): boolean {
   const above = ownerOf(pass);
-  const field = children.find(({ kind }) => kind === pass.object.kind)?.field;
+  const root = madeBy(pass)?.root;
+  const field = root?.children.find(({ kind }) => kind === pass.object.kind)?.field;
   return (
     !isOwnerDeleted(pass) &&
     above !== undefined &&
+    root !== undefined &&
     field !== undefined &&
-    isEnabled((above['spec'] ?? {}) as Record<string, unknown>, field)
+    root.isEnabled((above['spec'] ?? {}) as Record<string, unknown>, field)
   );
 }
 

@@ -1,0 +1,45 @@
+import type { Api } from '../api/define-api.ts';
+import type { Composition } from '../engine/compose.ts';
+import { isRoot } from '../engine/roots.ts';
+import type { Progress } from '../engine/step.ts';
+import type { ServiceResource, Surroundings } from '../engine/surroundings.ts';
+import { type Child, children } from './children.ts';
+import { claimingService, composeControlPlane, isEnabled, phaseOf } from './compose.ts';
+import { OpenStackControlPlane } from './kind.ts';
+
+/** A kind whose resource is a whole cloud: it names it, claims its nodes, and passes on to its children what it is told. */
+export interface Root {
+  readonly kind: Api;
+  /** What it comes from, one step for each child. */
+  readonly compose: (resource: ServiceResource, surroundings: Surroundings) => Composition;
+  readonly phase: (progress: readonly Progress[], resource: ServiceResource) => string;
+  readonly children: readonly Child[];
+  /** Whether a spec wants the child of a field. */
+  readonly isEnabled: (spec: Readonly<Record<string, unknown>>, field: string) => boolean;
+  /** Label `app.kubernetes.io/name` of what it runs itself. */
+  readonly runs: string;
+}
+
+/** All of them. What a root is to its children, an owner reference says (engine/roots.ts). */
+export const roots: readonly Root[] = [
+  {
+    kind: OpenStackControlPlane,
+    compose: composeControlPlane,
+    phase: phaseOf,
+    children,
+    isEnabled,
+    runs: claimingService,
+  },
+];
+
+/** The root that an object, or what an owner reference is about, is one of; undefined when it is none, or of another version. */
+export function rootNamed({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): Root | undefined {
+  if (!isRoot({ apiVersion, kind })) return undefined;
+  return roots.find((root) => root.kind.kind === kind && apiVersion === `${root.kind.group}/${root.kind.version}`);
+}
