@@ -1,5 +1,13 @@
 import { ApiError, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { annotations, type Composition, digest, fieldManager, kindOf, type Step } from '@openstack-operator/openstack';
+import {
+  annotations,
+  type Composition,
+  digest,
+  fieldManager,
+  kindOf,
+  type Problem,
+  type Step,
+} from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
 /** One field that the API server refuses. */
@@ -55,18 +63,37 @@ export class DryRuns {
     return isNew;
   }
 
-  /** The steps, with a problem where the API server refuses the child. */
+  /**
+   * The steps, with a problem where the API server refuses the child. Then no other child is changed either, as if the
+   * whole had been refused: what one is told may follow from another one's fields.
+   */
   judged(pass: Pass, steps: readonly Step[]): readonly Step[] {
     const answers = this.#answers.get(parentOf(pass));
     if (answers === undefined) return steps;
-    return steps.map((step) => {
-      const mistakes = childrenIn(step).flatMap(({ object, specFrom }) => {
+    const asked = steps.map((step) => {
+      const open = childrenIn(step).flatMap(({ object, specFrom }) => {
         const answer = answers.get(idOf(object));
-        if (answer?.stated !== digest(object)) return [];
-        return answer.mistakes.map(({ path, words }) => `${specFrom}${path}: ${words}`);
+        return answer?.stated === digest(object) ? [{ answer, specFrom }] : [];
       });
-      if (step.problem !== undefined || mistakes.length === 0) return step;
-      return { ...step, problem: { reason: 'SpecRefused', message: mistakes.join('; '), requeueAfter: askAgain } };
+      const mistakes = open.flatMap(({ answer, specFrom }) =>
+        answer.mistakes.map(({ path, words }) => `${specFrom}${path}: ${words}`),
+      );
+      return { step, isOpen: open.length > 0, mistakes };
+    });
+    const [refused] = asked.filter(({ mistakes }) => mistakes.length > 0);
+    if (refused === undefined) return steps;
+    return asked.map(({ step, isOpen, mistakes }) => {
+      if (step.problem !== undefined || !isOpen) return step;
+      const requeueAfter = askAgain;
+      const problem: Problem =
+        mistakes.length > 0
+          ? { reason: 'SpecRefused', message: mistakes.join('; '), requeueAfter }
+          : {
+              reason: 'Waiting',
+              message: `nothing is changed before what ${refused.step.condition} tells is mended`,
+              requeueAfter,
+            };
+      return { ...step, problem };
     });
   }
 

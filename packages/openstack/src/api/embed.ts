@@ -42,7 +42,12 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
       description: `${what} The fields are those of kind ${api.kind}: kubectl explain ${spec}`,
       properties: {
         enabled: enabled.schema,
-        ...Object.fromEntries(kept.map(([name, child]) => [name, loosened(child, [spec, name], below(paths, name))])),
+        ...Object.fromEntries(
+          kept.map(([name, child]) => [
+            name,
+            isShared(name) ? opened(child, `${spec}.${name}`, below(paths, name)) : loosened(child, name),
+          ]),
+        ),
       },
       ...(required === undefined ? {} : { required }),
     },
@@ -79,29 +84,34 @@ function isShared(name: string): boolean {
 }
 
 /**
- * A field without defaults; an open one where its shape is a shared one. `path`: where the child's CRD has it, `fixed`:
- * what below it may not change, which stays declared for the rules that say so.
+ * A field without defaults. What is within the lists of a service, such as its node groups, is checked here: nodes are
+ * claimed by it. Where a shape there is a shared one, the child's CRD documents it.
  */
-function loosened(
-  whole: OpenApiSchema,
-  path: readonly string[],
-  fixed: readonly (readonly string[])[] = [],
-): OpenApiSchema {
-  if (isShared(path.at(-1) ?? '')) return opened(whole, path.join('.'), fixed);
+function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
+  if (name === 'affinity') return opened(whole, '', []);
   const loose = without(whole, 'default');
-  if (sharedTexts.includes(path.at(-1) ?? '')) {
+  if (sharedTexts.includes(name)) {
     const { pattern: _pattern, 'x-kubernetes-validations': _rules, description = '', ...text } = loose;
     return { ...text, description: firstSentence(description) };
   }
-  return mapped(loose, (child, name) => loosened(child, name === '' ? path : [...path, name]));
+  return mapped(loose, isShared(name) ? (child) => undocumented(child) : loosened);
 }
 
+function undocumented(schema: OpenApiSchema): OpenApiSchema {
+  return mapped(without(without(schema, 'description'), 'default'), undocumented);
+}
+
+/**
+ * A shape that is only named. `path`: where the child's CRD has it, `fixed`: what below it may not change, which stays
+ * declared for the rules that say so.
+ */
 function opened(
   { type, description = '', items, maxItems, properties = {}, ...rest }: OpenApiSchema,
   path: string,
   fixed: readonly (readonly string[])[],
 ): OpenApiSchema {
-  const about = description === '' ? {} : { description: `${firstSentence(description)} kubectl explain ${path}` };
+  const where = path === '' ? '' : ` kubectl explain ${path}`;
+  const about = description === '' ? {} : { description: `${firstSentence(description)}${where}` };
   if (type === 'array') {
     const { 'x-kubernetes-list-map-keys': keys = [], 'x-kubernetes-list-type': list = 'atomic' } = rest;
     return {

@@ -44,7 +44,7 @@ test('shapes that services share are named, and told where they are explained; w
   const groups = properties['nodeGroups'];
   expect(groups).toMatchObject({ type: 'array', 'x-kubernetes-list-map-keys': ['name'] });
   expect(groups?.items?.properties?.['virtType']?.enum).toEqual(['kvm', 'qemu']);
-  expect(groups?.items?.properties?.['config']).toMatchObject({ 'x-kubernetes-preserve-unknown-fields': true });
+  expect(groups?.items?.properties?.['nodeSelector']?.additionalProperties?.maxLength).toBe(63);
 });
 
 test('what must not change stays declared below a shape that is only named', () => {

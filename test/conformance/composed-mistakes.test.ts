@@ -1,0 +1,37 @@
+import { type Api, children, composeControlPlane, crd, kinds, surroundingsOf } from '@openstack-operator/openstack';
+import { pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox';
+import { expect, test } from 'vitest';
+import { resourceOf, wrongResources } from './wrong-resources.ts';
+
+const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+const type = resourceTypeFromCrd(crd(controlPlane), controlPlane.version);
+
+/** The specs of a control plane with one mistake in a service, as they are stored: those that its definition admits. */
+function* admitted(service: string, api: Api) {
+  for (const { field, way, content } of wrongResources(api)) {
+    if (typeof content.spec !== 'object' || content.spec === null || Array.isArray(content.spec)) continue;
+    const wrong = { field, way, content: { spec: { [service]: content.spec } } };
+    const object = structuredClone(resourceOf(controlPlane, wrong, 'openstack'));
+    pruneUnknown(type.schema, object);
+    type.prepareForCreate(object);
+    if (type.validateCreate(object).length === 0) yield { field, way, object };
+  }
+}
+
+test.each(children.map(({ field, kind }) => [field, kinds.find((one) => one.kind === kind) as Api] as const))(
+  'a control plane is composed whatever its definition lets through in spec.%s: the dry run tells what is wrong',
+  (service, api) => {
+    let tried = 0;
+    const failures = [...admitted(service, api)].flatMap(({ field, way, object }) => {
+      tried++;
+      try {
+        composeControlPlane(object as never, surroundingsOf());
+        return [];
+      } catch (error) {
+        return [{ field, way, error }];
+      }
+    });
+    expect(tried).toBeGreaterThan(100);
+    expect(failures).toEqual([]);
+  },
+);
