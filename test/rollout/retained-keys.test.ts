@@ -1,3 +1,4 @@
+import { Secret } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
@@ -52,4 +53,25 @@ test('a Keystone that is paused is not switched off before it has let go of what
   await cloud.change(Keystone, 'my-cloud-keystone', paused(null));
   await cloud.until(() => cloud.get('Keystone', 'my-cloud-keystone') === undefined, 30);
   expect(keysOf(cloud)?.metadata.uid).toBe(uid);
+});
+
+test('a label that says of a Secret that it is retainable is taken off, and begins no endless exchange', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  await cloud.clock.advance(60_000);
+  const ofKeystone = cloud.list('Secret').filter(({ metadata }) => metadata.ownerReferences?.[0]?.kind === 'Keystone');
+  const names = ofKeystone.map(({ metadata }) => metadata.name);
+  expect(names.length).toBeGreaterThan(3);
+  for (const name of names) {
+    const versions = new Set<string>();
+    cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object: { metadata } }) => {
+      if (metadata.name === name) versions.add(metadata.resourceVersion ?? '');
+      // Virtual time would stand still for ever.
+      if (versions.size > 1000) throw new Error('endless');
+    });
+    const labels = { 'openstack.k8s.io/retainable': 'true' };
+    await cloud.change(Secret, name, { metadata: { labels } });
+    await cloud.clock.advance(60_000);
+    expect(versions.size).toBeLessThan(10);
+    expect(cloud.get('Secret', name)?.metadata.ownerReferences).toHaveLength(1);
+  }
 });

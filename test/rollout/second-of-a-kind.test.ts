@@ -1,6 +1,7 @@
-import { Neutron, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
+import { children, Neutron, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, createCloud, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, readyCloud } from './cloud.ts';
+import { asUser, userImage } from './servers.ts';
 
 const resource = (kind: string, name: string, spec: object) => ({
   apiVersion: 'openstack.k8s.io/v1alpha1',
@@ -37,13 +38,38 @@ test('a second network of a namespace leaves the nodes to the first', async () =
   await cloud.clock.advance(300_000);
   const told = cloud.condition(OVNNetwork, 'second');
   expect(told).toMatchObject({ status: 'False', reason: 'NodesTaken' });
-  expect(told?.message).toContain('OVNNetwork first of this namespace has agents on the nodes');
+  expect(told?.message).toContain('OVNNetwork first of this namespace claims the nodes');
   expect(agents(cloud)).toEqual(before);
   expect(await remote()).toBe(chassisOfFirst);
   expect(cloud.isReady('OVNNetwork', 'first')).toBe(true);
 
   await cloud.remove(OVNNetwork, 'first');
   await cloud.until(() => cloud.isReady('OVNNetwork', 'second'), 30);
+});
+
+test('a second network gets no nodes while the deletion of the first waits for servers', async () => {
+  const cloud = await createCloud({ images: [userImage] });
+  await cloud.startOperator();
+  const spec = controlPlane()['spec'] as Record<string, object>;
+  const references: Record<string, object> = {
+    neutron: { ovnRef: { name: 'my-cloud-ovn' }, novaRef: { name: 'my-cloud-nova' } },
+    nova: { neutronRef: { name: 'my-cloud-neutron' } },
+  };
+  for (const { kind, field, suffix } of children) {
+    const own = { ...spec[field], ...references[field], enabled: undefined };
+    await cloud.settle(cloud.rehearsal.create(resource(kind, `my-cloud-${suffix}`, own)));
+  }
+  await cloud.until(() => cloud.isReady('Nova', 'my-cloud-nova') && cloud.isReady('Neutron', 'my-cloud-neutron'));
+  await asUser(cloud, 'boot');
+  await cloud.settle(cloud.rehearsal.create(resource('OVNNetwork', 'second', {})));
+  await cloud.until(() => cloud.condition(OVNNetwork, 'second')?.reason === 'NodesTaken');
+  const before = agents(cloud);
+
+  await cloud.remove(OVNNetwork, 'my-cloud-ovn');
+  await cloud.clock.advance(180_000);
+  expect(cloud.condition(OVNNetwork, 'my-cloud-ovn', 'ServersGone')?.reason).toBe('ServersExist');
+  expect(cloud.condition(OVNNetwork, 'second')?.reason).toBe('NodesTaken');
+  expect(agents(cloud)).toEqual(before);
 });
 
 test('a second Nova of a namespace neither gets the nodes of the first nor takes agents from them', async () => {

@@ -127,24 +127,43 @@ async function refused({ client, signal }: Pass, object: KubeObject): Promise<re
   } catch (error) {
     if (signal.aborted) throw error;
     // Whatever else it says, such as that it is busy, is told by the write itself.
-    return error instanceof ApiError ? mistakesIn(error).slice(0, mostMistakes) : [];
+    return error instanceof ApiError ? mistakesIn(error) : [];
   }
 }
 
+/** Characters that are kept of a path, and of what is said about it: keys may be as long as an object. */
+const longest = { path: 256, words: 512 } as const;
+
 /**
  * The fields that an answer is about: causes of a validation; or the words of the apply itself about fields that the
- * schema does not have, or has otherwise (500 "failed to create typed patch object", structured-merge-diff).
+ * schema does not have, or has otherwise (500 "failed to create typed patch object", structured-merge-diff), one a line.
  */
 function mistakesIn({ code, status: { details, message = '' } }: ApiError): Mistake[] {
-  if (code === 422) {
-    return (details?.causes ?? []).flatMap(({ field = '', message: words = '' }) => {
-      if (!field.startsWith('spec')) return [];
-      return [{ path: field.slice('spec'.length), words: words.replace(`${field} in body `, '') }];
-    });
-  }
+  const told: readonly (readonly [path: string, words: string])[] =
+    code === 422
+      ? (details?.causes ?? []).map(({ field = '', message: words = '' }) => [
+          field,
+          words.replace(`${field} in body `, ''),
+        ])
+      : linesOf(message).map((line) => {
+          const end = line.indexOf(': ');
+          return [line.slice(1, end), line.slice(end + 2)];
+        });
+  return told
+    .filter(([path]) => path.startsWith('spec'))
+    .slice(0, mostMistakes)
+    .map(([path, words]) => ({
+      path: path.slice('spec'.length, longest.path),
+      words: words === 'field not declared in schema' ? 'unknown field' : words.slice(0, longest.words),
+    }));
+}
+
+/** The errors of an apply. No pattern is searched for: keys, which are the user's, may look like it a thousand times. */
+function linesOf(message: string): string[] {
   if (!message.startsWith('failed to create typed patch object')) return [];
-  return [...message.matchAll(/(?<=[\s:])\.spec(\S*): (.*)/gu)].map(([, path = '', words = '']) => ({
-    path,
-    words: words === 'field not declared in schema' ? 'unknown field' : words,
-  }));
+  const about = message.indexOf('): ');
+  return message
+    .slice(about + '): '.length)
+    .split('\n')
+    .map((line) => line.trim());
 }

@@ -20,10 +20,12 @@ import {
   kindReferredBy,
   type Lacking,
   mentionsOf,
+  prefix,
   type ReferenceField,
   type ReleaseStatus,
   type Resolved,
   referencesOf,
+  rootOf,
   type Service,
   type ServiceSpec,
   type Surroundings,
@@ -77,8 +79,8 @@ const accounts = ['database', 'broker', 'identity'] as const satisfies readonly 
 const mostTwins = 2;
 
 /**
- * Other resources of the same kind in the namespace that have an account of this one's on the same server, or whose agents
- * run on its nodes, and are not being deleted. Of thousands, few: each of them is told of the others.
+ * Other resources of the same kind in the namespace that have an account of this one's on the same server and are not
+ * being deleted, or whose agents run on its nodes. Of thousands, few: each of them is told of the others.
  */
 function twinsOf(pass: Begun, service: Gathered): Twin[] {
   const { cache, object: resource } = pass;
@@ -90,20 +92,28 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
   const onNodes = service.groups !== undefined;
   if (fields.length === 0 && !onNodes) return [];
   const cloud = cloudOf(resource);
-  const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp} ${metadata.uid}`;
+  // Who has nodes already goes before who was made first.
+  const age = ({ metadata, status }: StoredObject & { status?: unknown }) => {
+    const { nodes = [] } = (status ?? {}) as { nodes?: readonly unknown[] };
+    return `${nodes.length > 0 ? 0 : 1} ${metadata.creationTimestamp} ${metadata.uid}`;
+  };
   const born = age(resource);
   const servers = fields.map(([capability, field]) => [capability, serverBy(pass, field)] as const);
   const mine = new Map(servers.map(([capability, serverOf]) => [capability, serverOf(resource)]));
   const told = new Map<string, number>();
   return cache
     .list(kindOf(resource), { namespace })
-    .filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined)
+    .filter(({ metadata }) => metadata.uid !== uid)
     .map((other) => ({
       other,
       age: age(other),
       shared: [
-        ...servers.flatMap(([capability, serverOf]) => (serverOf(other) === mine.get(capability) ? [capability] : [])),
-        ...(onNodes && cloudOf(other) === cloud ? ['nodes' as const] : []),
+        ...servers.flatMap(([capability, serverOf]) =>
+          other.metadata.deletionTimestamp === undefined && serverOf(other) === mine.get(capability)
+            ? [capability]
+            : [],
+        ),
+        ...(onNodes && hasNodes(other) && cloudOf(other) === cloud ? ['nodes' as const] : []),
       ],
     }))
     .filter(({ shared }) => shared.length > 0)
@@ -124,6 +134,11 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
       for (const one of untold) told.set(one, (told.get(one) ?? 0) + 1);
       return untold.length === 0 ? [] : [twin];
     });
+}
+
+/** Whether a resource that is there still has its nodes: one that is deleted has them until we let it go. */
+function hasNodes({ metadata: { deletionTimestamp, finalizers = [] } }: StoredObject): boolean {
+  return deletionTimestamp === undefined || finalizers.some((name) => name.startsWith(`${prefix}/`));
 }
 
 /**
@@ -174,7 +189,7 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
       ? { missing: `spec.${field}.name: ${kind.kind} ${name} does not exist in namespace ${namespace}` }
       : { found };
   }
-  const candidates = pass.cache.list(kind, { namespace });
+  const candidates = pass.cache.list(kind, { namespace }).filter((one) => areOfOneCloud(resource, one));
   const [only] = candidates;
   if (only !== undefined && candidates.length === 1) return { found: only };
   const some = candidates.slice(0, mostNamed).map((candidate) => candidate.metadata.name);
@@ -185,6 +200,12 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
     };
   const missing = `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`;
   return { missing, ambiguous: true };
+}
+
+/** Whether two resources are not below two different control planes. */
+function areOfOneCloud(one: StoredObject, other: StoredObject): boolean {
+  const [mine, its] = [rootOf(one)?.uid, rootOf(other)?.uid];
+  return mine === undefined || its === undefined || mine === its;
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */

@@ -1,5 +1,6 @@
 import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
+  annotations,
   type Composition,
   fieldManager,
   kindOf,
@@ -41,9 +42,14 @@ async function orphan(pass: Begun, live: StoredObject): Promise<void> {
   await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
 }
 
-/** Secrets that go with a resource although `Retain` would keep them. */
+/** Generated Secrets that go with a resource although `Retain` would keep them. What is applied says itself what it is. */
 function retainableSecrets({ cache }: Begun, resource: StoredObject): StoredObject[] {
-  return cache.controlledBy(Secret, resource).filter(({ metadata }) => metadata.labels?.[retainableLabel] === 'true');
+  return cache
+    .controlledBy(Secret, resource)
+    .filter(
+      ({ metadata }) =>
+        metadata.labels?.[retainableLabel] === 'true' && metadata.annotations?.[annotations.applied] === undefined,
+    );
 }
 
 /**

@@ -70,7 +70,7 @@ export function takenProblem(
 ): Problem | undefined {
   for (const twin of twins) {
     if (twin.isOlder && twin.shared.includes('nodes')) {
-      const message = `${twin.kind} ${twin.name} of this namespace has agents on the nodes that this one's would run on, and each would break the other; a namespace has one ${twin.kind} beside those of control planes: delete this one, or make it in another namespace`;
+      const message = `${twin.kind} ${twin.name} of this namespace claims the nodes that this one's agents would run on, and each would break the other; a namespace has one ${twin.kind} beside those of control planes: delete this one, or make it in another namespace`;
       return { reason: 'NodesTaken', message, requeueAfter: takenAgain };
     }
     const taken = twin.isOlder ? commonAccounts(service, name, spec, twin).filter(({ agreed }) => !agreed) : [];
