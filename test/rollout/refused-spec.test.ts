@@ -31,7 +31,11 @@ test('a change that a service cannot take leaves all as it is, until it is mende
   const before = cloud.get('Keystone', 'my-cloud-keystone');
   const database = cloud.get('MariaDB', 'my-cloud-mariadb');
 
-  const wrong = { components: { api: { replicas: 500, processes: 4 } }, recordsAudit: { schedule: 'whenever' } };
+  const wrong = {
+    components: { api: { replicas: 500, processes: 4 } },
+    recordsAudit: { schedule: 'whenever' },
+    database: { user: 'other' },
+  };
   await cloud.change(OpenStackControlPlane, 'my-cloud', {
     spec: { keystone: wrong, memcached: { maxConnections: 2048 } },
   });
@@ -51,6 +55,11 @@ test('a change that a service cannot take leaves all as it is, until it is mende
 
   const right = { components: { api: { replicas: 1, processes: 4 } }, recordsAudit: null };
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: right } });
+  // Rules are looked at once all has the right shape.
+  const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.message ?? '';
+  await cloud.until(() => told().includes('spec.keystone.database.user: '));
+  expect(told()).toContain('cannot be changed after creation');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: { database: null } } });
   await cloud.ready();
   expect(cloud.get('Keystone', 'my-cloud-keystone')).toMatchObject({ spec: { components: { api: { processes: 4 } } } });
   expect(cloud.condition(Keystone, 'my-cloud-keystone')?.status).toBe('True');

@@ -29,12 +29,10 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
   const { schema, transitions } = api.spec;
   const { properties = {}, required, ...rest } = schema;
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
-  const fixed = transitions.filter(({ path }) => !saidOnce.includes(path[0] ?? ''));
-  const paths = fixed.map(({ path }) => path);
   const spec = `${api.singular}.spec`;
   return {
     required: false,
-    transitions: fixed,
+    transitions: transitions.filter(({ path: [name = ''] }) => !saidOnce.includes(name) && !isShared(name)),
     // The child reads them; the control plane passes them on.
     names: [],
     schema: {
@@ -45,18 +43,13 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
         ...Object.fromEntries(
           kept.map(([name, child]) => [
             name,
-            isShared(name) ? opened(child, `${spec}.${name}`, below(paths, name)) : loosened(child, name),
+            isShared(name) ? opened(child, `${spec}.${name}`) : loosened(child, name),
           ]),
         ),
       },
       ...(required === undefined ? {} : { required }),
     },
   };
-}
-
-/** Paths below one field, seen from it. */
-function below(paths: readonly (readonly string[])[], name: string): readonly (readonly string[])[] {
-  return paths.filter(([first]) => first === name).map(([, ...rest]) => rest);
 }
 
 /** Shapes that services have from the same builders, and those of core/v1; so has every reference. */
@@ -88,7 +81,7 @@ function isShared(name: string): boolean {
  * claimed by it. Where a shape there is a shared one, the child's CRD documents it.
  */
 function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
-  if (name === 'affinity') return opened(whole, '', []);
+  if (name === 'affinity') return opened(whole);
   const loose = without(whole, 'default');
   if (sharedTexts.includes(name)) {
     const { pattern: _pattern, 'x-kubernetes-validations': _rules, description = '', ...text } = loose;
@@ -101,48 +94,24 @@ function undocumented(schema: OpenApiSchema): OpenApiSchema {
   return mapped(without(without(schema, 'description'), 'default'), undocumented);
 }
 
-/**
- * A shape that is only named. `path`: where the child's CRD has it, `fixed`: what below it may not change, which stays
- * declared for the rules that say so.
- */
-function opened(
-  { type, description = '', items, maxItems, properties = {}, ...rest }: OpenApiSchema,
-  path: string,
-  fixed: readonly (readonly string[])[],
-): OpenApiSchema {
-  const where = path === '' ? '' : ` kubectl explain ${path}`;
+/** A shape that is only named. `path`: where the child's CRD has it. */
+function opened({ type, description = '', items, maxItems, ...rest }: OpenApiSchema, path?: string): OpenApiSchema {
+  const where = path === undefined ? '' : ` kubectl explain ${path}`;
   const about = description === '' ? {} : { description: `${firstSentence(description)}${where}` };
-  if (type === 'array') {
-    const { 'x-kubernetes-list-map-keys': keys = [], 'x-kubernetes-list-type': list = 'atomic' } = rest;
-    return {
-      ...about,
-      type,
-      ...(maxItems === undefined ? {} : { maxItems }),
-      items: { ...open, ...only(items?.properties ?? {}, keys, []), ...(keys.length === 0 ? {} : { required: keys }) },
-      'x-kubernetes-list-type': list,
-      ...(keys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': keys }),
-    };
-  }
-  return { ...about, ...open, ...only(properties, new Set(fixed.flatMap(([first]) => first ?? [])), fixed) };
+  if (type !== 'array') return { ...about, ...open };
+  const { 'x-kubernetes-list-map-keys': keys = [], 'x-kubernetes-list-type': list = 'atomic' } = rest;
+  const named = keys.map((key) => [key, without(items?.properties?.[key] ?? {}, 'description')]);
+  return {
+    ...about,
+    type,
+    ...(maxItems === undefined ? {} : { maxItems }),
+    items: { ...open, ...(keys.length === 0 ? {} : { properties: Object.fromEntries(named), required: keys }) },
+    'x-kubernetes-list-type': list,
+    ...(keys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': keys }),
+  };
 }
 
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const;
-
-/** These properties alone, without a word about them. */
-function only(
-  properties: Readonly<Record<string, OpenApiSchema>>,
-  names: Iterable<string>,
-  fixed: readonly (readonly string[])[],
-): Pick<OpenApiSchema, 'properties'> {
-  const kept = [...names].flatMap((name): [string, OpenApiSchema][] => {
-    const child = properties[name];
-    if (child === undefined) return [];
-    const bare = ['description', 'default', 'pattern'] as const;
-    const { description: _description, ...shape } = child;
-    return [[name, child.type === 'object' ? opened(shape, name, below(fixed, name)) : bare.reduce(without, child)]];
-  });
-  return kept.length === 0 ? {} : { properties: Object.fromEntries(kept) };
-}
 
 function firstSentence(text: string): string {
   return /^.*?[.](?= |$)/u.exec(text)?.[0] ?? text;

@@ -112,7 +112,9 @@ test('a field that stays as it is counts its absence as the default, wherever it
   const spec = object('S.', { database: object('D.', { user: string('U.', { maxLength: 9, immutable: 'nova' }) }) });
   expect(transitionRules(spec)).toEqual([
     {
-      rule: 'self.?database.?user.orValue("nova") == oldSelf.?database.?user.orValue("nova")',
+      rule:
+        '(has(self.database) && has(self.database.user) ? self.database.user : "nova") == ' +
+        '(has(oldSelf.database) && has(oldSelf.database.user) ? oldSelf.database.user : "nova")',
       message: expect.stringMatching(/^cannot be changed/),
       fieldPath: '.database.user',
     },
@@ -127,7 +129,7 @@ test('other ways to change are rules over the new and the old value', () => {
   });
   const [only] = transitionRules(object('S.', { n: grows }));
   expect(only).toMatchObject({
-    rule: 'self.?n.orValue(1) >= oldSelf.?n.orValue(1)',
+    rule: '(has(self.n) ? self.n : 1) >= (has(oldSelf.n) ? oldSelf.n : 1)',
     message: 'only grows',
   });
 });

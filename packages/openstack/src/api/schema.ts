@@ -303,7 +303,12 @@ export function object<const F extends Fields>(
 /** The CEL rules for everything that a spec says about changes; they belong on the spec itself. */
 export function transitionRules(spec: Field): Rule[] {
   return spec.transitions.map(({ path, absent, allows, message }) => {
-    const value = (root: string) => `${[root, ...path.map(celName)].join('.?')}.orValue(${absent})`;
+    const names = path.map(celName);
+    // Not by optional fields (`self.?a.orValue(b)`): the API server takes the cost of their values for unbounded.
+    const value = (root: string) => {
+      const paths = names.map((_, i) => [root, ...names.slice(0, i + 1)].join('.'));
+      return `(${paths.map((each) => `has(${each})`).join(' && ')} ? ${paths.at(-1)} : ${absent})`;
+    };
     return rule(allows(value('self'), value('oldSelf')), message, `.${path.join('.')}`);
   });
 }

@@ -46,12 +46,3 @@ test('shapes that services share are named, and told where they are explained; w
   expect(groups?.items?.properties?.['virtType']?.enum).toEqual(['kvm', 'qemu']);
   expect(groups?.items?.properties?.['nodeSelector']?.additionalProperties?.maxLength).toBe(63);
 });
-
-test('what must not change stays declared below a shape that is only named', () => {
-  const { properties = {} } = embedded(Nova, 'The compute service.').schema;
-  expect(Object.keys(properties['database']?.properties?.['names']?.properties ?? {})).toEqual([
-    'nova_api',
-    'nova_cell0',
-    'nova',
-  ]);
-});
