@@ -8,6 +8,7 @@ import {
   type Problem,
   type Step,
 } from '@openstack-operator/openstack';
+import { ownershipOf } from './ownership.ts';
 import type { Pass } from './pass.ts';
 
 /** One field that the API server refuses. */
@@ -50,6 +51,8 @@ export class DryRuns {
       const stated = digest(object);
       const live = pass.cache.get(kindOf(object), { namespace, name });
       if (live?.metadata.annotations?.[annotations.applied] === stated) continue;
+      // Of what is somebody else's the write tells, and it has no fields of ours.
+      if (live !== undefined && ownershipOf(pass.object, false).ours?.(live) !== true) continue;
       let answer = before?.get(idOf(object));
       const isOld = answer !== undefined && answer.mistakes.length > 0 && pass.clock.now() >= answer.at + askAgain;
       if (answer?.stated !== stated || isOld) {

@@ -189,7 +189,10 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
       ? { missing: `spec.${field}.name: ${kind.kind} ${name} does not exist in namespace ${namespace}` }
       : { found };
   }
-  const candidates = pass.cache.list(kind, { namespace }).filter((one) => areOfOneCloud(resource, one));
+  const root = rootOf(resource)?.uid;
+  // What is below another control plane is not meant by default.
+  const isCandidate = (one: StoredObject) => root === undefined || [root, undefined].includes(rootOf(one)?.uid);
+  const candidates = pass.cache.list(kind, { namespace }).filter(isCandidate);
   const [only] = candidates;
   if (only !== undefined && candidates.length === 1) return { found: only };
   const some = candidates.slice(0, mostNamed).map((candidate) => candidate.metadata.name);
@@ -200,12 +203,6 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
     };
   const missing = `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`;
   return { missing, ambiguous: true };
-}
-
-/** Whether two resources are not below two different control planes. */
-function areOfOneCloud(one: StoredObject, other: StoredObject): boolean {
-  const [mine, its] = [rootOf(one)?.uid, rootOf(other)?.uid];
-  return mine === undefined || its === undefined || mine === its;
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */

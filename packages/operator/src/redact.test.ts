@@ -68,6 +68,12 @@ describe('a namespace with very many values holds up nobody', () => {
     ['40,000 times one value', Array.from({ length: 40_000 }, () => 'redacted'), text, withheld],
     ['40,000 values', Array.from({ length: 40_000 }, (_, i) => `redacted-${i}`), text, withheld],
     ['9,000 values that begin alike', alike, 'a'.repeat(mostOfMessage), withheld],
+    [
+      '9,000 values of newlines',
+      Array.from({ length: 9000 }, () => `${'\n'.repeat(1535)}x`),
+      text,
+      /MariaDB redacted\./,
+    ],
     ['9,000 values that are not meant', alike, 'b'.repeat(100 * mostOfMessage), /^b+$/],
   ])('%s', (_title, values, message, expected) => {
     const redact = redactorOfValues(values);
