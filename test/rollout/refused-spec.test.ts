@@ -65,3 +65,29 @@ test('a change that a service cannot take leaves all as it is, until it is mende
   expect(cloud.condition(Keystone, 'my-cloud-keystone')?.status).toBe('True');
   expect(cloud.get('Memcached', 'my-cloud-memcached')).toMatchObject({ spec: { maxConnections: 2048 } });
 });
+
+test.each([
+  ['503', { kind: 'status', code: 503 } as const],
+  ['a broken connection', { kind: 'drop' } as const],
+])('a question that got %s for an answer changes nothing', async (_how, fault) => {
+  let faults = 0;
+  const cloud = await createCloud({
+    server: {
+      faults: {
+        request: ({ query, resource }) =>
+          query.get('dryRun') === 'All' && resource === 'keystones' && faults-- > 0 ? fault : undefined,
+      },
+    },
+  });
+  await cloud.startOperator();
+  await cloud.settle(cloud.rehearsal.create(controlPlane(identityOnly)));
+  await cloud.ready();
+  const database = cloud.get('MariaDB', 'my-cloud-mariadb');
+  faults = 1;
+  const keystone = { components: { api: { replicas: 500, processes: 4 } } };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone } });
+  await cloud.until(
+    () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.reason === 'SpecRefused',
+  );
+  expect(cloud.get('MariaDB', 'my-cloud-mariadb')?.metadata.generation).toBe(database?.metadata.generation);
+});

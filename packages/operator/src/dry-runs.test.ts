@@ -18,14 +18,18 @@ const composition: Composition = {
   status: {},
 };
 
+const passOver = {
+  object: { kind: 'OpenStackControlPlane' } as StoredObject,
+  key: 'ns/a',
+  signal: new AbortController().signal,
+  cache: { get: () => undefined },
+};
+
 /** What the condition says when the API server answers so. */
 async function told(status: Partial<ApiError['status']>): Promise<string | undefined> {
   const pass = {
-    object: { kind: 'OpenStackControlPlane' } as StoredObject,
-    key: 'ns/a',
+    ...passOver,
     clock: virtualClock(),
-    signal: new AbortController().signal,
-    cache: { get: () => undefined },
     client: { apply: () => Promise.reject(new ApiError({ apiVersion: 'v1', kind: 'Status', ...status }, 'PATCH')) },
   } as unknown as Pass;
   const dryRuns = new DryRuns();
@@ -53,9 +57,29 @@ test.each<[string, Partial<ApiError['status']>, string | undefined]>([
     'spec.keystone.a: should be less than 1',
   ],
   ['another field', { code: 422, details: { causes: [{ field: 'metadata.name', message: 'no' }] } }, undefined],
-  ['nothing', { code: 500, message: 'etcd is away: .spec.a: b' }, undefined],
+  ['a quota', { code: 403, message: 'exceeded quota: .spec.a: b' }, undefined],
 ])('an answer about %s', async (_what, status, expected) => {
   expect(await told(status)).toBe(expected);
+});
+
+test('what the API server has not answered is asked again, and nothing is changed until it is', async () => {
+  const message = 'etcd is away: .spec.a: b';
+  const answers = [new ApiError({ apiVersion: 'v1', kind: 'Status', code: 503, message }, 'PATCH'), undefined];
+  const apply = () => {
+    const error = answers.shift();
+    return error === undefined ? Promise.resolve(child) : Promise.reject(error);
+  };
+  const pass = { ...passOver, clock: virtualClock(), client: { apply } } as unknown as Pass;
+  const dryRuns = new DryRuns();
+  expect(await dryRuns.ask(pass, composition)).toBe(true);
+  expect(dryRuns.judged(pass, composition.steps)[0]?.problem).toMatchObject({
+    reason: 'Waiting',
+    message: `nothing is changed before the API server says whether it takes all of it: PATCH: ${message}`,
+    requeueAfter: 5000,
+  });
+  expect(await dryRuns.ask(pass, composition)).toBe(true);
+  expect(dryRuns.judged(pass, composition.steps)[0]?.problem).toBeUndefined();
+  expect(await dryRuns.ask(pass, composition)).toBe(false);
 });
 
 test('keys as long as an object, whatever they look like, are read once and cut', async () => {

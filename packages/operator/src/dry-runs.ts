@@ -10,6 +10,7 @@ import {
 } from '@openstack-operator/openstack';
 import { ownershipOf } from './ownership.ts';
 import type { Pass } from './pass.ts';
+import { isPassing } from './report.ts';
 
 /** One field that the API server refuses. */
 interface Mistake {
@@ -23,12 +24,16 @@ interface Answer {
   /** Digest of the child that it was asked about. */
   readonly stated: string;
   readonly mistakes: readonly Mistake[];
+  /** Why it said nothing, such as that it is busy. */
+  readonly unanswered?: string;
   /** Time, in ms. */
   readonly at: number;
 }
 
 /** Milliseconds after which a refused child is asked about again: its definition may be another by then. */
 const askAgain = 60_000;
+/** Milliseconds after which it is asked again what it has not answered. */
+const askSoon = 5000;
 /** Mistakes that one condition tells of. */
 const mostMistakes = 10;
 
@@ -55,8 +60,8 @@ export class DryRuns {
       if (live !== undefined && ownershipOf(pass.object, false).ours?.(live) !== true) continue;
       let answer = before?.get(idOf(object));
       const isOld = answer !== undefined && answer.mistakes.length > 0 && pass.clock.now() >= answer.at + askAgain;
-      if (answer?.stated !== stated || isOld) {
-        answer = { stated, mistakes: await refused(pass, object), at: pass.clock.now() };
+      if (answer?.stated !== stated || isOld || answer.unanswered !== undefined) {
+        answer = { stated, ...(await answerTo(pass, object)), at: pass.clock.now() };
         isNew = true;
       }
       answers.set(idOf(object), answer);
@@ -67,8 +72,8 @@ export class DryRuns {
   }
 
   /**
-   * The steps, with a problem where the API server refuses the child. Then no other child is changed either, as if the
-   * whole had been refused: what one is told may follow from another one's fields.
+   * The steps, with a problem where the API server refuses the child, or has not said whether it does. Then no other
+   * child is changed either, as if the whole had been refused: what one is told may follow from another one's fields.
    */
   judged(pass: Pass, steps: readonly Step[]): readonly Step[] {
     const answers = this.#answers.get(parentOf(pass));
@@ -81,21 +86,23 @@ export class DryRuns {
       const mistakes = open.flatMap(({ answer, specFrom }) =>
         answer.mistakes.map(({ path, words }) => `${specFrom}${path}: ${words}`),
       );
-      return { step, isOpen: open.length > 0, mistakes };
+      const [unanswered] = open.flatMap(({ answer }) => answer.unanswered ?? []);
+      return { step, isOpen: open.length > 0, mistakes, unanswered };
     });
-    const [refused] = asked.filter(({ mistakes }) => mistakes.length > 0);
-    if (refused === undefined) return steps;
+    const refused = asked.find(({ mistakes }) => mistakes.length > 0);
+    const doubtful = asked.find(({ unanswered }) => unanswered !== undefined);
+    if (refused === undefined && doubtful === undefined) return steps;
+    const why =
+      refused === undefined
+        ? `nothing is changed before the API server says whether it takes all of it: ${doubtful?.unanswered}`
+        : `nothing is changed before what ${refused.step.condition} tells is mended`;
+    const requeueAfter = doubtful === undefined ? askAgain : askSoon;
     return asked.map(({ step, isOpen, mistakes }) => {
       if (step.problem !== undefined || !isOpen) return step;
-      const requeueAfter = askAgain;
       const problem: Problem =
         mistakes.length > 0
           ? { reason: 'SpecRefused', message: mistakes.join('; '), requeueAfter }
-          : {
-              reason: 'Waiting',
-              message: `nothing is changed before what ${refused.step.condition} tells is mended`,
-              requeueAfter,
-            };
+          : { reason: 'Waiting', message: why, requeueAfter };
       return { ...step, problem };
     });
   }
@@ -123,14 +130,19 @@ function childrenIn({ objects, skipped }: Step) {
   });
 }
 
-async function refused({ client, signal }: Pass, object: KubeObject): Promise<readonly Mistake[]> {
+async function answerTo(
+  { client, signal }: Pass,
+  object: KubeObject,
+): Promise<Pick<Answer, 'mistakes' | 'unanswered'>> {
   try {
     await client.apply(kindOf(object), object, { fieldManager, force: true, dryRun: true, signal });
-    return [];
+    return { mistakes: [] };
   } catch (error) {
-    if (signal.aborted) throw error;
-    // Whatever else it says, such as that it is busy, is told by the write itself.
-    return error instanceof ApiError ? mistakesIn(error) : [];
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    const mistakes = error instanceof ApiError ? mistakesIn(error) : [];
+    if (mistakes.length === 0 && isPassing(error)) return { mistakes, unanswered: cut(error.message, longest.words) };
+    // Whatever else it says, such as that a quota is exceeded, is told by the write itself.
+    return { mistakes };
   }
 }
 
@@ -156,9 +168,14 @@ function mistakesIn({ code, status: { details, message = '' } }: ApiError): Mist
     .filter(([path]) => path.startsWith('spec'))
     .slice(0, mostMistakes)
     .map(([path, words]) => ({
-      path: path.slice('spec'.length, longest.path),
-      words: words === 'field not declared in schema' ? 'unknown field' : words.slice(0, longest.words),
+      path: cut(path.slice('spec'.length), longest.path),
+      words: words === 'field not declared in schema' ? 'unknown field' : cut(words, longest.words),
     }));
+}
+
+/** The beginning of a text, as a copy: a slice would keep the whole answer in memory. */
+function cut(text: string, most: number): string {
+  return Buffer.from(text.slice(0, most)).toString();
 }
 
 /** The errors of an apply. No pattern is searched for: keys, which are the user's, may look like it a thousand times. */
