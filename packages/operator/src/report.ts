@@ -121,7 +121,7 @@ function wayOut(failure: Error, resource: StoredObject): string {
 }
 
 /** Whether a failure says something of the API server's state, and nothing of what was written. */
-export function isPassing(error: Error): boolean {
+export function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || (isApiError(error) && (error.code === 429 || error.code >= 500));
 }
 

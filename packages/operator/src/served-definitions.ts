@@ -1,7 +1,6 @@
 import {
   type Client,
   type Clock,
-  ConnectionError,
   CustomResourceDefinition,
   type Health,
   isApiError,
@@ -10,6 +9,7 @@ import {
 } from '@openstack-operator/kube';
 import { type Api, crd, group, kinds, version } from '@openstack-operator/openstack';
 import { mayI } from './cluster-scope.ts';
+import { isPassing } from './report.ts';
 import { sameFields } from './same-fields.ts';
 
 /** What the comparison needs. */
@@ -90,8 +90,4 @@ interface Definition {
 
 function nameOf({ plural }: Api): string {
   return `${plural}.${group}`;
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof ConnectionError || (isApiError(error) && (error.code === 429 || error.code >= 500));
 }
