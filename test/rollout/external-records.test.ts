@@ -138,3 +138,15 @@ test('a namespace that is deleted is not held up', async () => {
   await cloud.settle(cloud.rehearsal.sandbox.client().delete(Namespace, { name: 'edge' }));
   await cloud.until(() => cloud.get('Namespace', 'edge', '') === undefined && !exists(), 10);
 });
+
+test('a database server of the namespace that is not there yet keeps nobody waiting whose own is elsewhere', async () => {
+  const stranger: KubeObject = {
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'MariaDB',
+    metadata: { name: 'stranger', namespace: 'edge' },
+    spec: { image: 'registry.invalid/no-such:1' },
+  };
+  await cloud.settle(cloud.rehearsal.create(stranger));
+  await placement({}, 'edge');
+  await cloud.until(() => cloud.get('Job', 'edge-db-create', 'edge') !== undefined);
+});

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { sleep } from './clock.ts';
 import { ApiError, ConnectionError, isApiError } from './errors.ts';
 import type { Status } from './objects.ts';
-import { readText } from './text-stream.ts';
+import { readBeginning, readText } from './text-stream.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 import { parseWarnings } from './warning-header.ts';
 
@@ -52,6 +52,9 @@ export interface Exchange {
 /** As many as client-go makes (k8s.io/client-go/rest, Request.maxRetries). */
 const maxRetries = 10;
 
+/** Bytes that are read of a refusal. A server names every mistake, with the value in full each time. */
+const mostRefusalBytes = 1024 * 1024;
+
 /** The server may ask for any wait; a longer one is left to the caller, whose own back-off knows what can wait. */
 const longestWaitSeconds = 60;
 
@@ -86,7 +89,8 @@ export function createExchange(options: ExchangeOptions): Exchange {
       options.onWarning?.(text, { method: request.method, path: pathOf(request) });
     }
     if (response.status >= 200 && response.status < 300) return response;
-    throw new ApiError(statusOf(response, await readText(response.body)), contextOf(request));
+    const refusal = await readBeginning(response.body, mostRefusalBytes);
+    throw new ApiError(statusOf(response, refusal), contextOf(request));
   }
 
   /** Attempts until it works or another attempt would be of no use. */

@@ -19,6 +19,19 @@ export async function readText(
   return text + decoder.decode();
 }
 
+/** The text of a body up to the chunk with its byte `bytes`; the rest of it is not read. */
+export async function readBeginning(body: AsyncIterable<Uint8Array>, bytes: number): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
+  let read = 0;
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    read += chunk.byteLength;
+    if (read >= bytes) return text;
+  }
+  return text + decoder.decode();
+}
+
 /**
  * The lines of a body, without their ends, wherever its chunks are cut; a last line without an end is given as well.
  * Leaving the loop early cancels the request.

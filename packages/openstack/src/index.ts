@@ -26,6 +26,7 @@ export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agen
 export { commonAccounts } from './engine/common-accounts.ts';
 export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
+export { externalOf } from './engine/context.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';
 export { troubleOf } from './engine/deadlines.ts';
 export { fieldFor, mentionsOf, referencesOf } from './engine/dependencies.ts';
@@ -52,7 +53,6 @@ export {
   nodeGroupLabel,
   prefix,
   recordsJobs,
-  retainableLabel,
   retainedFor,
   retainedForLabel,
 } from './engine/names.ts';

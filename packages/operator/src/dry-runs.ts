@@ -156,7 +156,8 @@ const longest = { path: 256, words: 512 } as const;
 function mistakesIn({ code, status: { details, message = '' } }: ApiError): Mistake[] {
   const told: readonly (readonly [path: string, words: string])[] =
     code === 422
-      ? (details?.causes ?? []).map(({ field = '', message: words = '' }) => [
+      ? // An answer that was too long to be read has words alone.
+        (details?.causes ?? [{ field: 'spec', message }]).map(({ field = '', message: words = '' }) => [
           field,
           words.replace(`${field} in body `, ''),
         ])

@@ -14,6 +14,7 @@ import {
   cloudOf,
   commonAccounts,
   configMapDigest,
+  externalOf,
   fieldFor,
   type GatewayFacts,
   kindOf,
@@ -178,11 +179,16 @@ function lackingIn(found: StoredObject | undefined, key: string | undefined): La
 /** Resources that a message names, of those that a reference may mean. */
 const mostNamed = 10;
 
-/** The resource that a field refers to: the named one, or the only one in the namespace. */
-export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved {
+/**
+ * The resource that a field refers to: the named one, or the only one in the namespace. Undefined when the field leads to
+ * something that this operator does not run.
+ */
+export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved | undefined {
   const kind = kindReferredBy(field);
   const namespace = resource.metadata.namespace ?? '';
-  const name = ((resource['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
+  const spec = (resource['spec'] ?? {}) as ServiceSpec;
+  if (externalOf(spec, field) !== undefined) return undefined;
+  const name = (spec as Record<string, { name?: string } | undefined>)[field]?.name;
   if (name !== undefined) {
     const found = pass.cache.get(kind, { namespace, name });
     return found === undefined

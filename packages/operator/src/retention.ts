@@ -1,35 +1,23 @@
 import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
-  annotations,
-  type Composition,
   fieldManager,
   kindOf,
   kinds,
-  retainableLabel,
   retainedFor,
   retainedForLabel,
   rootNamed,
+  services,
 } from '@openstack-operator/openstack';
-import type { Begun, Pass } from './pass.ts';
+import type { Begun } from './pass.ts';
 import { assertStillMeant } from './still-meant.ts';
 
 /**
- * What is to outlive a resource loses its owner reference first, whatever holds its step back: who sets `deletionPolicy:
- * Retain` because a cloud is unwell may delete it next.
+ * What is to outlive a resource loses its owner reference first, whatever holds its steps back, and although nothing can
+ * be composed from it: who sets `deletionPolicy: Retain` because a cloud is unwell may delete it next.
  */
-export async function letGo(pass: Pass, { steps }: Composition): Promise<void> {
-  for (const desired of steps.flatMap(({ objects }) => objects)) {
-    if (!('retained' in desired) || !desired.retained) continue;
-    const { name = '', namespace = '' } = desired.object.metadata;
-    const live = pass.cache.get(kindOf(desired.object), { name, namespace });
-    if (live !== undefined && isOwnedBy(live, pass.object)) await orphan(pass, live);
-  }
-}
-
-/** The same for the Secrets whose labels say so: the resource may be one that nothing can be composed from. */
-export async function letGoOfSecrets(pass: Begun): Promise<void> {
+export async function letGo(pass: Begun): Promise<void> {
   if (policyOf(pass.object) === 'Delete') return;
-  for (const live of retainableSecrets(pass, pass.object)) await orphan(pass, live);
+  for (const live of retainable(pass, pass.object)) await orphan(pass, live);
 }
 
 async function orphan(pass: Begun, live: StoredObject): Promise<void> {
@@ -42,14 +30,16 @@ async function orphan(pass: Begun, live: StoredObject): Promise<void> {
   await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
 }
 
-/** Generated Secrets that go with a resource although `Retain` would keep them. What is applied says itself what it is. */
-function retainableSecrets({ cache }: Begun, resource: StoredObject): StoredObject[] {
-  return cache
-    .controlledBy(Secret, resource)
-    .filter(
-      ({ metadata }) =>
-        metadata.labels?.[retainableLabel] === 'true' && metadata.annotations?.[annotations.applied] === undefined,
-    );
+/** Volumes and generated Secrets that go with a resource although `Retain` would keep them. */
+function retainable({ cache }: Begun, resource: StoredObject): StoredObject[] {
+  const { name, namespace = '' } = resource.metadata;
+  const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
+  const names = retainedSecrets.map((suffix) => `${name}-${suffix}`);
+  const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
+  return [
+    ...cache.controlledBy(Secret, resource).filter(({ metadata }) => names.includes(metadata.name)),
+    ...claims.filter((claim) => isOwnedBy(claim, resource)),
+  ];
 }
 
 /**
@@ -82,14 +72,10 @@ export async function retainChildren(pass: Begun): Promise<readonly StoredObject
 
 /** Whether a child that is to keep its data has read that, and the end of no volume and no key goes with its own. */
 function hasLetGo(pass: Begun, child: StoredObject): boolean {
-  const { generation, namespace = '' } = child.metadata;
   const { observedGeneration } = (child['status'] ?? {}) as { observedGeneration?: number };
   // A child that never got as far has nothing yet.
   if (observedGeneration === undefined) return true;
-  const { cache } = pass;
-  if (retainableSecrets(pass, child).length > 0) return false;
-  const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
-  return observedGeneration === generation && !claims.some((claim) => isOwnedBy(claim, child));
+  return observedGeneration === child.metadata.generation && retainable(pass, child).length === 0;
 }
 
 interface Policy {

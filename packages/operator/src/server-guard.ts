@@ -92,7 +92,7 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
  */
 function hasFormerData(pass: Begun, nova: StoredObject): boolean {
   const database = resolve(pass, 'databaseRef', nova);
-  return 'found' in database && takenOverVolume(pass, database.found) !== undefined;
+  return database !== undefined && 'found' in database && takenOverVolume(pass, database.found) !== undefined;
 }
 
 /**
@@ -124,12 +124,14 @@ function novasOf(pass: Begun, object: StoredObject): Concerned[] {
   return pass.cache.list(Nova, { namespace }).flatMap((nova): Concerned[] => {
     if (isMeant(nova)) return [{ nova }];
     const neutron = resolve(pass, 'neutronRef', nova);
+    if (neutron === undefined) return [];
     if ('missing' in neutron) {
       const unresolved = `Nova ${nova.metadata.name}, ${neutron.missing}`;
       return mayBeMeant(Neutron) || mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];
     }
     if (isMeant(neutron.found)) return [{ nova }];
     const ovn = resolve(pass, 'ovnRef', neutron.found);
+    if (ovn === undefined) return [];
     if ('missing' in ovn) {
       const unresolved = `Neutron ${neutron.found.metadata.name}, ${ovn.missing}`;
       return mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];

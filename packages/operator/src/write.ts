@@ -19,7 +19,6 @@ import {
   ownValue,
   referencesIn,
   resolveReferences,
-  retainableLabel,
   retainedFor,
   retainedForLabel,
 } from '@openstack-operator/openstack';
@@ -142,7 +141,7 @@ function keptMetadata(
   live: StoredObject,
   retained: boolean,
 ): StoredObject['metadata'] {
-  const { [retainedForLabel]: _retainedFor, [retainableLabel]: _retainable, ...others } = live.metadata.labels ?? {};
+  const { [retainedForLabel]: _retainedFor, ...others } = live.metadata.labels ?? {};
   const foreign = (live.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
   const labels = { ...others, ...stated };
   const ownerReferences = retained ? foreign : [...foreign, controllerReference(owner)];

@@ -14,7 +14,7 @@ import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
 import { movedProblem } from './moved.ts';
-import { labelsOf, retainableLabel, retainedFor, retainedForLabel } from './names.ts';
+import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
 import { environmentProblems } from './pod.ts';
 import { withPreconditions } from './preconditions.ts';
 import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
@@ -241,7 +241,8 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
 }
 
 function generated(service: Service, context: Context, secret: GeneratedSecret): Desired {
-  const retained = secret.retained === true && context.spec.deletionPolicy !== 'Delete';
+  const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
+  const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
   return {
     verb: 'generate',
     object: {
@@ -252,7 +253,6 @@ function generated(service: Service, context: Context, secret: GeneratedSecret):
         namespace: context.namespace,
         labels: {
           ...labelsOf(service.name, context.name),
-          ...(secret.retained === true ? { [retainableLabel]: 'true' } : {}),
           ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
         },
       },

@@ -79,9 +79,6 @@ export function retainedFor(owner: KubeObject): string {
   return `${owner.kind}.${owner.metadata.name ?? ''}`;
 }
 
-/** Label of generated Secrets that `deletionPolicy: Retain` keeps, whatever the policy is now. */
-export const retainableLabel = `${prefix}/retainable`;
-
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;

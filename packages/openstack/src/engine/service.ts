@@ -78,8 +78,6 @@ export interface GeneratedSecret {
   readonly suffix: string;
   readonly values: Readonly<Record<string, Generator>>;
   readonly secretClass: SecretClass;
-  /** Survives its resource when volumes do. */
-  readonly retained?: boolean;
   readonly rotation?: KeyRotation;
   readonly guards?: DataGuard;
 }
@@ -191,6 +189,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** What it depends on, by the field that refers to it; from the same list. */
   readonly providers?: ReadonlyMap<ReferenceField, Service>;
   readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
+  /** Suffixes of those that outlive their resource when volumes do. */
+  readonly retainedSecrets?: readonly string[];
   readonly databases?: readonly Database[];
   /** Further databases of its user, by the names that they really have. */
   readonly moreDatabases?: (context: Context<R>) => readonly string[];

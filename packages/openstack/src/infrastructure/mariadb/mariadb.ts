@@ -50,6 +50,7 @@ export const mariadb = defineService<MariaDB>({
   name: 'mariadb',
   user: 'mysql',
   dependsOn: {},
+  retainedSecrets: ['root-password'],
   secrets: ({ spec, named }) =>
     spec.rootSecretName === undefined
       ? [
@@ -57,7 +58,6 @@ export const mariadb = defineService<MariaDB>({
             suffix: 'root-password',
             values: { password: { type: 'password', length: 32 } },
             secretClass: 'credential',
-            retained: true,
             guards: { kind: 'PersistentVolumeClaim', name: `data-${named('')}-0`, data: 'the databases' },
           },
         ]

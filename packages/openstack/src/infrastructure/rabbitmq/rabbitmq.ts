@@ -23,6 +23,7 @@ export const rabbitmq = defineService<RabbitMQ>({
   name: 'rabbitmq',
   user: 'rabbitmq',
   dependsOn: {},
+  retainedSecrets: ['credentials', 'erlang-cookie'],
   secrets: ({ spec }) => [
     ...(spec.credentialsSecretName === undefined
       ? [
@@ -34,7 +35,6 @@ export const rabbitmq = defineService<RabbitMQ>({
               password: { type: 'password' as const, length: 32 },
             },
             secretClass: 'credential' as const,
-            retained: true,
           },
         ]
       : []),
@@ -42,7 +42,6 @@ export const rabbitmq = defineService<RabbitMQ>({
       suffix: 'erlang-cookie',
       values: { cookie: { type: 'password', length: 64 } },
       secretClass: 'credential',
-      retained: true,
     },
   ],
   config: (context) => ({

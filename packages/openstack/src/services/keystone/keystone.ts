@@ -35,6 +35,7 @@ export const keystone = defineService<Keystone>({
     },
     credential: { key_repository: 'spec.credentialKeysSecretName' },
   },
+  retainedSecrets: ['admin-password', 'credential-keys'],
   secrets: ({ spec, named }) => [
     ...(spec.adminPasswordSecretName === undefined
       ? [
@@ -42,7 +43,6 @@ export const keystone = defineService<Keystone>({
             suffix: 'admin-password',
             values: { password: { type: 'password' as const, length: 32 } },
             secretClass: 'credential' as const,
-            retained: true,
           },
         ]
       : []),
@@ -63,7 +63,6 @@ export const keystone = defineService<Keystone>({
             suffix: 'credential-keys',
             values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
             secretClass: 'keyMaterial' as const,
-            retained: true,
             guards: { kind: 'Job' as const, name: named('db-sync'), data: 'the credentials stored in Keystone' },
           },
         ]
