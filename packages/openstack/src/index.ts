@@ -55,6 +55,7 @@ export {
   recordsJobs,
   retainedFor,
   retainedForLabel,
+  serverCount,
 } from './engine/names.ts';
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
@@ -62,7 +63,7 @@ export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
-export { type Capability, defineService, type Service } from './engine/service.ts';
+export { type Capability, defineService, type Guests, type Service } from './engine/service.ts';
 export type {
   DataGuard,
   Desired,
@@ -108,5 +109,4 @@ export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
-export { serverCount, serverCountJob } from './services/nova/server-count.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';

@@ -3,7 +3,6 @@ import {
   controllerReference,
   isApiError,
   Job,
-  type Kind,
   type KubeObject,
   Pod,
   parseTimestamp,
@@ -13,17 +12,16 @@ import {
 import {
   annotations,
   conditionOf,
+  fieldFor,
   fieldManager,
+  type Guests,
+  kindReferredBy,
   lastWordsOf,
-  MariaDB,
-  Neutron,
-  Nova,
-  OVNNetwork,
   type Progress,
   rootNamed,
   rootOf,
+  type Service,
   serverCount,
-  serverCountJob,
   services,
 } from '@openstack-operator/openstack';
 import { containersOf, hasRun } from './container-states.ts';
@@ -47,8 +45,8 @@ const whileCounting = 5000;
 const untilRecount = 65_000;
 
 /**
- * What keeps a resource that carries guests from being deleted: servers of any Nova that depends on it or may do so, as
- * Nova counts them. Where Nova does not answer, they are not known, which holds as well. A Nova that never had a host
+ * What keeps a resource that carries guests from being deleted: servers of any service that depends on it or may do so,
+ * as that service counts them. Where it does not answer, they are not known, which holds as well. What never had a host
  * never had a guest, and is not asked. The annotation on the resource, or on the control plane above it, ends the
  * question.
  */
@@ -60,14 +58,13 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
   if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithServers] === 'true'))
     return undefined;
   const wayOut = `annotate ${object.kind} ${object.metadata.name} with ${annotations.deleteWithServers}=true to delete it all the same: what runs of them is then without network and management`;
-  const spec = (object['spec'] ?? {}) as { deletionPolicy?: string } & Record<string, unknown>;
-  const takesData = spec.deletionPolicy === 'Delete';
-  for (const { nova, unresolved } of novasOf(pass, object)) {
-    if (!mayHaveServers(pass, nova) && !(takesData && hasFormerData(pass, nova))) continue;
-    const title = `Nova ${nova.metadata.name}`;
-    const doubt = `. ${title} may depend on it, as a reference does not resolve: ${unresolved}`;
-    const hint = `${wayOut}${unresolved === undefined ? '' : doubt}`;
-    const found = await countOf(pass, nova);
+  const takesData = ((object['spec'] ?? {}) as { deletionPolicy?: string }).deletionPolicy === 'Delete';
+  for (const host of hostsOn(pass, object)) {
+    if (!mayHaveServers(pass, host) && !(takesData && hasFormerData(pass, host))) continue;
+    const title = `${host.resource.kind} ${host.resource.metadata.name}`;
+    const doubt = `. ${title} may depend on it, as a reference does not resolve: ${host.unresolved}`;
+    const hint = `${wayOut}${host.unresolved === undefined ? '' : doubt}`;
+    const found = await countOf(pass, host);
     if (found.state === 'none') continue;
     if (found.state === 'counting') {
       const message = `Job ${found.job} counts the servers of ${title}${found.words}; ${hint}`;
@@ -79,78 +76,107 @@ export async function holdOf(pass: Begun, object: StoredObject): Promise<Hold | 
       : `how many servers ${title} has is not known: ${found.why}. It is asked again every minute; let it answer, or ${hint}`;
     return { reason: known ? 'ServersExist' : 'ServersUnknown', message, requeueAfter: untilRecount };
   }
-  const volume =
-    takesData && rootNamed(object)?.isEnabled(spec, 'nova') === true ? unaskedVolume(pass, object) : undefined;
-  if (volume === undefined) return undefined;
-  const message = `PersistentVolumeClaim ${volume.metadata.name} is of an earlier cloud, and no Nova is there yet to tell how many servers are in its database: wait for Nova, set deletionPolicy to Retain, or ${wayOut}`;
-  return { reason: 'ServersUnknown', message, requeueAfter: untilRecount };
+  for (const service of takesData ? hosting : []) {
+    const volume = unaskedVolume(pass, object, service);
+    if (volume === undefined) continue;
+    const { kind } = service.kind;
+    const message = `PersistentVolumeClaim ${volume.metadata.name} is of an earlier cloud, and no ${kind} is there yet to tell how many servers are in its database: wait for ${kind}, set deletionPolicy to Retain, or ${wayOut}`;
+    return { reason: 'ServersUnknown', message, requeueAfter: untilRecount };
+  }
+  return undefined;
+}
+
+type Hosting = Service & { readonly guests: Guests };
+
+/** The services that run guests. */
+const hosting = services.filter((service): service is Hosting => service.guests !== undefined);
+
+/** A resource that may have guests, which another one may carry. */
+interface Host {
+  readonly service: Hosting;
+  readonly resource: StoredObject;
+  /** The reference that leaves open whether they are carried, and why. */
+  readonly unresolved?: string | undefined;
 }
 
 /**
- * Whether a Nova's database is on a volume that an earlier cloud has left: its servers are in there, whether it has had a
+ * Whether the database is on a volume that an earlier cloud has left: its servers are in there, whether there has been a
  * host since or not.
  */
-function hasFormerData(pass: Begun, nova: StoredObject): boolean {
-  const database = resolve(pass, 'databaseRef', nova);
+function hasFormerData(pass: Begun, { service, resource }: Host): boolean {
+  const field = fieldFor(service, 'database');
+  const database = field && resolve(pass, field, resource);
   return database !== undefined && 'found' in database && takenOverVolume(pass, database.found) !== undefined;
 }
 
 /**
- * The volume, with the data of an earlier cloud, that would go with a control plane whose Nova is not there yet to be
+ * The volume, with the data of an earlier cloud, that would go with a control plane whose child is not there yet to be
  * asked for its servers.
  */
-function unaskedVolume(pass: Begun, object: StoredObject): StoredObject | undefined {
-  if (pass.cache.controlledBy(Nova, object).length > 0) return undefined;
-  const [found] = pass.cache.controlledBy(MariaDB, object).flatMap((one) => takenOverVolume(pass, one) ?? []);
-  return found;
+function unaskedVolume(pass: Begun, object: StoredObject, service: Hosting): StoredObject | undefined {
+  const field = fieldFor(service, 'database');
+  const spec = (object['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  const isWanted = rootNamed(object)?.isEnabled(spec, service.child?.field ?? '') === true;
+  if (field === undefined || !isWanted || pass.cache.controlledBy(service.kind, object).length > 0) return undefined;
+  const databases = pass.cache.controlledBy(kindReferredBy(field), object);
+  return databases.flatMap((one) => takenOverVolume(pass, one) ?? [])[0];
 }
 
-/** A Nova whose guests a resource may carry. */
-interface Concerned {
-  readonly nova: StoredObject;
-  /** The reference that leaves open whether it does, and why. */
-  readonly unresolved?: string;
+/** What has guests that cannot be without a resource, or may be such. */
+function hostsOn(pass: Begun, object: StoredObject): Host[] {
+  const { namespace = '' } = object.metadata;
+  return hosting.flatMap((service) =>
+    pass.cache.list(service.kind, { namespace }).flatMap((resource): Host[] => {
+      const carried = carriedBy(pass, object, service, resource);
+      return carried === undefined ? [] : [{ service, resource, ...carried }];
+    }),
+  );
 }
 
 /**
- * The Novas that cannot be without a resource: itself, the child of a control plane, and what refers to a network. A
- * reference that does not resolve, such as one that became ambiguous, may have been to the resource: guests run on what
- * it was to.
+ * Whether a resource is what another one is, owns, or refers to for its guests' sake. A reference that does not resolve,
+ * such as one that became ambiguous, may have been to that: guests run on what it was to.
  */
-function novasOf(pass: Begun, object: StoredObject): Concerned[] {
-  const { uid, namespace = '' } = object.metadata;
-  const isMeant = (one: StoredObject) => one.metadata.uid === uid || controllerOf(one)?.uid === uid;
-  const mayBeMeant = (kind: Kind) => object.kind === kind.kind || pass.cache.controlledBy(kind, object).length > 0;
-  return pass.cache.list(Nova, { namespace }).flatMap((nova): Concerned[] => {
-    if (isMeant(nova)) return [{ nova }];
-    const neutron = resolve(pass, 'neutronRef', nova);
-    if (neutron === undefined) return [];
-    if ('missing' in neutron) {
-      const unresolved = `Nova ${nova.metadata.name}, ${neutron.missing}`;
-      return mayBeMeant(Neutron) || mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];
-    }
-    if (isMeant(neutron.found)) return [{ nova }];
-    const ovn = resolve(pass, 'ovnRef', neutron.found);
-    if (ovn === undefined) return [];
-    if ('missing' in ovn) {
-      const unresolved = `Neutron ${neutron.found.metadata.name}, ${ovn.missing}`;
-      return mayBeMeant(OVNNetwork) ? [{ nova, unresolved }] : [];
-    }
-    return isMeant(ovn.found) ? [{ nova }] : [];
-  });
+function carriedBy(
+  pass: Begun,
+  object: StoredObject,
+  service: Service,
+  one: StoredObject,
+): { unresolved?: string } | undefined {
+  const { uid } = object.metadata;
+  if (one.metadata.uid === uid || controllerOf(one)?.uid === uid) return {};
+  for (const field of service.carriedBy ?? []) {
+    const provider = service.providers?.get(field);
+    const carrier = resolve(pass, field, one);
+    if (provider === undefined || carrier === undefined) continue;
+    if ('found' in carrier) {
+      const carried = carriedBy(pass, object, provider, carrier.found);
+      if (carried !== undefined) return carried;
+    } else if (mayBeOf(pass, object, provider))
+      return { unresolved: `${one.kind} ${one.metadata.name}, ${carrier.missing}` };
+  }
+  return undefined;
 }
 
-/** Whether a Nova ever had a host: it has discovered some, or an agent of it has run. */
-function mayHaveServers(pass: Begun, { status, metadata: { name, namespace = '' } }: StoredObject): boolean {
-  const { jobs = {} } = (status ?? {}) as { jobs?: Readonly<Record<string, string>> };
-  if (jobs[`${name}-host-discovery`] !== undefined) return true;
-  const labelSelector = { matchLabels: { 'app.kubernetes.io/name': 'nova', 'app.kubernetes.io/instance': name } };
+/** Whether a resource is, or owns, one of a service or of what carries that. */
+function mayBeOf(pass: Begun, object: StoredObject, { kind, carriedBy = [], providers }: Service): boolean {
+  if (object.kind === kind.kind || pass.cache.controlledBy(kind, object).length > 0) return true;
+  return carriedBy.flatMap((field) => providers?.get(field) ?? []).some((carrier) => mayBeOf(pass, object, carrier));
+}
+
+/** Whether there ever was a host: some have been discovered, or an agent has run. */
+function mayHaveServers(pass: Begun, { service, resource }: Host): boolean {
+  const { name, namespace = '' } = resource.metadata;
+  const { discovery, component } = service.guests;
+  const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
+  if (jobs[`${name}-${discovery}`] !== undefined) return true;
+  const labelSelector = { matchLabels: { 'app.kubernetes.io/name': service.name, 'app.kubernetes.io/instance': name } };
   return pass.cache
     .list(Pod, { namespace, labelSelector })
-    .some((pod) => pod.metadata.labels?.['app.kubernetes.io/component']?.startsWith('compute') === true && hasRun(pod));
+    .some((pod) => pod.metadata.labels?.['app.kubernetes.io/component']?.startsWith(component) === true && hasRun(pod));
 }
 
-/** What is known of a Nova's servers. */
+/** What is known of the servers of a resource. */
 type Count =
   | { readonly state: 'none' }
   | { readonly state: 'some'; readonly servers: string }
@@ -158,20 +184,20 @@ type Count =
   | { readonly state: 'counting'; readonly job: string; readonly words: string };
 
 /**
- * Asks Nova by a Job that belongs to it, so that everybody who waits shares one answer. It is gone a minute after its
+ * Asks the service by a Job that belongs to the resource, so that everybody who waits shares one answer. It is gone a minute after its
  * end; whoever still waits then runs it again.
  */
-async function countOf(pass: Begun, nova: StoredObject): Promise<Count> {
-  const { name, namespace = '' } = nova.metadata;
+async function countOf(pass: Begun, host: Host): Promise<Count> {
+  const { name, namespace = '', uid } = host.resource.metadata;
   const ref = { namespace, name: `${name}-${serverCount}` };
   const live = pass.cache.get(Job, ref);
   if (live === undefined) {
-    const refused = await askNova(pass, nova);
+    const refused = await ask(pass, host);
     return refused === undefined
       ? { state: 'counting', job: ref.name, words: '' }
       : { state: 'unknown', why: refused.replace(/\.$/, '') };
   }
-  if (controllerOf(live)?.uid !== nova.metadata.uid) {
+  if (controllerOf(live)?.uid !== uid) {
     return { state: 'unknown', why: `Job ${ref.name}, which would ask it, belongs to somebody else` };
   }
   const complete = conditionOf(live, 'Complete');
@@ -199,16 +225,17 @@ function ageOf({ clock }: Begun, { metadata }: StoredObject): number {
 }
 
 /** Creates the Job. @returns why that is not possible, such as in a namespace that is being deleted */
-async function askNova(pass: Begun, nova: StoredObject): Promise<string | undefined> {
+async function ask(pass: Begun, { service, resource }: Host): Promise<string | undefined> {
   try {
     const digestKey = await ensureDigestKey(pass);
-    if (digestKey === undefined) return `namespace ${nova.metadata.namespace} is being deleted, and no Job runs in it`;
-    const service = services.find(({ kind }) => kind.kind === Nova.kind);
-    const job = serverCountJob(nova, gather({ ...pass, object: nova, digestKey }, service));
+    if (digestKey === undefined)
+      return `namespace ${resource.metadata.namespace} is being deleted, and no Job runs in it`;
+    const surroundings = gather({ ...pass, object: resource, digestKey }, service);
+    const job = service.guests.count(service, resource, surroundings);
     const metadata = {
       ...job.metadata,
       annotations: { ...job.metadata.annotations, [annotations.askedAt]: timestamp(pass.clock) },
-      ownerReferences: [controllerReference(nova)],
+      ownerReferences: [controllerReference(resource)],
     };
     await pass.client.create<KubeObject>(Job, { ...job, metadata }, { fieldManager, signal: pass.signal });
     return undefined;

@@ -194,6 +194,30 @@ describe('what is missing or wrong is a condition, and nothing is lost', () => {
     expect([agents?.skipped?.reason, agents?.objects]).toEqual(['NoNova', []]);
   });
 
+  test.each([
+    ['DEFAULT', 'transport_url', 'spec.messageQueueRef or spec.messageQueue'],
+    ['database', 'connection', 'spec.databaseRef or spec.database'],
+    ['api_database', 'slave_connection', 'spec.databaseRef or spec.database'],
+    ['cache', 'backend', 'spec.cacheRef'],
+    ['keystone_authtoken', 'memcached_servers', 'spec.cacheRef'],
+    ['neutron', 'username', 'spec.identity.userName'],
+  ])('an option of what it is a client of: [%s] %s', (section, option, field) => {
+    const base = resource(read('nova'));
+    const config = { 'nova.conf': { [section]: { [option]: 'x' } } };
+    const { steps } = composed({ ...base, spec: { ...base.spec, config } }, world);
+    const message = steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+    expect(message).toBe(
+      `spec.config["nova.conf"].${section}.${option}: this option follows from other fields: set ${field} instead`,
+    );
+  });
+
+  test('a section in which the operator does not log in is for users', () => {
+    const base = resource(read('nova'));
+    const config = { 'nova.conf': { cinder: { auth_type: 'password', region_name: 'Elsewhere' } } };
+    const { steps } = composed({ ...base, spec: { ...base.spec, config } }, world);
+    expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toBeUndefined();
+  });
+
   test('an option that follows from a field', () => {
     const base = resource(read('nova'));
     const config = { 'nova.conf': { libvirt: { virt_type: 'qemu' } } };

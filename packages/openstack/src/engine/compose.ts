@@ -1,7 +1,7 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { KubeObject } from '@openstack-operator/kube';
 import { broughtBy, kindOf } from '../api/kinds.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
-import type { IdentityAddress } from './addresses.ts';
+
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
 import type { Component, Runs } from './component.ts';
@@ -9,15 +9,17 @@ import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
-import { askedAtStart, fieldFor, mentionsOf, referencesOf } from './dependencies.ts';
+import { askedAtStart, mentionsOf, referencesOf } from './dependencies.ts';
+import { internalEndpoint } from './endpoint.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
+import { type Keeping, type Kept, keepingsOf } from './keeping.ts';
 import { movedProblem } from './moved.ts';
 import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
 import { environmentProblems } from './pod.ts';
 import { withPreconditions } from './preconditions.ts';
-import { brokerRecords, databaseRecords, identityRecords, internalEndpoint, type Records } from './records.ts';
+import { type Records, recordsOf } from './records.ts';
 import { rootOf } from './roots.ts';
 import { cronJobObject } from './schedule.ts';
 import type { GeneratedSecret, Job, Schedule, Service, Volume } from './service.ts';
@@ -146,17 +148,21 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     });
     needed(job.step, ...needs, ...(job.needs ?? []));
   };
-  const kept: Records[] = [];
-  const addRecords = (records: Records, ...awaits: Awaited[]) => {
-    kept.push(records);
-    add(records.job.step, ...records.objects);
-    addJob(records.job, 'CredentialsReady');
-    step(records.job.step).awaits.push(...awaits);
+  const kept: Kept = { service, context, components };
+  const allRecords: Records[] = [];
+  const addRecords = (holds: Keeping['holds']) => {
+    for (const { keeping, field } of keepingsOf(service)) {
+      if (keeping.holds !== holds) continue;
+      const records = recordsOf(keeping, kept);
+      allRecords.push(records);
+      add(keeping.step, ...records.objects);
+      addJob(records.job, 'CredentialsReady');
+      step(keeping.step).awaits.push(...awaited(context, field));
+      // What is kept in the service itself waits until it serves.
+      if (field === undefined) needed(keeping.step, 'BootstrapReady', 'DeploymentReady');
+    }
   };
-  if (service.databases !== undefined)
-    addRecords(databaseRecords(service, context), ...awaited(context, fieldFor(service, 'database')));
-  if (service.messaging === true)
-    addRecords(brokerRecords(service, context), ...awaited(context, fieldFor(service, 'broker')));
+  addRecords('data');
   needed('ConfigReady', 'CredentialsReady');
 
   if (rootOf(context.resource) === undefined) {
@@ -195,15 +201,8 @@ function draft(service: Service, context: Context): Record<string, StepDraft> {
     if (component.nodeAgent !== undefined) needed(condition, 'NodesReady');
     if (component.exposed !== undefined) expose(service, context, name, component, step, add);
   }
-  if (service.identity !== undefined) {
-    const field = fieldFor(service, 'identity');
-    // The identity service registers itself, at its own address.
-    const own = () => service.offers?.address(context.resource as StoredObject, context.surroundings);
-    const identity = field === undefined ? (own() as IdentityAddress) : context.identity;
-    addRecords(identityRecords(service, context, { components, identity }), ...awaited(context, field));
-    if (field === undefined) needed('EndpointReady', 'BootstrapReady', 'DeploymentReady');
-  }
-  for (const schedule of [...recordsAudit(context, kept), ...(service.schedules?.(context) ?? [])]) {
+  addRecords('registration');
+  for (const schedule of [...recordsAudit(kept, allRecords), ...(service.schedules?.(context) ?? [])]) {
     const start = jobStartSet(service, context, schedule);
     const configs = [sets[schedule.config ?? 'main'], start].filter((set) => set !== undefined);
     const image = (name: string) => imageOfJob(context, { suffix: schedule.suffix, image: name }, components);

@@ -2,6 +2,7 @@ import { type Layer, layered } from '../oslo/layers.ts';
 import type { Component } from './component.ts';
 import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
 import type { Context } from './context.ts';
+import { ownedByProviders } from './owned-options.ts';
 import type { ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import { type OwnedOptions, userConfig, type WrittenConfig } from './user-config.ts';
@@ -26,6 +27,9 @@ export function configSets(
 ): ConfigSets {
   const { owner, components } = options;
   const sets = service.config?.(context) ?? {};
+  const written = Object.values(sets).flatMap((files) =>
+    Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content.oslo])),
+  );
   const problems: Problem[] = [];
   const checked = (
     config: WrittenConfig | undefined,
@@ -33,7 +37,7 @@ export function configSets(
     names: readonly string[],
     more: OwnedOptions = {},
   ) => {
-    const owned = layered(service.owned ?? {}, more) as OwnedOptions;
+    const owned = layered(ownedByProviders(service, written), service.owned ?? {}, more) as OwnedOptions;
     const { layers, problems: found } = userConfig(config, { path, names, owned });
     problems.push(...found);
     return layers;

@@ -159,7 +159,10 @@ export function contextOf<R extends ServiceResource>(
       return field === undefined ? undefined : (address(field) as string);
     },
     get identity() {
-      return address(fieldFor(service, 'identity')) as IdentityAddress;
+      const field = fieldFor(service, 'identity');
+      // The identity service registers itself, at its own address.
+      const own = field === undefined && service.offers?.capability === 'identity' ? service.offers : undefined;
+      return (own?.address(resource as StoredObject, surroundings) ?? address(field)) as IdentityAddress;
     },
     address,
     databaseUrl(name) {

@@ -40,14 +40,18 @@ export function fieldFor(
 
 /** The services, each with what it depends on, and with the names of those that cannot be without it. */
 export function linked(services: readonly Service[]): readonly Service[] {
-  return services.map((service) => {
+  const all = services.map((service) => {
     const { referredAs } = service;
     const dependents = services.filter((other) => referredAs !== undefined && referencesOf(other).includes(referredAs));
-    const providers = Object.keys(service.dependsOn).map((field) => {
-      const provider = services.find((other) => other.referredAs === field);
-      if (provider === undefined) throw new Error(`${service.name}: no service is referred to by ${field}`);
-      return [field as ReferenceField, provider] as const;
-    });
-    return { ...service, dependents: dependents.map(({ name }) => name), providers: new Map(providers) };
+    const providers = new Map<ReferenceField, Service>();
+    return { ...service, dependents: dependents.map(({ name }) => name), providers };
   });
+  for (const { name, dependsOn, providers } of all) {
+    for (const field of Object.keys(dependsOn) as ReferenceField[]) {
+      const provider = all.find((other) => other.referredAs === field);
+      if (provider === undefined) throw new Error(`${name}: no service is referred to by ${field}`);
+      providers.set(field, provider);
+    }
+  }
+  return all;
 }

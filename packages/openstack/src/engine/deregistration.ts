@@ -1,14 +1,14 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { commonAccounts } from './common-accounts.ts';
-import type { Init, Mount, Runs } from './component.ts';
+import type { Init, Mount } from './component.ts';
 import { conditionOf } from './conditions.ts';
-import { type Context, contextOf, databaseName, externalOf } from './context.ts';
-import { fieldFor } from './dependencies.ts';
+import { type Context, contextOf, externalOf } from './context.ts';
 import { imageOf } from './images.ts';
+import { keepingsOf } from './keeping.ts';
 import { deregistrationSuffix, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
 import type { Capability, Service } from './service.ts';
-import type { ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+import type { ServiceResource, Surroundings } from './surroundings.ts';
 
 /** How what a deleted resource has elsewhere is taken back. */
 export interface Deregistration {
@@ -34,19 +34,15 @@ export const deregistrationSeconds = 600;
 
 const folder = '/etc/openstack/deregister';
 
-/** What a spec says of a server that this operator does not run; undefined when it is one of ours, or none. */
-function externalFor(service: Pick<Service, 'providers'>, spec: ServiceSpec, capability: Capability): unknown {
-  const field = fieldFor(service, capability);
-  return field && externalOf(spec, field);
-}
-
 /**
  * Whether something of the resource may live on without it: in a Keystone, whosever it is, or in a database server or
  * broker that this operator does not run.
  */
-export function leavesRecords(service: Pick<Service, 'providers'>, { spec = {} }: ServiceResource): boolean {
-  const isExternal = (capability: Capability) => externalFor(service, spec, capability) !== undefined;
-  return fieldFor(service, 'identity') !== undefined || isExternal('database') || isExternal('broker');
+export function leavesRecords(service: Service, { spec = {} }: ServiceResource): boolean {
+  return keepingsOf(service).some(
+    ({ keeping, field }) =>
+      field !== undefined && (keeping.holds === 'registration' || externalOf(spec, field) !== undefined),
+  );
 }
 
 /**
@@ -65,79 +61,58 @@ export function deregistration<R extends ServiceResource>(
   // A client that logs in between would have a catalogue without it for as long as its token is valid.
   if (comesBack) return { things: [], lost: [] };
   const context = contextOf(service, resource, surroundings) as unknown as Context;
-  const { accounts, spec, region } = context;
-  const isExternal = (capability: Capability) => externalFor(service, spec, capability) !== undefined;
-  const remove = spec.deletionPolicy === 'Delete';
+  const kept = { service: service as unknown as Service, context };
+  const { spec } = context;
   const mounts: Mount[] = [];
   const things: string[] = [];
   const lists: string[] = [];
   const lost: string[] = [];
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
   /** Which other one has the same account there: it would stand still without that. */
-  const leftTo = (capability: Capability): string | undefined => {
+  const sharedBy = (capability: Capability): string | undefined => {
     const words = surroundings
       .twins()
       .flatMap((twin) =>
-        commonAccounts(service as unknown as Service, context.name, spec, twin).flatMap((common) =>
+        commonAccounts(kept.service, context.name, spec, twin).flatMap((common) =>
           common.capability === capability ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
         ),
       );
     return words[0];
   };
-  /** Mounts the list of a records Job; undefined where there is none, or where `left` says why it is not worked off. */
-  const mount = (target: string, job: string, thing: string, left?: string): string | undefined => {
-    const list = context.named(job);
+  const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
+  const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
+  for (const { capability, keeping, field } of keepingsOf(kept.service)) {
+    if (field === undefined) continue;
+    const isExternal = externalOf(spec, field) !== undefined;
+    const provider = isExternal || goesWithOwner ? undefined : context.reference(field);
+    const livesOn = isExternal || (provider !== undefined && provider.metadata.deletionTimestamp === undefined);
+    if (keeping.holds === 'data' ? !(isExternal && spec.deletionPolicy === 'Delete') : !livesOn) continue;
+    const shared = sharedBy(capability);
+    const isReady = provider === undefined || conditionOf(provider, 'Ready')?.status === 'True';
+    const left = shared ?? (isReady ? undefined : `${provider?.kind} ${provider?.metadata.name} is not Ready`);
+    const thing = keeping.things(kept, shared !== undefined);
+    const list = context.named(keeping.suffix);
     const exists = hasSecret(list);
     if (!exists || left !== undefined) {
       if (exists || list in jobs) lost.push(`${thing} (${left ?? 'its list is gone'})`);
-      return undefined;
+      continue;
     }
     things.push(thing);
-    mounts.push({ path: `${folder}/${target}`, secret: list, follows: true });
-    return `${folder}/${target}`;
-  };
-  const addList = (...[target, job, thing, left]: Parameters<typeof mount>) => {
-    const path = mount(target, job, thing, left);
-    if (path !== undefined) lists.push(`${target}=${path}/records.json`);
-  };
-  const theirs = isExternal('identity');
-  const field = fieldFor(service, 'identity');
-  const keystone = theirs || goesWithOwner || field === undefined ? undefined : context.reference(field);
-  const livesOn = theirs || (keystone !== undefined && keystone.metadata.deletionTimestamp === undefined);
-  if (service.identity !== undefined && livesOn) {
-    const { user, serviceName } = accounts.identity;
-    const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
-    const left = leftTo('identity');
-    if (left !== undefined) addList('keystone', 'endpoint-create', endpoints, left);
-    else {
-      const isReady = keystone === undefined || conditionOf(keystone, 'Ready')?.status === 'True';
-      const left = isReady ? undefined : `Keystone ${keystone.metadata.name} is not Ready`;
-      addList('keystone', 'endpoint-create', `user ${user} and ${endpoints}`, left);
-    }
+    const path = `${folder}/${keeping.target}`;
+    mounts.push({ path, secret: list, follows: true });
+    const { target, client } = keeping;
+    if (client === undefined) lists.push(`${target}=${path}/records.json`);
+    else
+      runs.push({
+        name: target,
+        image: imageOf(client.image, images),
+        user: client.user,
+        runs: client.remove(path, kept),
+      });
   }
-  if (remove && service.messaging === true && isExternal('broker'))
-    addList(
-      'rabbitmq',
-      'mq-create',
-      `user ${accounts.broker.user} and its virtual hosts on the broker`,
-      leftTo('broker'),
-    );
-  const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
-  const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
   if (lists.length > 0) {
     const command = ['openstack-operator', 'records', 'remove', ...lists];
-    runs.push({ name: 'records', image: surroundings.operatorImage, user: 'operator', runs: { command } });
-  }
-  if (remove && service.databases !== undefined && isExternal('database')) {
-    const databases = new Set([
-      ...service.databases.map(({ name }) => databaseName(accounts, name)),
-      ...(service.moreDatabases?.(context as unknown as Context<R>) ?? []),
-    ]);
-    const thing = `databases ${[...databases].join(', ')} and user ${accounts.database.user} of the database server`;
-    const path = mount('mariadb', 'db-create', thing, leftTo('database'));
-    const image = imageOf('mariadb-server', images);
-    if (path !== undefined)
-      runs.push({ name: 'mariadb', image, user: 'mysql', runs: dropping(path, databases, accounts) });
+    runs.unshift({ name: 'records', image: surroundings.operatorImage, user: 'operator', runs: { command } });
   }
   const last = runs.pop();
   if (last === undefined) return { things, lost };
@@ -168,23 +143,4 @@ export function deregistration<R extends ServiceResource>(
       },
     },
   };
-}
-
-/**
- * Drops the user, and the databases that nobody else has rights to: two resources may reach one server by two names,
- * which nothing here can tell. Who may not read the rights drops nothing.
- */
-function dropping(path: string, databases: ReadonlySet<string>, { database: { user } }: Context['accounts']): Runs {
-  const script = `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
-for name in ${[...databases].join(' ')}; do
-  others=$(ask "SELECT user FROM mysql.db WHERE db = '$name' AND user != '${user}'")
-  if [ -n "$others" ]; then
-    echo "database $name stays: $(printf '%s' "$others" | tr '\n' ' ') may use it as well"
-  else
-    ask "DROP DATABASE IF EXISTS \\\`$name\\\`"
-  fi
-done
-ask "DROP USER IF EXISTS '${user}'@'%'"
-`;
-  return { command: ['bash', '-euc', script] };
 }

@@ -79,6 +79,9 @@ export function retainedFor(owner: KubeObject): string {
   return `${owner.kind}.${owner.metadata.name ?? ''}`;
 }
 
+/** What follows a resource's name in the name of the Job that counts its servers; also the Job's component label. */
+export const serverCount = 'server-count';
+
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;

@@ -1,41 +1,25 @@
-/** How a service logs in somewhere: in every section that holds a client of Keystone. */
-const login: Readonly<Record<string, string>> = {
-  auth_type: 'spec.keystoneRef',
-  auth_url: 'spec.keystoneRef',
-  username: 'spec.identity.userName',
-  user_id: 'spec.identity.userName',
-  password: 'spec.identity.secretName',
-  project_name: 'spec.keystoneRef',
-  project_id: 'spec.keystoneRef',
-  user_domain_name: 'spec.keystoneRef',
-  user_domain_id: 'spec.keystoneRef',
-  project_domain_name: 'spec.keystoneRef',
-  project_domain_id: 'spec.keystoneRef',
-  region_name: 'spec.region',
-  memcached_servers: 'spec.cacheRef',
-  memcache_security_strategy: 'spec.cacheRef',
-  memcache_secret_key: 'spec.cacheRef',
-  www_authenticate_uri: 'spec.publicHostname of the Keystone',
-};
+import { type Layer, layered } from '../oslo/layers.ts';
+import type { Service } from './service.ts';
+import type { OwnedOptions } from './user-config.ts';
 
-const databaseSections = ['database', 'api_database', 'placement_database'];
-const loginSections = [
-  'keystone_authtoken',
-  'nova',
-  'placement',
-  'neutron',
-  'glance',
-  'service_user',
-  'keystone',
-  'cinder',
-];
+/** Options of a service's clients that follow from fields of the spec, which users set instead. */
+export interface ClientOptions {
+  /** Section that they are in, whatever the operator writes there; else the sections in which it writes `having`. */
+  readonly section?: string;
+  readonly having?: string;
+  /** Option -> the field to set instead. */
+  readonly fields: Readonly<Record<string, string>>;
+}
 
-/** The field to set instead of an option that the operator composes for every service that has it. */
-export function ownedEverywhere(section: string, option: string): string | undefined {
-  if (databaseSections.includes(section) && ['connection', 'slave_connection'].includes(option)) {
-    return 'spec.databaseRef or spec.database';
+/** The options that follow from what a service depends on; `written` is what the operator writes into its files. */
+export function ownedByProviders({ providers }: Pick<Service, 'providers'>, written: readonly Layer[]): OwnedOptions {
+  const owned: Record<string, Record<string, string>>[] = [];
+  for (const { offers } of providers?.values() ?? []) {
+    for (const { section, having = '', fields } of offers?.clientOptions ?? []) {
+      if (section !== undefined) owned.push({ [section]: fields });
+      for (const [name, options] of written.flatMap(Object.entries<Layer[string]>))
+        if (having in options) owned.push({ [name]: fields });
+    }
   }
-  if (section === 'DEFAULT' && option === 'transport_url') return 'spec.messageQueueRef or spec.messageQueue';
-  if (section === 'cache' && ['memcache_servers', 'enabled', 'backend'].includes(option)) return 'spec.cacheRef';
-  return loginSections.includes(section) ? login[option] : undefined;
+  return layered({}, ...owned) as OwnedOptions;
 }

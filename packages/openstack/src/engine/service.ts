@@ -1,11 +1,13 @@
-import type { Kind, StoredObject } from '@openstack-operator/kube';
+import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { User } from '../releases/users.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
+import type { Keeping } from './keeping.ts';
 import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
+import type { ClientOptions } from './owned-options.ts';
 import type { Phase } from './phases.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
@@ -123,7 +125,10 @@ export type Moment = 'steps' | 'start' | 'name' | 'cloud';
 export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
 
 /** What the engine itself uses of another service: where it makes databases, users and endpoints. */
-export type Capability = 'database' | 'broker' | 'cache' | 'identity';
+export const capabilities = ['database', 'broker', 'cache', 'identity'] as const;
+
+/** One of `capabilities`. */
+export type Capability = (typeof capabilities)[number];
 
 /** What others have of a service: where it is, and who may do all there. */
 export interface Offer {
@@ -132,6 +137,10 @@ export interface Offer {
   readonly address: (resource: StoredObject, surroundings: Surroundings) => unknown;
   /** The same of one that this operator does not run, from `spec.<field>.external`. */
   readonly external: (external: never) => unknown;
+  /** Options of its dependents that follow from their reference to it. */
+  readonly clientOptions?: readonly ClientOptions[];
+  /** What of its dependents is kept in it. */
+  readonly keeps?: Keeping;
   /** Its address is that of Services, which exist later than the resource. */
   readonly ofServices?: boolean;
 }
@@ -167,6 +176,20 @@ export interface CloudTemplates {
 export interface AskedBridges {
   readonly mappings: readonly BridgeMapping[];
   readonly isDefault: boolean;
+}
+
+/** Servers that a service runs: they live longer than its pods. */
+export interface Guests {
+  /** Suffix of the Job that has found the service's hosts: since it ran there may be guests. */
+  readonly discovery: string;
+  /** Beginning of the names of the components that run guests. */
+  readonly component: string;
+  /**
+   * The Job `<name>-server-count`: it completes when there is no guest, and fails with `servers: <number>`, or with what
+   * kept the service from answering, as its last words.
+   * @throws Error when what the resource refers to is not there
+   */
+  readonly count: (service: Service, resource: ServiceResource, surroundings: Surroundings) => KubeObject;
 }
 
 /** A service, as data: the engine derives all objects from it. */
@@ -216,6 +239,9 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly bridges?: (spec: NonNullable<R['spec']>) => AskedBridges;
   /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
   readonly groups?: (context: Context<R>) => readonly RolledGroup[];
+  readonly guests?: Guests;
+  /** Of what it depends on, what its guests are lost without: it stays for as long as there are any. */
+  readonly carriedBy?: readonly ReferenceField[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
   /** Components of which only one pod may run: an autoscaler that targets one is ignored. */
   readonly single?: readonly string[];

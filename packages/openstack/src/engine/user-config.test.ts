@@ -21,9 +21,6 @@ test('a list is one line, or one line for each entry where an option may be give
 describe('what cannot be taken is left out, and the message names path and way out', () => {
   test.each([
     ['libvirt', 'virt_type', 'qemu', 'set spec.virtType instead'],
-    ['DEFAULT', 'transport_url', 'rabbit://x', 'set spec.messageQueueRef or spec.messageQueue instead'],
-    ['database', 'connection', 'mysql://x', 'set spec.databaseRef or spec.database instead'],
-    ['placement', 'username', 'me', 'set spec.identity.userName instead'],
     ['DEFAULT', 'a', 'two\nlines', 'may not hold a line break'],
     ['DEFAULT', 'a', '{{other-secret/password}}', 'secrets come from Secrets that fields of the spec name'],
     ['DEFAULT', 'a b', '1', 'not the name of an option'],

@@ -2,7 +2,6 @@ import { type Layer, layered } from '../oslo/layers.ts';
 import { referencesIn } from '../oslo/references.ts';
 import { type OptionValue, writeOsloFile } from '../oslo/writer.ts';
 import { multiOptions } from '../releases/multi-options.ts';
-import { ownedEverywhere } from './owned-options.ts';
 import type { Problem } from './step.ts';
 
 /** `spec.config` as users write it: file or component -> section -> option -> value. */
@@ -72,7 +71,7 @@ function mistake(section: string, option: string, value: unknown, owned: OwnedOp
   // Assigning to it would change the prototype of every object of the process.
   const reserved = [section, option].find((name) => name in Object.prototype);
   if (reserved !== undefined) return `no section or option is named ${reserved}`;
-  const field = owned[section]?.[option] ?? ownedEverywhere(section, option);
+  const field = owned[section]?.[option];
   if (field !== undefined) return `this option follows from other fields: set ${field} instead`;
   if (value !== null && !(Array.isArray(value) ? value : [value]).every(isScalar)) {
     const found = Array.isArray(value) ? 'a list with other entries' : 'a map';

@@ -5,6 +5,7 @@ import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
 import { MariaDB } from './kind.ts';
+import { databaseRecords } from './records.ts';
 
 /** The server takes hyphens and underscores for the same. */
 const ownedOptions = Object.fromEntries(
@@ -40,7 +41,21 @@ const ownedOptions = Object.fromEntries(
 export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
   referredAs: 'databaseRef',
-  offers: { capability: 'database', address: databaseAddress, external: externalDatabase },
+  offers: {
+    capability: 'database',
+    address: databaseAddress,
+    external: externalDatabase,
+    keeps: databaseRecords,
+    clientOptions: [
+      {
+        having: 'connection',
+        fields: {
+          connection: 'spec.databaseRef or spec.database',
+          slave_connection: 'spec.databaseRef or spec.database',
+        },
+      },
+    ],
+  },
   child: {
     field: 'mariadb',
     phase: 'Infrastructure',

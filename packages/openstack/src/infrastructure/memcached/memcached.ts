@@ -9,7 +9,17 @@ import { Memcached } from './kind.ts';
 export const memcached = defineService<Memcached>({
   kind: Memcached,
   referredAs: 'cacheRef',
-  offers: { capability: 'cache', address: cacheAddress, external: externalCache },
+  offers: {
+    capability: 'cache',
+    address: cacheAddress,
+    external: externalCache,
+    clientOptions: [
+      {
+        section: 'cache',
+        fields: { memcache_servers: 'spec.cacheRef', enabled: 'spec.cacheRef', backend: 'spec.cacheRef' },
+      },
+    ],
+  },
   child: { field: 'memcached', phase: 'Infrastructure', description: 'The cache.' },
   name: 'memcached',
   user: 'memcached',

@@ -6,6 +6,7 @@ import { secretReference } from '../../oslo/references.ts';
 import { dataClaim } from '../data-claim.ts';
 import { brokerAddress, externalBroker } from './address.ts';
 import { RabbitMQ } from './kind.ts';
+import { brokerRecords } from './records.ts';
 
 /**
  * A single RabbitMQ broker on a volume of its own (phase 1 plan, task 7).
@@ -18,7 +19,13 @@ import { RabbitMQ } from './kind.ts';
 export const rabbitmq = defineService<RabbitMQ>({
   kind: RabbitMQ,
   referredAs: 'messageQueueRef',
-  offers: { capability: 'broker', address: brokerAddress, external: externalBroker },
+  offers: {
+    capability: 'broker',
+    address: brokerAddress,
+    external: externalBroker,
+    keeps: brokerRecords,
+    clientOptions: [{ section: 'DEFAULT', fields: { transport_url: 'spec.messageQueueRef or spec.messageQueue' } }],
+  },
   child: { field: 'rabbitmq', phase: 'Infrastructure', description: 'The message broker.' },
   name: 'rabbitmq',
   user: 'rabbitmq',

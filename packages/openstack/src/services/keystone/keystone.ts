@@ -3,13 +3,21 @@ import type { Context } from '../../engine/context.ts';
 import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
 import { defineService } from '../../engine/service.ts';
 import { externalIdentity, identityAddress } from './address.ts';
+import { login } from './client-options.ts';
 import { Keystone } from './kind.ts';
+import { identityRecords } from './records.ts';
 
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({
   kind: Keystone,
   referredAs: 'keystoneRef',
-  offers: { capability: 'identity', address: identityAddress, external: externalIdentity },
+  offers: {
+    capability: 'identity',
+    address: identityAddress,
+    external: externalIdentity,
+    keeps: identityRecords,
+    clientOptions: [login],
+  },
   child: { field: 'keystone', phase: 'Identity', description: 'The identity service.' },
   name: 'keystone',
   user: 'keystone',

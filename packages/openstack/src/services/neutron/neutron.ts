@@ -120,6 +120,7 @@ export const neutron = defineService<Neutron>({
       runs: [{ name: 'db-sync', command: ['neutron-db-manage', ...files, 'upgrade', 'heads'] }],
     },
   ],
+  carriedBy: ['ovnRef'],
   needs: { WorkersReady: ['DeploymentReady'] },
   skips: (context) =>
     context.mention('novaRef') === undefined

@@ -8,6 +8,7 @@ import { controlComponents, databaseConnections } from './control.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
+import { serverCountJob } from './server-count.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
@@ -63,6 +64,8 @@ export const nova = defineService<Nova>({
     return nodeClaims(resource, claimedGroups(spec), { compute: true, cleaner });
   },
   groups: ({ spec }) => groupsOf(spec),
+  guests: { discovery: 'host-discovery', component: 'compute', count: serverCountJob },
+  carriedBy: ['neutronRef'],
   config: (context) => configSets(context, computeAgents(context)),
   components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
   jobs: novaJobs,

@@ -1,14 +1,10 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { KubeObject } from '@openstack-operator/kube';
 import { contextOf } from '../../engine/context.ts';
+import { internalEndpoint } from '../../engine/endpoint.ts';
 import { jobObject } from '../../engine/job.ts';
-import { internalEndpoint } from '../../engine/records.ts';
+import { serverCount } from '../../engine/names.ts';
 import type { Job, Service } from '../../engine/service.ts';
 import type { ServiceResource, Surroundings } from '../../engine/surroundings.ts';
-import { services } from '../index.ts';
-import { nova } from './nova.ts';
-
-/** What follows a Nova's name in the name of the Job that counts its servers; also the Job's component label. */
-export const serverCount = 'server-count';
 
 /** Seconds for which the Job's answer is valid; then the Job is gone, and is run again where the answer still matters. */
 const validSeconds = 60;
@@ -21,11 +17,10 @@ const deadlineSeconds = 180;
  * their number, or with what kept Nova from answering, as its last words. Run only when something is to be deleted.
  * @throws Error when what the Nova refers to is not there
  */
-export function serverCountJob(resource: StoredObject, surroundings: Surroundings): KubeObject {
+export function serverCountJob(service: Service, resource: ServiceResource, surroundings: Surroundings): KubeObject {
   const keystone = surroundings.reference('keystoneRef');
   if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
-  const service = services.find(({ name }) => name === nova.name) as Service;
-  const context = contextOf(service, resource as ServiceResource, surroundings);
+  const context = contextOf(service, resource, surroundings);
   const { user, secret } = context.accounts.identity;
   const job: Job = {
     suffix: serverCount,

@@ -1,0 +1,67 @@
+import type { User } from '../releases/users.ts';
+import type { Component, Runs } from './component.ts';
+import type { Context } from './context.ts';
+import { fieldFor } from './dependencies.ts';
+import { type Capability, capabilities, type Service } from './service.ts';
+import type { ReferenceField } from './surroundings.ts';
+
+/** Of whom something is kept in another service. */
+export interface Kept {
+  readonly service: Service;
+  readonly context: Context;
+  readonly components: Readonly<Record<string, Component>>;
+}
+
+/**
+ * What of other services is kept in a service: databases and their users, users and virtual hosts of a broker, users,
+ * roles and endpoints. It is a declarative list in a Secret, worked off by a Job `<name>-<suffix>`; running it twice
+ * changes nothing.
+ */
+export interface Keeping {
+  readonly suffix: string;
+  /** The condition of its step. */
+  readonly step: string;
+  /** What it is kept in, as findings and containers name it. */
+  readonly target: string;
+  /**
+   * `data`: what the programs of a service work with. It is there before they start, and is taken back with
+   * `deletionPolicy: Delete` only. `registration`: what tells others of the service. It comes after them, and is taken
+   * back whenever the service goes.
+   */
+  readonly holds: 'data' | 'registration';
+  /** Whether there is something to keep of a service. */
+  readonly concerns: (service: Service) => boolean;
+  /** Name of a file -> text, with references to Secrets. */
+  readonly list: (kept: Kept) => Readonly<Record<string, string>>;
+  /** What is taken back, in words; `shared`: another resource has the same account, which stays. */
+  readonly things: (kept: Pick<Kept, 'service' | 'context'>, shared: boolean) => string;
+  /** The programs that work it off; without them `openstack-operator records` does, with the list's `records.json`. */
+  readonly client?: KeepingClient;
+}
+
+/** Programs that work off a list that is mounted at `folder`. */
+export interface KeepingClient {
+  readonly image: string;
+  readonly user: User;
+  readonly keep: (folder: string) => Runs;
+  /** Puts right what differs, and tells it by the termination message. */
+  readonly audit: (folder: string, kept: Kept) => Runs;
+  readonly remove: (folder: string, kept: Pick<Kept, 'service' | 'context'>) => Runs;
+}
+
+/** Where something of a service is kept: by which field it refers to that; undefined when it is kept in itself. */
+export interface KeepingOf {
+  readonly capability: Capability;
+  readonly keeping: Keeping;
+  readonly field: ReferenceField | undefined;
+}
+
+/** Everything that is kept of a service in others, or in itself. */
+export function keepingsOf(service: Service): readonly KeepingOf[] {
+  return capabilities.flatMap((capability) => {
+    const field = fieldFor(service, capability);
+    const own = service.offers?.capability === capability ? service.offers : undefined;
+    const keeping = (field === undefined ? own : service.providers?.get(field)?.offers)?.keeps;
+    return keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
+  });
+}

@@ -1,0 +1,120 @@
+import type { Runs } from '../../engine/component.ts';
+import { type Context, databaseName } from '../../engine/context.ts';
+import type { Keeping, Kept } from '../../engine/keeping.ts';
+import { secretReference } from '../../oslo/references.ts';
+
+/** Databases, users and grants of services (`<name>-db-create`), by the mariadb client of the database's own image. */
+export const databaseRecords: Keeping = {
+  suffix: 'db-create',
+  step: 'DatabaseReady',
+  target: 'mariadb',
+  holds: 'data',
+  concerns: ({ databases }) => databases !== undefined,
+  list: (kept) => ({
+    'client.cnf': `${clientOptions(kept.context).join('\n')}\n`,
+    'records.sql': `${statements(kept).join('\n')}\n`,
+  }),
+  things: (kept) =>
+    `databases ${databasesOf(kept).join(', ')} and user ${kept.context.accounts.database.user} of the database server`,
+  client: {
+    image: 'mariadb-server',
+    user: 'mysql',
+    keep: (folder) => ({
+      // The password is in the option file: on a command line every process of the node could read it.
+      command: [
+        'mariadb',
+        `--defaults-extra-file=${folder}/client.cnf`,
+        // Without it the client goes on after a statement that failed, and exits with 0.
+        '--abort-source-on-error',
+        '-e',
+        `source ${folder}/records.sql`,
+      ],
+    }),
+    audit: (folder, kept) => ({ script: auditing(folder, kept) }),
+    remove: (folder, kept) => dropping(folder, kept),
+  },
+};
+
+type Of = Pick<Kept, 'service' | 'context'>;
+
+function databasesOf({ service, context }: Of): readonly string[] {
+  const names = (service.databases ?? []).map(({ name }) => databaseName(context.accounts, name));
+  return [...new Set([...names, ...(service.moreDatabases?.(context) ?? [])])];
+}
+
+function clientOptions({ database: { host, port, adminUser, adminPassword } }: Context): string[] {
+  return [
+    '[client]',
+    `host=${host}`,
+    `port=${port}`,
+    `user="${adminUser('quoted')}"`,
+    `password="${adminPassword('quoted')}"`,
+    'connect-timeout=10',
+  ];
+}
+
+function statements(kept: Of): string[] {
+  const { user, secret } = kept.context.accounts.database;
+  const password = secretReference(secret, 'password', 'sqlhash');
+  const databases = databasesOf(kept);
+  return [
+    // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
+    ...databases.map(
+      (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
+    ),
+    `CREATE USER IF NOT EXISTS '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+    `ALTER USER '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+    ...databases.map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${user}'@'%';`),
+  ];
+}
+
+/**
+ * Compares what there is before and after the statements, which change nothing that is as it should be. What SHOW GRANTS
+ * says has the hash of the password in it: it is compared, and never printed.
+ */
+function auditing(path: string, kept: Of): string {
+  const { user } = kept.context.accounts.database;
+  return `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
+grants() { ask "SHOW GRANTS FOR '${user}'@'%'" 2>/dev/null || true; }
+present=$(ask "SHOW DATABASES")
+before=$(grants)
+mariadb --defaults-extra-file=${path}/client.cnf --abort-source-on-error -e "source ${path}/records.sql"
+after=$(grants)
+findings=
+for name in ${databasesOf(kept).join(' ')}; do
+  if ! printf '%s\n' "$present" | grep -qxF "$name"; then
+    findings="\${findings}created database $name
+"
+  fi
+done
+if [ -z "$before" ]; then
+  findings="\${findings}created user ${user}
+"
+elif [ "$before" != "$after" ]; then
+  findings="\${findings}put right password or grants of user ${user}
+"
+fi
+printf '%s' "$findings"
+printf '%s' "$findings" > /dev/termination-log
+`;
+}
+
+/**
+ * Drops the user, and the databases that nobody else has rights to: two resources may reach one server by two names,
+ * which nothing here can tell. Who may not read the rights drops nothing.
+ */
+function dropping(path: string, kept: Of): Runs {
+  const { user } = kept.context.accounts.database;
+  const script = `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
+for name in ${databasesOf(kept).join(' ')}; do
+  others=$(ask "SELECT user FROM mysql.db WHERE db = '$name' AND user != '${user}'")
+  if [ -n "$others" ]; then
+    echo "database $name stays: $(printf '%s' "$others" | tr '\n' ' ') may use it as well"
+  else
+    ask "DROP DATABASE IF EXISTS \\\`$name\\\`"
+  fi
+done
+ask "DROP USER IF EXISTS '${user}'@'%'"
+`;
+  return { command: ['bash', '-euc', script] };
+}
