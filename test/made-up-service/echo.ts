@@ -2,7 +2,6 @@ import { database, identity } from '../../packages/openstack/src/api/accounts.ts
 import { defineApi, endpointColumn, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
 import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
-import { cacheRef, databaseRef, keystoneRef } from '../../packages/openstack/src/api/references.ts';
 import { recordsAudit } from '../../packages/openstack/src/api/schedules.ts';
 import { object } from '../../packages/openstack/src/api/schema.ts';
 import { common, endpoints, phase } from '../../packages/openstack/src/api/status.ts';
@@ -14,6 +13,9 @@ import {
   sections,
 } from '../../packages/openstack/src/engine/sections.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
+import { databaseRef } from '../../packages/openstack/src/infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../packages/openstack/src/infrastructure/memcached/reference.ts';
+import { keystoneRef } from '../../packages/openstack/src/services/keystone/reference.ts';
 
 const Echo = defineApi({
   kind: 'Echo',

@@ -16,7 +16,7 @@ import {
   type VirtualClock,
   virtualClock,
 } from '@openstack-operator/kube';
-import { conditionOf } from '@openstack-operator/openstack';
+import { children, conditionOf, kinds } from '@openstack-operator/openstack';
 
 /** A cloud that comes up in virtual time. */
 export interface Cloud {
@@ -114,22 +114,12 @@ export async function createCloud({
 
 /** What every resource of ours waits for: the first thing that one wants to know when a rollout stands still. */
 function awaited(list: (kind: string) => StoredObject[]): string[] {
-  const kinds = [
-    'OpenStackControlPlane',
-    'MariaDB',
-    'RabbitMQ',
-    'Memcached',
-    'OVNNetwork',
-    'Keystone',
-    'Glance',
-    'Placement',
-    'Neutron',
-    'Nova',
-  ];
-  return kinds.flatMap(list).map((object) => {
-    const ready = conditionOf(object, 'Ready');
-    return `  ${object.kind} ${object.metadata.name}: ${ready?.status === 'True' ? 'Ready' : (ready?.message ?? 'no status')}`;
-  });
+  return kinds
+    .flatMap(({ kind }) => list(kind))
+    .map((object) => {
+      const ready = conditionOf(object, 'Ready');
+      return `  ${object.kind} ${object.metadata.name}: ${ready?.status === 'True' ? 'Ready' : (ready?.message ?? 'no status')}`;
+    });
 }
 
 /** Whether a Job or pod is no run of a schedule: these come and go with the time of day. */
@@ -165,18 +155,14 @@ export async function readyCloud(
   return { cloud, operator };
 }
 
+/** A control plane's spec in which no other children are enabled. */
+const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    children.flatMap(({ field }) => (fields.includes(field) ? [] : ([[field, { enabled: false }]] as const))),
+  );
+
 /** Only database, cache and Keystone: enough to show what the engine does, in a tenth of the time. */
-export const identityOnly: Readonly<Record<string, unknown>> = Object.fromEntries(
-  ['rabbitmq', 'ovnNetwork', 'glance', 'placement', 'neutron', 'nova'].map((name) => [name, { enabled: false }]),
-);
+export const identityOnly = only('mariadb', 'memcached', 'keystone');
 
 /** The network alone: it has four node agents. */
-export const networkOnly = {
-  ...Object.fromEntries(
-    ['mariadb', 'rabbitmq', 'memcached', 'keystone', 'glance', 'placement', 'neutron', 'nova'].map((name) => [
-      name,
-      { enabled: false },
-    ]),
-  ),
-  ovnNetwork: { nodeGroups: [{ name: 'chassis' }] },
-};
+export const networkOnly = { ...only('ovnNetwork'), ovnNetwork: { nodeGroups: [{ name: 'chassis' }] } };

@@ -2,15 +2,14 @@ import { type KubeObject, keyOf, type StoredObject } from '@openstack-operator/k
 import {
   type Composition,
   compose,
-  composeControlPlane,
   type Desired,
   type Generator,
   type KnownSurroundings,
   kindReferredBy,
-  OpenStackControlPlane,
   type ReferenceField,
   type Resolved,
   referencesOf,
+  rootNamed,
   type Service,
   type ServiceResource,
   services,
@@ -33,8 +32,9 @@ export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<
   for (let i = 0; i < known.length; i++) {
     const resource = known[i];
     if (resource === undefined) continue;
-    if (resource.kind !== OpenStackControlPlane.kind) continue;
-    const composition = composeControlPlane(resource, surroundingsOf({ served }));
+    const root = rootNamed(resource);
+    if (root === undefined) continue;
+    const composition = root.compose(resource, surroundingsOf({ served }));
     rendered.push({ resource, composition });
     for (const child of objectsOf(composition)) known.push(withOwner(stored(child), resource));
   }

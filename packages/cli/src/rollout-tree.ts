@@ -1,5 +1,5 @@
 import { type Condition, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
-import { children, conditionOf } from '@openstack-operator/openstack';
+import { children, conditionOf, rootNamed } from '@openstack-operator/openstack';
 
 /** One line of the tree: a resource, and how far it is. */
 export interface Row {
@@ -19,12 +19,12 @@ export interface Row {
  * what its control plane says of it. `begun`: milliseconds since the epoch.
  */
 export function rolloutRows(resources: readonly StoredObject[], begun: number): Row[] {
-  const controlPlanes = resources.filter(({ kind }) => kind === 'OpenStackControlPlane');
+  const isOfRoot = (one: StoredObject) => rootNamed(one) !== undefined;
   const order = new Map(children.map(({ kind }, index) => [kind, index]));
   const others = resources
-    .filter(({ kind }) => kind !== 'OpenStackControlPlane')
+    .filter((one) => !isOfRoot(one))
     .sort((a, b) => (order.get(a.kind) ?? 0) - (order.get(b.kind) ?? 0));
-  const awaited = controlPlanes.flatMap((controlPlane) =>
+  const awaited = resources.filter(isOfRoot).flatMap((controlPlane) =>
     children
       .filter(({ kind }) => !others.some((other) => other.kind === kind))
       .flatMap(({ kind, suffix }) => {

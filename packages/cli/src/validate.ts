@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { type Api, children, crd, group, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { type Api, crd, group, kinds, type Root, rootNamed } from '@openstack-operator/openstack';
 import {
   type FieldError,
   pruneUnknown,
@@ -50,9 +50,10 @@ export function validateResource(resource: KubeObject): Mistake[] {
     ];
   }
   const mistakes = admissionOf(api, resource);
-  if (api.kind !== OpenStackControlPlane.kind) return mistakes;
+  const root = rootNamed(resource);
+  if (root === undefined) return mistakes;
   const told = new Set(mistakes.map(({ field }) => field));
-  return [...mistakes, ...embeddedMistakes(resource).filter(({ field }) => !told.has(field))];
+  return [...mistakes, ...embeddedMistakes(resource, root).filter(({ field }) => !told.has(field))];
 }
 
 function admissionOf(api: Api, resource: KubeObject): Mistake[] {
@@ -72,8 +73,8 @@ function typeOf(api: Api): ResourceType {
   return type;
 }
 
-/** Mistakes in the services of a control plane that only the services' own definitions know, in its fields. */
-function embeddedMistakes({ apiVersion, spec }: KubeObject & { spec?: unknown }): Mistake[] {
+/** Mistakes in the services of a cloud that only the services' own definitions know, in its root's fields. */
+function embeddedMistakes({ apiVersion, spec }: KubeObject & { spec?: unknown }, { children }: Root): Mistake[] {
   return children.flatMap(({ kind, field }) => {
     const api = kinds.find((one) => one.kind === kind);
     const template: unknown = isObject(spec) ? spec[field] : undefined;

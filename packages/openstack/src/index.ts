@@ -6,7 +6,6 @@ export type { GatewayRef } from './api/exposure.ts';
 export { broughtBy, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kinds.ts';
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
-export type { CacheRef, DatabaseRef, KeystoneRef, MessageQueueRef, OVNRef } from './api/references.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
 export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
 export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
@@ -94,7 +93,9 @@ export {
 } from './engine/surroundings.ts';
 export type { Judgement, UncleanNode } from './engine/verdict.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
+export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';
+export type { CacheRef } from './infrastructure/memcached/reference.ts';
 export { nodeCleaning } from './infrastructure/node-cleaning.ts';
 export {
   type ChassisGroup,
@@ -102,11 +103,14 @@ export {
   type OVNNetworkSpec,
   type OVNNetworkStatus,
 } from './infrastructure/ovn/kind.ts';
+export type { OVNRef } from './infrastructure/ovn/reference.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
+export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
 export { referencesIn, resolveReferences } from './oslo/references.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
+export type { KeystoneRef } from './services/keystone/reference.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';

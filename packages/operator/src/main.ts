@@ -33,7 +33,7 @@ Usage:
   openstack-operator records TARGET --file FILE           keeps users, endpoints, vhosts (its Jobs call this)
   openstack-operator records audit TARGET=FILE...         puts them right again (its CronJobs call this)
   openstack-operator records remove TARGET=FILE...        takes them back (when a resource is deleted)
-  openstack-operator count-servers                        how many servers Nova has (a Job calls this before a deletion)
+  openstack-operator count-servers                        how many servers there are (a Job calls this before a deletion)
 
 Options of run:
   --kubeconfig PATH         which cluster (default: the one that this pod runs in, or $KUBECONFIG)

@@ -1,5 +1,5 @@
 import { gatewayRef } from './exposure.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, ovnRef } from './references.ts';
+import { kinds } from './kinds.ts';
 import { componentOverrides } from './scheduling.ts';
 import type { Field, OpenApiSchema } from './schema.ts';
 import { common, nodes } from './status.ts';
@@ -8,14 +8,22 @@ import { common, nodes } from './status.ts';
 export const apiBlocks: Readonly<Record<string, OpenApiSchema>> = {
   ComponentOverrides: componentOverrides.schema,
   GatewayRef: gatewayRef.schema,
-  DatabaseRef: databaseRef.schema,
-  MessageQueueRef: messageQueueRef.schema,
-  CacheRef: cacheRef.schema,
-  KeystoneRef: keystoneRef.schema,
-  OVNRef: ovnRef.schema,
+  ...references(),
   Condition: itemOf(common.conditions),
   ClaimedNode: itemOf(nodes),
 };
+
+/** References that may also lead to what this operator does not run: `databaseRef` is DatabaseRef. */
+function references(): Record<string, OpenApiSchema> {
+  const fields = kinds.flatMap(({ spec }) => Object.entries(spec.schema.properties ?? {}));
+  return Object.fromEntries(
+    fields.flatMap(([name, schema]) =>
+      name.endsWith('Ref') && schema.properties?.['external'] !== undefined
+        ? [[`${name.charAt(0).toUpperCase()}${name.slice(1)}`, schema]]
+        : [],
+    ),
+  );
+}
 
 function itemOf(list: Field): OpenApiSchema {
   return list.schema.items ?? list.schema;

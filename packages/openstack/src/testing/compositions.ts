@@ -1,6 +1,6 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { parse } from 'yaml';
-import { composeControlPlane } from '../control-plane/compose.ts';
+import { rootNamed } from '../control-plane/root.ts';
 import { type Composition, compose } from '../engine/compose.ts';
 import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
 import type { DesiredObject } from '../engine/step.ts';
@@ -10,33 +10,16 @@ import { services } from '../services/index.ts';
 /** Reads a sample: `config/samples/<name>.yaml`. */
 export type ReadSample = (name: string) => string;
 
-/** Every sample that is a resource of ours. */
-export const samples = [
-  'mariadb',
-  'rabbitmq',
-  'memcached',
-  'ovn-network',
-  'keystone',
-  'glance',
-  'placement',
-  'neutron',
-  'nova',
-  'controlplane_minimal',
-  'controlplane_production',
-] as const;
+/** The sample of each service: it is named as the field of a control plane. */
+const sampleOf = new Map(
+  services.map((service) => [
+    service,
+    (service.child?.field ?? service.name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  ]),
+);
 
-/** The samples that the others refer to. */
-const referred: Readonly<Record<string, string>> = {
-  databaseRef: 'mariadb',
-  messageQueueRef: 'rabbitmq',
-  cacheRef: 'memcached',
-  keystoneRef: 'keystone',
-  ovnRef: 'ovn-network',
-  placementRef: 'placement',
-  glanceRef: 'glance',
-  neutronRef: 'neutron',
-  novaRef: 'nova',
-};
+/** Every sample that is a resource of ours. */
+export const samples = [...sampleOf.values(), 'controlplane_minimal', 'controlplane_production'];
 
 /** A sample as the API server would hand it out. */
 export function resource(text: string): ServiceResource & StoredObject {
@@ -47,7 +30,9 @@ export function resource(text: string): ServiceResource & StoredObject {
 
 /** A cluster with a Gateway, two claimed nodes, and all the other samples. */
 export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
-  const references = Object.entries(referred).map(([field, name]) => [field, { found: resource(read(name)) }]);
+  const references = [...sampleOf].flatMap(([{ referredAs }, name]) =>
+    referredAs === undefined ? [] : [[referredAs, { found: resource(read(name)) }]],
+  );
   const labels = { [cloudLabel]: 'openstack.standalone', [nodeGroupLabel]: 'compute', [computeLabel]: 'true' };
   return {
     references: Object.fromEntries(references) as NonNullable<KnownSurroundings['references']>,
@@ -70,7 +55,10 @@ export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
 export function composed(resource: ServiceResource, known: KnownSurroundings): Composition {
   const world = surroundingsOf(known);
   const service = services.find(({ kind }) => kind.kind === resource.kind);
-  return service === undefined ? composeControlPlane(resource, world) : compose(service, resource, world);
+  if (service !== undefined) return compose(service, resource, world);
+  const root = rootNamed(resource);
+  if (root === undefined) throw new Error(`${resource.kind}: neither a service nor the root of a cloud`);
+  return root.compose(resource, world);
 }
 
 /** All objects of a composition, claims left out. */

@@ -1,12 +1,8 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/addresses.ts';
+import type { DatabaseRef } from './reference.ts';
 
-/** `spec.databaseRef.external`. */
-interface ExternalDatabase {
-  readonly host: string;
-  readonly port?: number;
-  readonly secretName: string;
-}
+type External = NonNullable<DatabaseRef['external']>;
 
 /** Address of a MariaDB resource. */
 export function databaseAddress(mariadb: StoredObject): DatabaseAddress {
@@ -21,7 +17,7 @@ export function databaseAddress(mariadb: StoredObject): DatabaseAddress {
 }
 
 /** Address of a database server that this operator does not run. */
-export function externalDatabase({ host, port = 3306, secretName }: ExternalDatabase): DatabaseAddress {
+export function externalDatabase({ host, port = 3306, secretName }: External): DatabaseAddress {
   return {
     host,
     port,

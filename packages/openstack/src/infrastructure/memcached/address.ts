@@ -1,5 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { hostOf } from '../../engine/addresses.ts';
+import type { CacheRef } from './reference.ts';
 
 /** `host:port` of a Memcached resource. */
 export function cacheAddress(memcached: StoredObject): string {
@@ -7,6 +8,6 @@ export function cacheAddress(memcached: StoredObject): string {
 }
 
 /** Those of memcached servers that this operator does not run. */
-export function externalCache({ servers }: { readonly servers: readonly string[] }): string {
+export function externalCache({ servers }: NonNullable<CacheRef['external']>): string {
   return servers.join(',');
 }

@@ -1,13 +1,8 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { type BrokerAddress, fromSecret, hostOf } from '../../engine/addresses.ts';
+import type { MessageQueueRef } from './reference.ts';
 
-/** `spec.messageQueueRef.external`. */
-interface ExternalBroker {
-  readonly host: string;
-  readonly port?: number;
-  readonly secretName: string;
-  readonly managementPort?: number;
-}
+type External = NonNullable<MessageQueueRef['external']>;
 
 /** Address of a RabbitMQ resource. */
 export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
@@ -23,12 +18,7 @@ export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
 }
 
 /** Address of a broker that this operator does not run. */
-export function externalBroker({
-  host,
-  port = 5672,
-  managementPort = 15672,
-  secretName,
-}: ExternalBroker): BrokerAddress {
+export function externalBroker({ host, port = 5672, managementPort = 15672, secretName }: External): BrokerAddress {
   return {
     host,
     port,

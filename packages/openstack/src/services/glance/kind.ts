@@ -3,12 +3,14 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { cacheRef, databaseRef, keystoneRef } from '../../api/references.ts';
 import { glanceHousekeeping, recordsAudit } from '../../api/schedules.ts';
 import { choice, object, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, region, release, template } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
 
 const single = {
   components: ['api'],

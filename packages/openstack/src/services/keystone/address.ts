@@ -2,15 +2,12 @@ import type { StoredObject } from '@openstack-operator/kube';
 import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/addresses.ts';
 import { exposureOf } from '../../engine/exposure.ts';
 import type { Surroundings } from '../../engine/surroundings.ts';
+import type { KeystoneRef } from './reference.ts';
 
-/** `spec.keystoneRef.external`. */
-interface ExternalIdentity {
-  readonly authURL: string;
-  readonly secretName: string;
-}
+type External = NonNullable<KeystoneRef['external']>;
 
 /** Address of a Keystone that this operator does not run. */
-export function externalIdentity({ authURL, secretName }: ExternalIdentity): IdentityAddress {
+export function externalIdentity({ authURL, secretName }: External): IdentityAddress {
   return {
     internalUrl: authURL,
     publicUrl: authURL,

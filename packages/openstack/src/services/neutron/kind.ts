@@ -4,19 +4,16 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { bridgeMappings, bridgeName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import {
-  cacheRef,
-  databaseRef,
-  keystoneRef,
-  messageQueueRef,
-  ovnRef,
-  secretName,
-  serviceRef,
-} from '../../api/references.ts';
+import { secretName, serviceRef } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, region, release, template } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { ovnRef } from '../../infrastructure/ovn/reference.ts';
+import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
 
 const vlanRanges = array(
   'VLANs that projects may use, by physical network. Needed for the network type vlan.',

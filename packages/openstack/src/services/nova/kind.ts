@@ -11,12 +11,16 @@ import {
   tunnelNetwork,
 } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { cacheRef, databaseRef, keystoneRef, messageQueueRef, serviceRef } from '../../api/references.ts';
+import { serviceRef } from '../../api/references.ts';
 import { novaHousekeeping, recordsAudit } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, region, release, template } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
 
 const virtTypes = ['kvm', 'qemu'] as const;
 

@@ -2,11 +2,13 @@ import { database, identity } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { cacheRef, databaseRef, keystoneRef } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, region, release, template } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
 
 /** The service that counts what hosts have and what is used of it. */
 export const Placement = defineApi({

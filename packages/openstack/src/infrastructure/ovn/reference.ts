@@ -1,0 +1,26 @@
+import { reference } from '../../api/references.ts';
+import { type Infer, object, required, string } from '../../api/schema.ts';
+
+const connection = (what: string) =>
+  string(what, { maxLength: 1024, pattern: '^(tcp|ssl):[^,]+:[0-9]+(,(tcp|ssl):[^,]+:[0-9]+)*$' });
+
+/** `spec.ovnRef` of what makes networks. */
+export const ovnRef = reference(
+  'The OVN that carries the networks.',
+  'OVNNetwork',
+  object('OVN databases that this operator does not run.', {
+    northbound: required(
+      connection(
+        'Connection string of the northbound database: tcp:address:6641[,tcp:...]. A host name works only with images whose Python has the library unbound.',
+      ),
+    ),
+    southbound: required(
+      connection(
+        'Connection string of the southbound database: tcp:address:6642[,tcp:...]. A host name works only with images whose Python has the library unbound.',
+      ),
+    ),
+  }),
+);
+
+/** Its value. */
+export type OVNRef = Infer<typeof ovnRef>;

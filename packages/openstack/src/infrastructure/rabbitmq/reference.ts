@@ -1,0 +1,17 @@
+import { host, port, reference, secretName } from '../../api/references.ts';
+import { type Infer, object, required } from '../../api/schema.ts';
+
+/** `spec.messageQueueRef` of what has messages. */
+export const messageQueueRef = reference(
+  'The message broker.',
+  'RabbitMQ',
+  object('A RabbitMQ that this operator does not run.', {
+    host: required(host('Host name or address.')),
+    port: port('AMQP port.', 5672),
+    managementPort: port('Port of the management API, through which users and virtual hosts are made.', 15672),
+    secretName: required(secretName('Secret with keys username and password of an administrator.')),
+  }),
+);
+
+/** Its value. */
+export type MessageQueueRef = Infer<typeof messageQueueRef>;

@@ -1,0 +1,24 @@
+import { reference, secretName } from '../../api/references.ts';
+import { type Infer, object, required, string } from '../../api/schema.ts';
+
+/** `spec.keystoneRef` of what registers there. */
+export const keystoneRef = reference(
+  'The identity service that the service registers with and asks about tokens.',
+  'Keystone',
+  object('A Keystone that this operator does not run; the region is never bootstrapped there.', {
+    authURL: required(
+      string('Its URL, such as https://keystone.example.com/v3.', {
+        maxLength: 2048,
+        pattern: String.raw`^https?://[A-Za-z0-9.:/_~%@\[\]-]+$`,
+      }),
+    ),
+    secretName: required(
+      secretName(
+        'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may make users and endpoints.',
+      ),
+    ),
+  }),
+);
+
+/** Its value. */
+export type KeystoneRef = Infer<typeof keystoneRef>;
