@@ -1,5 +1,10 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type Composition, type KnownSurroundings, surroundingsOf } from '@openstack-operator/openstack';
+import {
+  type Composition,
+  type KnownSurroundings,
+  type NodeClaim,
+  surroundingsOf,
+} from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { Compositions } from './compositions.ts';
 
@@ -67,4 +72,33 @@ test('what is composed knows no status', () => {
   const known = referring(object({ status: { phase: 'Ready' } }));
   compositions.of('a/b', object({ status: { phase: 'Ready' } }), surroundingsOf(known));
   expect(seen.map((one) => one['status'])).toEqual([undefined, undefined]);
+});
+
+test('what has been at rest for long is composed anew, and its nodes are known all the same', () => {
+  let count = 0;
+  const claim = { verb: 'claim', labels: {}, selector: {} } as NodeClaim;
+  const compositions = new Compositions((): Composition => {
+    count++;
+    const step = { condition: 'NodesReady', needs: [], awaits: [], objects: [claim] };
+    return { steps: [step], complete: true, status: {} };
+  });
+  const key = 'openstack/keystone';
+  const compose = () => compositions.of(key, object({ spec }), surroundingsOf());
+  expect(compositions.nodes(key)).toBeUndefined();
+  compose();
+  compose();
+  expect(count).toBe(1);
+  compositions.rest(key);
+  compose();
+  expect(count).toBe(1);
+  compositions.rest(key);
+  for (let i = 0; i < 16; i++) {
+    compositions.of(`openstack/other-${i}`, object({ spec }), surroundingsOf());
+    compositions.rest(`openstack/other-${i}`);
+  }
+  expect(compositions.nodes(key)).toEqual({ claims: [claim], dependsOnNodes: true });
+  compose();
+  expect(count).toBe(18);
+  compositions.forget(key);
+  expect(compositions.nodes(key)).toBeUndefined();
 });

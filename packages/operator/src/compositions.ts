@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
 import type { Composition, Surroundings } from '@openstack-operator/openstack';
+import { type NodeInterest, nodeInterestOf } from './node-interest.ts';
 import { recorded } from './recorded.ts';
 
 /** Composes one kind. */
@@ -12,13 +13,20 @@ interface Known {
   readonly composition: Composition;
 }
 
+/** Compositions of resources at rest that are kept, of one kind. */
+const mostAtRest = 16;
+
 /**
- * The last composition of each resource, made anew only when something changes that was read for it: nearly all passes of
- * a rollout are about what became of the objects, not about what is wanted. The same objects also keep their digests.
+ * The last composition of each resource that is not at rest, made anew only when something changes that was read for it:
+ * nearly all passes of a rollout are about what became of the objects, not about what is wanted. The same objects also
+ * keep their digests.
  */
 export class Compositions {
   readonly #compose: Compose;
   readonly #known = new Map<string, Known>();
+  readonly #nodes = new Map<string, NodeInterest>();
+  /** What came to rest, longest ago first. */
+  readonly #resting = new Set<string>();
 
   constructor(compose: Compose) {
     this.#compose = compose;
@@ -26,6 +34,7 @@ export class Compositions {
 
   /** What the resource leads to. `key`: `namespace/name`. */
   of(key: string, object: StoredObject, gathered: Surroundings): Composition {
+    this.#resting.delete(key);
     const resource = stated(object);
     const now: Surroundings = {
       ...gathered,
@@ -42,17 +51,34 @@ export class Compositions {
     const { surroundings, seal } = recorded(now);
     const composition = this.#compose(resource, surroundings);
     this.#known.set(key, { resource, isSame: seal(), composition });
+    this.#nodes.set(key, nodeInterestOf(composition));
     return composition;
   }
 
-  /** What a resource was composed to last; undefined before its first time. */
-  last(key: string): Composition | undefined {
-    return this.#known.get(key)?.composition;
+  /** What the last composition of a resource has to do with nodes; undefined before the first. */
+  nodes(key: string): NodeInterest | undefined {
+    return this.#nodes.get(key);
+  }
+
+  /**
+   * Nothing is awaited of the resource. What it leads to is kept for a while, as what happens to it comes in bursts (the
+   * Job of an audit); then it is composed anew when it is looked at again.
+   */
+  rest(key: string): void {
+    this.#resting.delete(key);
+    this.#resting.add(key);
+    for (const oldest of this.#resting) {
+      if (this.#resting.size <= mostAtRest) break;
+      this.#known.delete(oldest);
+      this.#resting.delete(oldest);
+    }
   }
 
   /** The resource is gone. */
   forget(key: string): void {
     this.#known.delete(key);
+    this.#resting.delete(key);
+    this.#nodes.delete(key);
   }
 }
 

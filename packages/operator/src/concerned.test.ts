@@ -31,6 +31,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { indexesOf, nodeWatch, secretsOfReferences } from './concerned.ts';
 import { operatorControllers } from './controllers.ts';
+import { nodeInterestOf } from './node-interest.ts';
 
 const clouds = 500;
 const nodes = 100;
@@ -305,7 +306,8 @@ describe('a free node', () => {
     const known = (key: string) => {
       const i = Number(/\d+/.exec(key)?.[0]);
       // Clouds without a node are of no interest here.
-      return i < nodes ? composeControlPlane(controlPlane(i, specOf(i)), surroundingsOf()) : { steps: [] };
+      const steps = i < nodes ? composeControlPlane(controlPlane(i, specOf(i)), surroundingsOf()).steps : [];
+      return nodeInterestOf({ steps });
     };
     const kind = OpenStackControlPlane;
     const reconcile = async () => {};

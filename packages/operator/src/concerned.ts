@@ -18,7 +18,6 @@ import {
   type BroughtKind,
   broughtBy,
   type ClaimedNode,
-  type Composition,
   cloudLabel,
   cloudOf,
   conditionOf,
@@ -29,9 +28,9 @@ import {
   type NodeClaim,
   type Service as OurService,
   type ReferenceField,
-  type Step,
 } from '@openstack-operator/openstack';
 import { claimants, hasLabels, isEligible, isLostBy, nodesByCloud, recordedNodes } from './cluster-nodes.ts';
+import type { NodeInterest } from './node-interest.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
 
 /**
@@ -153,22 +152,21 @@ export function gatewayWatches(service: Depending): Watched[] {
 
 /**
  * Concerned by a node: of the cloud that has it, those that run or find something on its nodes; by a free node, those
- * whose claims want one more like it. `known`: what a resource was composed to last; without that it is concerned.
+ * whose claims want one more like it. `known`: what a resource has to do with nodes; without that it is concerned.
  */
-export function nodeWatch(kind: Kind, known: (key: string) => Pick<Composition, 'steps'> | undefined): Watched {
+export function nodeWatch(kind: Kind, known: (key: string) => NodeInterest | undefined): Watched {
   const map: Watched['map'] = (node, cache) => {
     const cloud = node.metadata.labels?.[cloudLabel];
-    const steps = (object: StoredObject) => known(keyOf(object))?.steps;
     if (cloud !== undefined) {
       const own = cache.byIndex(kind, index.cloud, cloud);
-      return own.filter((object) => steps(object)?.some(readsNodes) ?? true).map(refOf);
+      return own.filter((object) => known(keyOf(object))?.dependsOnNodes ?? true).map(refOf);
     }
     if (!claimants.includes(kind)) return [];
     const wants = (claim: NodeClaim) =>
       isEligible(cache, node, claim) && (isWanting(claim, cache) || isLostBy(cache, node, claim));
     return cache
       .list(kind)
-      .filter((object) => steps(object)?.some((step) => claimsOf(step).some(wants)) ?? true)
+      .filter((object) => known(keyOf(object))?.claims.some(wants) ?? true)
       .map(refOf);
   };
   return {
@@ -178,15 +176,6 @@ export function nodeWatch(kind: Kind, known: (key: string) => Pick<Composition, 
     indexes: { [nodesByCloud]: ({ metadata: { labels } }) => [labels?.[cloudLabel] ?? ''] },
     map,
   };
-}
-
-function claimsOf({ objects }: Step): NodeClaim[] {
-  return objects.filter((desired) => desired.verb === 'claim');
-}
-
-/** Whether what is composed depends on the nodes of the cloud: claims, and agents that run on them. */
-function readsNodes({ objects }: Step): boolean {
-  return objects.some((desired) => desired.verb === 'claim' || desired.object.kind === 'DaemonSet');
 }
 
 /** Whether a claim is for more nodes than it has. */

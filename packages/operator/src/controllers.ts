@@ -135,7 +135,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       autoscalerWatch(kind),
       ...storageClassWatches(kind),
       ...gatewayWatches(service),
-      nodeWatch(kind, (key) => compositions.last(key)),
+      nodeWatch(kind, (key) => compositions.nodes(key)),
     ]),
     reconcile: withEvents(events, service.name, (context) => {
       // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
@@ -144,6 +144,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
         { ...context, ...facts },
         {
           compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, service)),
+          rest: (key) => compositions.rest(key),
           composeFormer: (pass, key, formerOperatorImage) =>
             compose(service, pass.object, {
               ...gather(pass, service, key),
@@ -200,13 +201,14 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
     indexes: indexesOf([]),
     watches: seen(facts, [
       { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim },
-      nodeWatch(kind as Kind, (key) => compositions.last(key)),
+      nodeWatch(kind as Kind, (key) => compositions.nodes(key)),
     ]),
     reconcile: withEvents(events, runs, (context) => {
       return reconcile(
         { ...context, ...facts },
         {
           compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, undefined)),
+          rest: (key) => compositions.rest(key),
           phase: root.phase,
           observed: controlPlaneStatus,
           claimsNodes: true,

@@ -65,7 +65,9 @@ test('an error while composing is a condition beside the old ones, an event, and
   const compose = () => {
     throw new TypeError('Cannot convert undefined or null to object');
   };
-  await expect(reconcile(pass, { compose, phase: () => 'Ready' })).rejects.toThrow(/^Cannot convert undefined/);
+  await expect(reconcile(pass, { compose, phase: () => 'Ready', rest: () => {} })).rejects.toThrow(
+    /^Cannot convert undefined/,
+  );
   const reported = { ...pass.object, status: status() };
   expect(reported.status).toMatchObject({ phase: 'Failed', observedGeneration: 2, jobs: { a: 'b' } });
   for (const type of ['Reconciled', 'Ready']) {
@@ -84,7 +86,11 @@ test('the condition of an error is gone as soon as something is composed again',
   const { pass, status } = passOver({ status: { phase: 'Failed', conditions: [done, failed] } });
   const problem = { reason: 'ReferenceMissing', message: 'spec.databaseRef: none' } as const;
   const step = { condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem };
-  await reconcile(pass, { compose: () => ({ steps: [step], complete: false, status: {} }), phase: () => 'Failed' });
+  await reconcile(pass, {
+    compose: () => ({ steps: [step], complete: false, status: {} }),
+    phase: () => 'Failed',
+    rest: () => {},
+  });
   const types = (status() as unknown as { conditions: { type: string }[] }).conditions.map(({ type }) => type);
   expect(types).toEqual(['DatabaseReady', 'DependenciesReady', 'Ready']);
 });

@@ -50,6 +50,8 @@ import { type Again, write } from './write.ts';
 export interface Recipe extends Outside {
   /** From what the pass may know to the steps. Pure but for reading the pass's cache. */
   readonly compose: (pass: Pass) => Composition;
+  /** Nothing is awaited any more: what it was composed to need not be kept. */
+  readonly rest: (key: string) => void;
   /** The same with the digests of the key that all clouds had, and with the image of the operator of that time. */
   readonly composeFormer?: (pass: Pass, key: DigestKey, operatorImage: string | undefined) => Composition;
   readonly phase: (progress: readonly Progress[], resource: StoredObject) => string;
@@ -164,6 +166,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   const all = left === undefined ? [...failures.values()] : [...failures.values(), left];
   const failure = all.find(({ name }) => !settled.has(name));
   if (failure !== undefined) throw failure;
+  if (all.length === 0 && progress.every(({ status }) => status === 'True')) recipe.rest(pass.key);
   const wish = all.reduce<Again>(
     (soonest, error) => sooner(soonest, error instanceof ContendedObjectError ? error.retryAfter : settledAgain),
     sooner(again, untilDeadline(progress, pass)),
