@@ -62,6 +62,8 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
       '/etc/placement/placement.conf': {
         oslo: sections(logging, databaseSection(context, 'echo', 'placement_database'), authtoken(context), {
           api: { auth_strategy: 'keystone' },
+          // No variable has such a name: the whole file is a Secret.
+          'backend:one': { password: context.servicePassword() },
         }),
       },
     },

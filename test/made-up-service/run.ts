@@ -31,6 +31,7 @@ const up = {
   controlPlane: conditions('OpenStackControlPlane', 'my-cloud'),
   echo: conditions('Echo', 'my-cloud-echo'),
   spec: cloud.get('Echo', 'my-cloud-echo')?.['spec'],
+  files: cloud.get('Secret', 'my-cloud-echo-config-files')?.['data'],
 };
 await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { echo: { enabled: false } } });
 await cloud.until(() => cloud.get('Echo', 'my-cloud-echo') === undefined);

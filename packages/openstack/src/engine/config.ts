@@ -17,7 +17,7 @@ export interface ConfigSet {
   readonly configMap?: string;
   /** Path in the container -> key of the ConfigMap. */
   readonly paths: Readonly<Record<string, string>>;
-  /** Name of the Secret that holds the files with secrets in them (no oslo.config files), if any. */
+  /** Name of the Secret that holds the files with secrets in them, if any: texts, and what no variable can carry. */
   readonly secretFiles?: string;
   /** Path in the container -> key of that Secret. */
   readonly secretPaths: Readonly<Record<string, string>>;
@@ -38,7 +38,8 @@ export interface ConfigOwner {
 
 /**
  * Turns files into an immutable ConfigMap `<instance>-<name>-<digest>` and, for what is secret in them, a Secret
- * `<instance>-<name>` of environment variables (texts with secrets in them: a Secret `<instance>-<name>-files`). `user` gives the user's layers over an oslo.config file, lowest first.
+ * `<instance>-<name>` of environment variables; a Secret `<instance>-<name>-files` for files that have to hold theirs.
+ * `user` gives the user's layers over an oslo.config file, lowest first.
  */
 export function configSet(
   owner: ConfigOwner,
@@ -61,13 +62,11 @@ export function configSet(
       throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
     if (typeof content === 'string' && referencesIn(content).length > 0) {
       secretFiles[key] = content;
-      secretPaths[path] = key;
-      continue;
-    }
-    if (typeof content === 'string') data[key] = content;
+    } else if (typeof content === 'string') data[key] = content;
     else {
       const split = splitSecrets(layered(content.oslo, ...user(key, content)));
-      data[key] = writeOsloFile(split.plain);
+      if (split.secret === undefined) data[key] = writeOsloFile(split.plain);
+      else secretFiles[key] = writeOsloFile(layered(split.plain, split.secret));
       for (const [variable, value] of Object.entries(split.environment)) {
         if (variable in environment && environment[variable] !== value) {
           throw new Error(`${owner.instance}: ${variable} has two values in one set of configuration`);
@@ -75,7 +74,8 @@ export function configSet(
         environment[variable] = value;
       }
     }
-    paths[path] = key;
+    if (key in secretFiles) secretPaths[path] = key;
+    else paths[path] = key;
   }
   const labels = labelsOf(owner.service, owner.instance);
   const objects: Desired[] = [];

@@ -60,6 +60,10 @@ describe('secrets leave the file for the environment', () => {
     ['storage:sqlalchemy', 'connection', '{{s/k}}'],
     ['DEFAULT', 'device_spec', ['{{s/k}}']],
   ])('[%s] %s cannot be carried there', (section, option, value) => {
-    expect(() => splitSecrets({ [section]: { [option]: value } })).toThrow('the environment cannot carry');
+    expect(splitSecrets({ [section]: { [option]: value }, a: { b: 1 } })).toEqual({
+      plain: { a: { b: 1 } },
+      environment: {},
+      secret: { [section]: { [option]: value } },
+    });
   });
 });

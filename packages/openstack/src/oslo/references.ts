@@ -63,28 +63,34 @@ function encode(text: string, filter: Filter): string {
   }
 }
 
+/** A file, by what may carry its values. */
+export interface Split {
+  /** What is no secret. */
+  readonly plain: OsloFile;
+  /** Variables `OS_<GROUP>__<OPTION>` of oslo.config's environment driver, which beats files. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Secrets that the environment cannot carry: the file itself has to be a Secret. Undefined when there are none. */
+  readonly secret?: OsloFile;
+}
+
 /**
- * Takes the options that hold secrets out of a file: they go into the environment, as `OS_<GROUP>__<OPTION>`
- * (oslo.config's environment driver, which beats files).
- * @throws when such an option cannot be carried by the environment: a MultiOpt (iterated per character there) or a
- * group name that is no legal variable name (production rule 22)
+ * Takes the options that hold secrets out of a file. The environment carries neither a MultiOpt, which is iterated per
+ * character there, nor what has a group or a name that is no legal name of a variable (production rule 22), such as
+ * `[service:mdns]`.
  */
-export function splitSecrets(file: OsloFile): { plain: OsloFile; environment: Record<string, string> } {
+export function splitSecrets(file: OsloFile): Split {
   const plain: Record<string, Record<string, OptionValue>> = {};
+  const secret: Record<string, Record<string, OptionValue>> = {};
   const environment: Record<string, string> = {};
   for (const [section, options] of Object.entries(file)) {
     for (const [name, value] of Object.entries(options)) {
       const holdsSecret = referencesIn(Array.isArray(value) ? value.join('\n') : String(value)).length > 0;
-      if (!holdsSecret) {
-        (plain[section] ??= {})[name] = value;
-        continue;
-      }
-      if (Array.isArray(value) || !/^\w+$/.test(section) || !/^\w+$/.test(name)) {
-        throw new Error(`[${section}] ${name}: a secret that the environment cannot carry`);
-      }
+      if (!holdsSecret) (plain[section] ??= {})[name] = value;
+      else if (Array.isArray(value) || !/^\w+$/.test(section) || !/^\w+$/.test(name))
+        (secret[section] ??= {})[name] = value;
       // Values from the environment are substituted as well (cfg.py, `_do_get`); references hold no `$`.
-      environment[`OS_${section.toUpperCase()}__${name.toUpperCase()}`] = String(value).replaceAll('$', '$$$$');
+      else environment[`OS_${section.toUpperCase()}__${name.toUpperCase()}`] = String(value).replaceAll('$', '$$$$');
     }
   }
-  return { plain, environment };
+  return { plain, environment, ...(Object.keys(secret).length === 0 ? {} : { secret }) };
 }
