@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 
 test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [new URL('run.ts', import.meta.url).pathname]);
-  const { controlPlane, echo, spec, files } = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
+  const { controlPlane, echo, spec, service, policy, files } = JSON.parse(stdout) as Record<
+    string,
+    Record<string, unknown>
+  >;
   expect(controlPlane).toMatchObject({ EchoReady: 'True', Ready: 'True' });
   expect(echo).toMatchObject({ DatabaseReady: 'True', MigrationReady: 'True', EndpointReady: 'True', Ready: 'True' });
   expect(spec).toMatchObject({
@@ -13,6 +16,12 @@ test('a service that is one folder and a line in the list of services comes up a
     keystoneRef: { name: 'my-cloud-keystone' },
     publicHostname: 'echo.openstack.local',
   });
+  const ports = [
+    { name: 'api', protocol: 'TCP' },
+    { name: 'dns', port: 8953, protocol: 'UDP' },
+  ];
+  expect(service).toMatchObject({ ports });
+  expect(policy).toMatchObject({ ingress: [{ ports: [{ protocol: 'TCP' }, { port: 8953, protocol: 'UDP' }] }] });
   const file = Buffer.from(String(files?.['placement.conf']), 'base64').toString();
   expect(file).toMatch(/^\[backend:one\]\npassword = [A-Za-z0-9]{32}$/m);
 });

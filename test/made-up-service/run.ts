@@ -31,6 +31,8 @@ const up = {
   controlPlane: conditions('OpenStackControlPlane', 'my-cloud'),
   echo: conditions('Echo', 'my-cloud-echo'),
   spec: cloud.get('Echo', 'my-cloud-echo')?.['spec'],
+  service: cloud.get('Service', 'my-cloud-echo-api')?.['spec'],
+  policy: cloud.get('NetworkPolicy', 'my-cloud-echo-api')?.['spec'],
   files: cloud.get('Secret', 'my-cloud-echo-config-files')?.['data'],
 };
 await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { echo: { enabled: false } } });

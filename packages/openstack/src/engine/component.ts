@@ -123,6 +123,8 @@ export interface Component {
   readonly init?: readonly Init[];
   /** Name -> port; the Service offers the same. */
   readonly ports?: Readonly<Record<string, number>>;
+  /** Names of those that are UDP; the others are TCP. */
+  readonly udp?: readonly string[];
   /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
   readonly service?: 'cluster' | 'headless' | 'none';
   /**
@@ -160,4 +162,9 @@ export interface Component {
    * neither data path nor guests: it is replaced by itself, the others wait until somebody asks for it.
    */
   readonly strategy?: 'Recreate' | 'RollingUpdate';
+}
+
+/** What a port of a component speaks. */
+export function protocolOf({ udp = [] }: Pick<Component, 'udp'>, port: string): 'TCP' | 'UDP' {
+  return udp.includes(port) ? 'UDP' : 'TCP';
 }

@@ -1,5 +1,14 @@
 import { type User, users } from '../releases/users.ts';
-import type { Component, Health, Init, Mount, NodeAgent, Runs, Variable } from './component.ts';
+import {
+  type Component,
+  type Health,
+  type Init,
+  type Mount,
+  type NodeAgent,
+  protocolOf,
+  type Runs,
+  type Variable,
+} from './component.ts';
 import type { ConfigSet } from './config.ts';
 import { connectedProbe } from './connected.ts';
 import { ownValue } from './own-value.ts';
@@ -18,6 +27,7 @@ export interface PodInput {
   readonly mounts?: readonly Mount[];
   readonly env?: Readonly<Record<string, Variable>>;
   readonly ports?: Readonly<Record<string, number>>;
+  readonly udp?: readonly string[];
   readonly health?: Health;
   readonly startupSeconds?: number;
   readonly graceSeconds?: number;
@@ -166,10 +176,15 @@ function volumeName(path: string): string {
     .slice(0, 63);
 }
 
-function containerPorts({ ports, nodeAgent }: PodInput): unknown {
+function containerPorts({ ports, udp = [], nodeAgent }: PodInput): unknown {
   if (ports === undefined) return undefined;
   return Object.entries(ports).map(([name, containerPort]) =>
-    defined({ name, containerPort, protocol: 'TCP', hostPort: nodeAgent === undefined ? undefined : containerPort }),
+    defined({
+      name,
+      containerPort,
+      protocol: protocolOf({ udp }, name),
+      hostPort: nodeAgent === undefined ? undefined : containerPort,
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { Claim, Component, Mount } from './component.ts';
+import { type Claim, type Component, type Mount, protocolOf } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
@@ -137,7 +137,7 @@ export function serviceOf(input: ComponentInput): KubeObject | undefined {
       ports: Object.entries(component.ports).map(([port, number]) => ({
         name: port,
         port: number,
-        protocol: 'TCP',
+        protocol: protocolOf(component, port),
         targetPort: port,
       })),
     }),
@@ -160,7 +160,12 @@ export function memberServices(input: ComponentInput): KubeObject[] {
           ...selectorOf(service.name, context.name, name),
           'statefulset.kubernetes.io/pod-name': member,
         },
-        ports: memberPorts.map((port) => ({ name: port, port: ports[port], protocol: 'TCP', targetPort: port })),
+        ports: memberPorts.map((port) => ({
+          name: port,
+          port: ports[port],
+          protocol: protocolOf(component, port),
+          targetPort: port,
+        })),
       },
     };
   });
@@ -200,7 +205,9 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
   const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);
   const open = (port: string) => reachable === 'anyone' || (ofNodes(port) && nodeNetworks === undefined);
   const rule = (names: readonly string[], more: object) =>
-    names.length === 0 ? [] : [{ ports: names.map((port) => ({ port: ports[port], protocol: 'TCP' })), ...more }];
+    names.length === 0
+      ? []
+      : [{ ports: names.map((port) => ({ port: ports[port], protocol: protocolOf(component, port) })), ...more }];
   const names = Object.keys(ports);
   const from = [
     {
