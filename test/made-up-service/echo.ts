@@ -50,12 +50,12 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', placementRef: 'cloud' },
   databases: [{ name: 'echo' }],
   identity: {
-    type: 'echo',
-    serviceName: 'echo',
-    description: 'A made-up service',
     user: 'echo',
     roles: ['service'],
-    endpoint: { component: 'api', port: 'api', path: '' },
+    catalogue: [
+      { type: 'echo', name: 'echo', description: 'A made-up service', component: 'api', port: 'api', path: '' },
+      { type: 'echo-v1', name: 'echov1', description: 'Its old API', component: 'api', port: 'api', path: '/v1' },
+    ],
   },
   config: (context) => ({
     main: {

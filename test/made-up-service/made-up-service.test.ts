@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [new URL('run.ts', import.meta.url).pathname]);
-  const { controlPlane, echo, spec, service, policy, files } = JSON.parse(stdout) as Record<
+  const { controlPlane, echo, spec, service, policy, catalogue, files } = JSON.parse(stdout) as Record<
     string,
     Record<string, unknown>
   >;
@@ -16,6 +16,12 @@ test('a service that is one folder and a line in the list of services comes up a
     keystoneRef: { name: 'my-cloud-keystone' },
     publicHostname: 'echo.openstack.local',
   });
+  expect(catalogue).toEqual(
+    expect.arrayContaining([
+      ['echo', 'echo'],
+      ['echov1', 'echo-v1'],
+    ]),
+  );
   const ports = [
     { name: 'api', protocol: 'TCP' },
     { name: 'dns', port: 8953, protocol: 'UDP' },

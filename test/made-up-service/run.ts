@@ -17,6 +17,7 @@ registerHooks({
 });
 
 const { controlPlane, createCloud } = await import('../rollout/cloud.ts');
+const { entitiesOf } = await import('../rollout/keystone.ts');
 const { OpenStackControlPlane } = await import('@openstack-operator/openstack');
 const cloud = await createCloud();
 await cloud.startOperator();
@@ -33,6 +34,7 @@ const up = {
   spec: cloud.get('Echo', 'my-cloud-echo')?.['spec'],
   service: cloud.get('Service', 'my-cloud-echo-api')?.['spec'],
   policy: cloud.get('NetworkPolicy', 'my-cloud-echo-api')?.['spec'],
+  catalogue: (await entitiesOf(cloud, 'services')).map(({ name, type }) => [name, type]),
   files: cloud.get('Secret', 'my-cloud-echo-config-files')?.['data'],
 };
 await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { echo: { enabled: false } } });

@@ -10,7 +10,7 @@ import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
 import { askedAtStart, mentionsOf, referencesOf } from './dependencies.ts';
-import { internalEndpoint } from './endpoint.ts';
+import { endpointsOf } from './endpoint.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
@@ -79,7 +79,7 @@ export function compose<R extends ServiceResource>(
     status: {
       release: { target: context.release.name },
       ...(service.groups === undefined ? {} : { cloud: context.cloud }),
-      ...endpointsOf(service as unknown as Service, context),
+      ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
     },
     maxUnavailable: new Map(
@@ -107,12 +107,10 @@ export function unknownRelease({ spec }: ServiceResource, surroundings: Surround
 }
 
 /** Where the API answers, as the catalogue has it. */
-function endpointsOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
+function apiOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
   if (service.identity === undefined) return {};
-  const internal = internalEndpoint(service, context, service.components(context));
-  const outside = context.publicUrl();
-  const url = outside === undefined ? internal : `${outside}${service.identity.endpoint.path}`;
-  return { apiEndpoint: internal, endpoints: { internal, public: url } };
+  const endpoints = endpointsOf(service, context, service.components(context), service.identity.catalogue[0]);
+  return { apiEndpoint: endpoints.internal, endpoints };
 }
 
 function draft(service: Service, context: Context): Record<string, StepDraft> {

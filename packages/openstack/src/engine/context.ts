@@ -91,7 +91,7 @@ export function accountsOf(
     },
     identity: {
       user: identity?.userName ?? service.identity?.user ?? service.name,
-      serviceName: identity?.serviceName ?? service.identity?.serviceName ?? service.name,
+      serviceName: identity?.serviceName ?? service.identity?.catalogue[0].name ?? service.name,
       secret: identity?.secretName ?? `${name}-service-password`,
     },
   };

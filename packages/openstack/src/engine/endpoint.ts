@@ -1,23 +1,33 @@
 import type { Component } from './component.ts';
 import type { Context } from './context.ts';
 import { serviceHost } from './names.ts';
-import type { Service } from './service.ts';
+import type { CatalogueEntry, Service } from './service.ts';
 import { workloadName } from './workload.ts';
 
+/** Where a service answers, as an entry of the catalogue has it. */
+export interface Endpoints {
+  /** Inside the cluster. */
+  readonly internal: string;
+  /** From outside; the internal one when it is not reached from there. */
+  readonly public: string;
+}
+
 /**
- * URL of a service's API inside the cluster.
- * @throws Error when the service's definition names a component or a port that it does not have
+ * The URLs of an entry of a service's catalogue.
+ * @throws Error when the entry names a component or a port that the service does not have
  */
-export function internalEndpoint(
+export function endpointsOf(
   service: Service,
   context: Context,
   components: Readonly<Record<string, Component>>,
-): string {
-  const { component: name, port: portName, path } = service.identity?.endpoint ?? { component: '', port: '', path: '' };
+  { component: name, port: portName, path, type }: CatalogueEntry,
+): Endpoints {
   const component = components[name];
   const port = component?.ports?.[portName];
   if (component === undefined || port === undefined) {
-    throw new Error(`${service.name}: its endpoint names component ${name}, port ${portName}: there is none`);
+    throw new Error(`${service.name}: endpoint ${type} is of component ${name}, port ${portName}: there is none`);
   }
-  return `http://${serviceHost(workloadName({ context, name, component }), context.namespace)}:${port}${path}`;
+  const internal = `http://${serviceHost(workloadName({ context, name, component }), context.namespace)}:${port}${path}`;
+  const outside = component.exposed === portName ? context.publicUrl(component.publicHostname) : undefined;
+  return { internal, public: outside === undefined ? internal : `${outside}${path}` };
 }

@@ -63,15 +63,23 @@ export interface Connections {
 
 /** What Keystone is told of the service. */
 export interface Identity {
-  /** Service type in the catalogue. */
-  readonly type: string;
-  readonly serviceName: string;
-  readonly description: string;
   /** Name of its user in project `service`; absent when it needs none (Keystone itself). */
   readonly user?: string;
+  /** What that user may do. */
   readonly roles: readonly string[];
+  /** Its entries in the catalogue. The first is its API, whose name and public host name the resource may change. */
+  readonly catalogue: readonly [CatalogueEntry, ...CatalogueEntry[]];
+}
+
+/** An entry of the catalogue, with endpoints `internal`, `public` and `admin`. */
+export interface CatalogueEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly description: string;
   /** Component and port whose address the endpoints have. */
-  readonly endpoint: { readonly component: string; readonly port: string; readonly path: string };
+  readonly component: string;
+  readonly port: string;
+  readonly path: string;
 }
 
 /** A Secret that the operator makes. */

@@ -20,12 +20,11 @@ export const glance = defineService<Glance>({
   databases: [{ name: 'glance' }],
   connections: () => ({ api: { processes: 3, pools: 1 } }),
   identity: {
-    type: 'image',
-    serviceName: 'glance',
-    description: 'OpenStack Image',
     user: 'glance',
     roles: ['admin', 'service'],
-    endpoint: { component: 'api', port: 'api', path: '' },
+    catalogue: [
+      { type: 'image', name: 'glance', description: 'OpenStack Image', component: 'api', port: 'api', path: '' },
+    ],
   },
   owned: {
     DEFAULT: {

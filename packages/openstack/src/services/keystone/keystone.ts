@@ -25,11 +25,17 @@ export const keystone = defineService<Keystone>({
   databases: [{ name: 'keystone' }],
   connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
-    type: 'identity',
-    serviceName: 'keystone',
-    description: 'OpenStack Identity',
     roles: [],
-    endpoint: { component: 'api', port: 'api', path: '/v3' },
+    catalogue: [
+      {
+        type: 'identity',
+        name: 'keystone',
+        description: 'OpenStack Identity',
+        component: 'api',
+        port: 'api',
+        path: '/v3',
+      },
+    ],
   },
   owned: {
     token: { provider: 'nothing: tokens are Fernet tokens', expiration: 'spec.tokenExpiration' },

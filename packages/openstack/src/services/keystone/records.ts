@@ -1,5 +1,4 @@
-import { internalEndpoint } from '../../engine/endpoint.ts';
-import { exposureOf } from '../../engine/exposure.ts';
+import { endpointsOf } from '../../engine/endpoint.ts';
 import type { Keeping } from '../../engine/keeping.ts';
 import { recordsFile } from '../../engine/records.ts';
 import { secretReference } from '../../oslo/references.ts';
@@ -16,8 +15,6 @@ export const identityRecords: Keeping = {
     if (identity === undefined) throw new Error(`${service.name} has no identity`);
     const { internalUrl, admin } = context.identity;
     const { user, serviceName, secret } = context.accounts.identity;
-    const internal = internalEndpoint(service, context, components);
-    const exposure = exposureOf({ namespace: context.namespace, spec: context.spec }, context.surroundings);
     const password = secretReference(secret, 'password', 'quoted');
     return recordsFile({
       url: internalUrl,
@@ -29,24 +26,19 @@ export const identityRecords: Keeping = {
       projects: [{ name: 'service', description: 'Users of the services' }],
       roles: [...new Set(['admin', 'service', ...identity.roles])].map((role) => ({ name: role })),
       users: identity.user === undefined ? [] : [{ name: user, password, project: 'service', roles: identity.roles }],
-      services: [
-        {
-          type: identity.type,
-          name: serviceName,
-          description: identity.description,
-          endpoints: {
-            region: context.region,
-            internal,
-            public: exposure.type === 'route' ? `${exposure.url}${identity.endpoint.path}` : internal,
-            admin: internal,
-          },
-        },
-      ],
+      services: identity.catalogue.map((entry, index) => {
+        const { internal, public: outside } = endpointsOf(service, context, components, entry);
+        const { type, name, description } = entry;
+        const endpoints = { region: context.region, internal, public: outside, admin: internal };
+        return { type, name: index === 0 ? serviceName : name, description, endpoints };
+      }),
     });
   },
-  things({ context: { accounts, region } }, shared) {
+  things({ service, context: { accounts, region } }, shared) {
     const { user, serviceName } = accounts.identity;
-    const endpoints = `endpoints of ${serviceName} in region ${region} of Keystone`;
+    const [, ...others] = service.identity?.catalogue ?? [];
+    const names = [serviceName, ...others.map(({ name }) => name)];
+    const endpoints = `endpoints of ${names.join(', ')} in region ${region} of Keystone`;
     return shared ? endpoints : `user ${user} and ${endpoints}`;
   },
 };

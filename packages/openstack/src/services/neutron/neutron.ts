@@ -39,12 +39,18 @@ export const neutron = defineService<Neutron>({
   }),
   messaging: true,
   identity: {
-    type: 'network',
-    serviceName: 'neutron',
-    description: 'OpenStack Networking',
     user: 'neutron',
     roles: ['admin', 'service'],
-    endpoint: { component: 'server', port: 'api', path: '' },
+    catalogue: [
+      {
+        type: 'network',
+        name: 'neutron',
+        description: 'OpenStack Networking',
+        component: 'server',
+        port: 'api',
+        path: '',
+      },
+    ],
   },
   owned: {
     DEFAULT: {

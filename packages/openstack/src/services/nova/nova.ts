@@ -40,12 +40,11 @@ export const nova = defineService<Nova>({
   messaging: true,
   vhosts: (context) => cellsOf(context).map(({ vhost }) => vhost),
   identity: {
-    type: 'compute',
-    serviceName: 'nova',
-    description: 'OpenStack Compute',
     user: 'nova',
     roles: ['admin', 'service'],
-    endpoint: { component: 'api', port: 'api', path: '/v2.1' },
+    catalogue: [
+      { type: 'compute', name: 'nova', description: 'OpenStack Compute', component: 'api', port: 'api', path: '/v2.1' },
+    ],
   },
   owned: {
     DEFAULT: {

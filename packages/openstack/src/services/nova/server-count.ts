@@ -1,6 +1,6 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { contextOf } from '../../engine/context.ts';
-import { internalEndpoint } from '../../engine/endpoint.ts';
+import { endpointsOf } from '../../engine/endpoint.ts';
 import { jobObject } from '../../engine/job.ts';
 import { serverCount } from '../../engine/names.ts';
 import type { Job, Service } from '../../engine/service.ts';
@@ -22,6 +22,8 @@ export function serverCountJob(service: Service, resource: ServiceResource, surr
   if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
   const context = contextOf(service, resource, surroundings);
   const { user, secret } = context.accounts.identity;
+  const api = service.identity?.catalogue[0];
+  if (api === undefined) throw new Error(`${service.name} is not in the catalogue`);
   const job: Job = {
     suffix: serverCount,
     step: serverCount,
@@ -32,7 +34,7 @@ export function serverCountJob(service: Service, resource: ServiceResource, surr
       OS_AUTH_URL: context.identity.internalUrl,
       OS_USERNAME: user,
       OS_PASSWORD: { secret, key: 'password' },
-      COMPUTE_URL: internalEndpoint(service, context, service.components(context)),
+      COMPUTE_URL: endpointsOf(service, context, service.components(context), api).internal,
     },
     runs: [{ name: serverCount, command: ['openstack-operator', 'count-servers'] }],
   };

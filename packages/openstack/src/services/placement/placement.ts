@@ -13,12 +13,18 @@ export const placement = defineService<Placement>({
   databases: [{ name: 'placement' }],
   connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
-    type: 'placement',
-    serviceName: 'placement',
-    description: 'OpenStack Placement',
     user: 'placement',
     roles: ['admin', 'service'],
-    endpoint: { component: 'api', port: 'api', path: '' },
+    catalogue: [
+      {
+        type: 'placement',
+        name: 'placement',
+        description: 'OpenStack Placement',
+        component: 'api',
+        port: 'api',
+        path: '',
+      },
+    ],
   },
   config: (context) => ({
     main: {
