@@ -75,6 +75,7 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
       runs: { wsgi: 'placement.wsgi.api:application' },
       ports: { api: 8999, dns: 8953 },
       udp: ['dns'],
+      sidecars: [{ name: 'dns', runs: { script: 'exec sleep infinity\n' }, ports: ['dns'] }],
       health: { get: '/', port: 'api' },
       exposed: 'api',
       reachable: 'anyone',

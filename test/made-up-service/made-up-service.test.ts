@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [new URL('run.ts', import.meta.url).pathname]);
-  const { controlPlane, echo, spec, service, policy, catalogue, files } = JSON.parse(stdout) as Record<
+  const { controlPlane, echo, spec, service, policy, catalogue, containers, files } = JSON.parse(stdout) as Record<
     string,
     Record<string, unknown>
   >;
@@ -22,6 +22,10 @@ test('a service that is one folder and a line in the list of services comes up a
       ['echov1', 'echo-v1'],
     ]),
   );
+  expect(containers).toEqual([
+    ['api', ['api']],
+    ['dns', ['dns']],
+  ]);
   const ports = [
     { name: 'api', protocol: 'TCP' },
     { name: 'dns', port: 8953, protocol: 'UDP' },

@@ -35,6 +35,11 @@ const up = {
   service: cloud.get('Service', 'my-cloud-echo-api')?.['spec'],
   policy: cloud.get('NetworkPolicy', 'my-cloud-echo-api')?.['spec'],
   catalogue: (await entitiesOf(cloud, 'services')).map(({ name, type }) => [name, type]),
+  containers: cloud
+    .list('Pod')
+    .filter(({ metadata }) => metadata.name.startsWith('my-cloud-echo-api'))
+    .flatMap(({ spec }) => (spec as { containers: { name: string; ports: { name: string }[] }[] }).containers)
+    .map(({ name, ports }) => [name, ports.map((port) => port.name)]),
   files: cloud.get('Secret', 'my-cloud-echo-config-files')?.['data'],
 };
 await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { echo: { enabled: false } } });

@@ -95,6 +95,14 @@ export interface Init {
   readonly user?: User;
 }
 
+/** A further container of a component's pods, for as long as they run: with the same files, mounts and variables. */
+export interface Sidecar extends Init {
+  /** Names of the component's ports that are its own. */
+  readonly ports?: readonly string[];
+  readonly health?: Health;
+  readonly resources?: Component['resources'];
+}
+
 /** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
 export interface NodeAgent {
   /** Labels of its nodes: those of the claim, with the group's where it is for one alone. */
@@ -105,7 +113,7 @@ export interface NodeAgent {
   readonly capabilities?: readonly string[];
 }
 
-/** One component: one workload, one container. */
+/** One component: one workload, and one container unless it says `sidecars`. */
 export interface Component {
   readonly workload: 'Deployment' | 'StatefulSet' | 'DaemonSet';
   /** What follows the resource's name in object names; '' for the resource's name alone. Default: the component's name. */
@@ -121,6 +129,7 @@ export interface Component {
   readonly config?: string;
   readonly runs: Runs;
   readonly init?: readonly Init[];
+  readonly sidecars?: readonly Sidecar[];
   /** Name -> port; the Service offers the same. */
   readonly ports?: Readonly<Record<string, number>>;
   /** Names of those that are UDP; the others are TCP. */
@@ -167,4 +176,14 @@ export interface Component {
 /** What a port of a component speaks. */
 export function protocolOf({ udp = [] }: Pick<Component, 'udp'>, port: string): 'TCP' | 'UDP' {
   return udp.includes(port) ? 'UDP' : 'TCP';
+}
+
+/** The ports of a component's own container, and of its sidecars by their names. */
+export function portsByContainer({ ports = {}, sidecars = [] }: Pick<Component, 'ports' | 'sidecars'>) {
+  const of = (isIts: (port: string) => boolean): Readonly<Record<string, number>> =>
+    Object.fromEntries(Object.entries(ports).filter(([port]) => isIts(port)));
+  return {
+    own: of((port) => !sidecars.some((sidecar) => sidecar.ports?.includes(port))),
+    of: (name: string) => of((port) => sidecars.some((one) => one.name === name && one.ports?.includes(port) === true)),
+  };
 }

@@ -4,7 +4,7 @@ import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
 
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
-import type { Component, Runs } from './component.ts';
+import { type Component, portsByContainer, type Runs } from './component.ts';
 import { type ConfigSet, configSet } from './config.ts';
 import { configSets } from './config-sets.ts';
 import { connectedPath, connectedScript } from './connected.ts';
@@ -290,12 +290,16 @@ function volumeClaim(service: Service, context: Context, volume: Volume): Desire
 }
 
 function startSet(service: Service, context: Context, name: string, component: Component): ConfigSet {
-  const port = Object.values(component.ports ?? {})[0];
+  const ports = portsByContainer(component);
+  const port = Object.values(ports.own)[0];
   const runs = runsOf(component, context.spec.components?.[component.variantOf ?? name]);
   const files = { ...startOf(name, runs, port, { reaper: true }).files };
-  for (const init of component.init ?? [])
-    Object.assign(files, startOf(init.name, init.runs, port, { reaper: false }).files);
-  if (component.health !== undefined && 'connected' in component.health) files[connectedPath] = connectedScript;
+  const { init: inits = [], sidecars = [], health } = component;
+  for (const init of inits) Object.assign(files, startOf(init.name, init.runs, port, { reaper: false }).files);
+  for (const { name, runs } of sidecars)
+    Object.assign(files, startOf(name, runs, Object.values(ports.of(name))[0], { reaper: true }).files);
+  if ([health, ...sidecars.map((sidecar) => sidecar.health)].some((one) => one !== undefined && 'connected' in one))
+    files[connectedPath] = connectedScript;
   return configSet(ownerOf(service, context), { name: `${name}-start`, volume: 'start', files });
 }
 

@@ -5,8 +5,10 @@ import {
   type Init,
   type Mount,
   type NodeAgent,
+  portsByContainer,
   protocolOf,
   type Runs,
+  type Sidecar,
   type Variable,
 } from './component.ts';
 import type { ConfigSet } from './config.ts';
@@ -23,6 +25,7 @@ export interface PodInput {
   readonly user: User;
   readonly runs: Runs;
   readonly init?: readonly (Init & { readonly image: string })[];
+  readonly sidecars?: readonly (Sidecar & { readonly image: string })[];
   readonly configs: readonly ConfigSet[];
   readonly mounts?: readonly Mount[];
   readonly env?: Readonly<Record<string, Variable>>;
@@ -40,25 +43,36 @@ export interface PodInput {
   readonly ownClaims?: readonly string[];
 }
 
+/** What containers of a pod have of their own. */
+interface ContainerInput extends Pick<PodInput, 'name' | 'image' | 'runs'> {
+  readonly user?: User | undefined;
+  readonly ports?: PodInput['ports'] | undefined;
+  readonly health?: Health | undefined;
+  readonly resources?: PodInput['resources'] | undefined;
+}
+
 /** The spec of a pod: restricted (Pod Security Standards) unless it is a node agent. */
 export function podSpec(input: PodInput): Record<string, unknown> {
   const { nodeAgent, overrides, spec } = input;
   const volumes = new Volumes(input);
-  const container = (name: string, image: string, user: User, runs: Runs, main: boolean) => {
-    const start = startOf(name, runs, Object.values(input.ports ?? {})[0], {
-      reaper: main && input.restartPolicy === undefined,
+  const ports = portsByContainer(input);
+  const container = (one: ContainerInput, role: 'main' | 'sidecar' | 'init') => {
+    const { name, image, user = input.user, runs } = one;
+    const lasts = role !== 'init';
+    const start = startOf(name, runs, Object.values(one.ports ?? {})[0], {
+      reaper: lasts && input.restartPolicy === undefined,
     });
     return defined({
       name,
       image,
       imagePullPolicy: spec.imagePullPolicy,
       command: start.command,
-      ports: main ? containerPorts(input) : undefined,
+      ports: lasts ? containerPorts(one.ports, input) : undefined,
       env: environment(input.env, overrides),
       envFrom: variablesFrom(input.configs),
-      ...(main ? probes(input) : {}),
-      lifecycle: main ? lifecycle(input) : undefined,
-      resources: resourcesOf(input, main),
+      ...(lasts ? probes({ ...input, health: one.health }) : {}),
+      lifecycle: lasts ? lifecycle({ ...input, health: one.health }) : undefined,
+      resources: resourcesOf({ ...input, resources: one.resources }, role === 'main'),
       securityContext: containerSecurity(nodeAgent, users[user]),
       terminationMessagePolicy: 'FallbackToLogsOnError',
       volumeMounts: volumes.mounts,
@@ -93,9 +107,12 @@ export function podSpec(input: PodInput): Record<string, unknown> {
           }
         : { runAsUser: uid, runAsGroup: uid },
     initContainers: input.init?.map((init) =>
-      container(init.name, init.image, init.user ?? input.user, init.runs, false),
+      container({ ...init, ports: ports.own, resources: input.resources }, 'init'),
     ),
-    containers: [container(input.name, input.image, input.user, input.runs, true)],
+    containers: [
+      container({ ...input, ports: input.ports && ports.own }, 'main'),
+      ...(input.sidecars ?? []).map((one) => container({ ...one, ports: one.ports && ports.of(one.name) }, 'sidecar')),
+    ],
     volumes: volumes.volumes,
   });
 }
@@ -176,7 +193,7 @@ function volumeName(path: string): string {
     .slice(0, 63);
 }
 
-function containerPorts({ ports, udp = [], nodeAgent }: PodInput): unknown {
+function containerPorts(ports: PodInput['ports'], { udp = [], nodeAgent }: PodInput): unknown {
   if (ports === undefined) return undefined;
   return Object.entries(ports).map(([name, containerPort]) =>
     defined({
@@ -214,6 +231,9 @@ export function environmentProblems(
     );
 }
 
+/** What decides on probes. */
+type Probed = Pick<PodInput, 'startupSeconds' | 'nodeAgent'> & { readonly health: Health | undefined };
+
 /** Seconds in which a Service lets go of a pod. */
 const letGoSeconds = 5;
 
@@ -221,7 +241,7 @@ const letGoSeconds = 5;
 const wsgiGraceSeconds = letGoSeconds + reloadMercySeconds + 5;
 
 /** Requests that are still on their way to an API find it: it stops a little after its Service has let go of it. */
-function lifecycle({ health, nodeAgent }: PodInput): unknown {
+function lifecycle({ health, nodeAgent }: Probed): unknown {
   if (health === undefined || !('get' in health) || nodeAgent !== undefined) return undefined;
   return { preStop: { sleep: { seconds: letGoSeconds } } };
 }
@@ -230,7 +250,7 @@ function lifecycle({ health, nodeAgent }: PodInput): unknown {
  * Node agents are never restarted for being slow: a restart would reach the guests (production rule 3). Neither is
  * anything else soon: on a machine that has too much to do, restarts take the processor from those that still answer.
  */
-function probes({ health, startupSeconds = 600, nodeAgent }: PodInput): Record<string, unknown> {
+function probes({ health, startupSeconds = 600, nodeAgent }: Probed): Record<string, unknown> {
   if (health === undefined) return {};
   const { periodSeconds = 'connected' in health ? 10 : 5 } = health;
   const timeoutSeconds = Math.max(5, Math.ceil(periodSeconds / 2));
@@ -263,7 +283,10 @@ function handlerOf(health: Health, question: 'ready' | 'alive'): Record<string, 
   return { exec: { command: (question === 'alive' ? health.alive : undefined) ?? health.exec } };
 }
 
-function resourcesOf({ resources, overrides, spec, nodeAgent }: PodInput, main: boolean): unknown {
+function resourcesOf(
+  { resources, overrides, spec, nodeAgent }: Omit<PodInput, 'resources'> & Pick<ContainerInput, 'resources'>,
+  main: boolean,
+): unknown {
   if (main && overrides?.resources !== undefined) return overrides.resources;
   if (main && spec.resources !== undefined) return spec.resources;
   const { cpu = '25m', memory = '128Mi', ...others } = resources ?? {};

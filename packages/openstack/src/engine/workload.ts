@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { type Claim, type Component, type Mount, protocolOf } from './component.ts';
+import { type Claim, type Component, type Init, type Mount, protocolOf } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
@@ -263,18 +263,20 @@ function podInput(input: ComponentInput, overrides: ComponentOverrides | undefin
   const { service, context, name, component, main } = input;
   const { spec, release } = context;
   const imageFor = (image: string) => imageOf(image, { component: component.variantOf ?? name, main, spec, release });
+  const withImage = <T extends Init>(one: T) => ({
+    ...one,
+    image:
+      one.image === undefined
+        ? imageFor(component.image)
+        : imageOf(one.image, { component: one.name, main: false, spec, release }),
+  });
   return defined({
     ...component,
     name,
     image: imageFor(component.image),
     user: component.user ?? service.user,
-    init: component.init?.map((init) => ({
-      ...init,
-      image:
-        init.image === undefined
-          ? imageFor(component.image)
-          : imageOf(init.image, { component: init.name, main: false, spec, release }),
-    })),
+    init: component.init?.map(withImage),
+    sidecars: component.sidecars?.map(withImage),
     configs: input.configs,
     ownClaims: component.claims?.map((claim) => claim.name),
     spec: main ? spec : { ...spec, resources: undefined },
