@@ -23,7 +23,7 @@ const Echo = defineApi({
   shortName: 'osec',
   description: 'A made-up service.',
   nameLength: nameLength.service,
-  spec: object('What the echo service should be.', {
+  spec: object('Desired state of Echo.', {
     ...template({ main: 'the API', components: ['api'], wsgi: ['api'] }),
     ...api('echo'),
     release,
@@ -36,7 +36,7 @@ const Echo = defineApi({
     recordsAudit,
     config: config('placement.conf'),
   }),
-  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Echo.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],
 });
 

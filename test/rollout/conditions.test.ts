@@ -1,5 +1,5 @@
 import { type Condition, Deployment, type Kind, type KubeObject } from '@openstack-operator/kube';
-import { deeds, Keystone, OpenStackControlPlane, reasons } from '@openstack-operator/openstack';
+import { eventReasons, Keystone, OpenStackControlPlane, reasons } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
 import { asOperator, type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 
@@ -47,7 +47,7 @@ describe('a rollout', () => {
         count: ((event['series'] ?? {}) as { count?: number }).count ?? 1,
       }));
     const steps = new Set(seen.flatMap(conditionsOf).map(({ type }) => type));
-    const known = [...Object.keys(reasons), ...deeds, ...steps];
+    const known = [...Object.keys(reasons), ...eventReasons, ...steps];
     expect(ours.filter(({ reason }) => !known.includes(reason))).toEqual([]);
     // Each step once, for each of its resources.
     expect(ours.filter(({ count }) => count > 1)).toEqual([]);

@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { conditionOf, lastWordsOf } from '@openstack-operator/openstack';
+import { conditionOf, terminationMessageOf } from '@openstack-operator/openstack';
 import type { Cloud } from '../rollout/cloud.ts';
 
 /** What is seen of a rollout from outside. */
@@ -83,7 +83,7 @@ function failuresOf(pod: StoredObject): string[] {
     const terminated = state?.terminated ?? lastState?.terminated;
     if (terminated === undefined) return [];
     if (!asked.has(terminated.exitCode))
-      return [`${title} ${name} ended with ${terminated.exitCode}: ${lastWordsOf(terminated.message ?? '')}`];
+      return [`${title} ${name} ended with ${terminated.exitCode}: ${terminationMessageOf(terminated.message ?? '')}`];
     return restartCount > 0 ? [`${title} ${name} was restarted: its liveness probe failed`] : [];
   });
 }

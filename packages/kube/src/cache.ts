@@ -1,7 +1,7 @@
 import type { Client, ObjectRef } from './api.ts';
 import type { Clock } from './clock.ts';
-import { FollowedKind, type Inform } from './followed-kind.ts';
 import { Informer } from './informer.ts';
+import { type Inform, InformerSet } from './informer-set.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { Random } from './random.ts';
@@ -57,7 +57,7 @@ export interface CacheOptions {
 /** What the cluster looks like: an informer for each followed kind, namespace and selection. */
 export class Cache implements CacheReader {
   readonly #options: CacheOptions;
-  readonly #kinds = new Map<string, FollowedKind>();
+  readonly #kinds = new Map<string, InformerSet>();
   readonly #waiting = new Set<() => void>();
   #started = false;
 
@@ -200,16 +200,16 @@ export class Cache implements CacheReader {
   }
 
   /** We deleted an object, and it is gone. */
-  bury(kind: Kind, object: { metadata: StoredObject['metadata'] }): void {
+  addTombstone(kind: Kind, object: { metadata: StoredObject['metadata'] }): void {
     if (!this.has(kind)) return;
-    for (const { store } of this.#knowing(kind, keyOf(object))) store.bury(object);
+    for (const { store } of this.#knowing(kind, keyOf(object))) store.addTombstone(object);
   }
 
-  #follow(kind: Kind): FollowedKind {
+  #follow(kind: Kind): InformerSet {
     const id = idOf(kind);
     let followed = this.#kinds.get(id);
     if (!followed) {
-      followed = new FollowedKind(kind);
+      followed = new InformerSet(kind);
       followed.stateListeners.add(() => {
         for (const wake of this.#waiting) wake();
       });
@@ -219,7 +219,7 @@ export class Cache implements CacheReader {
   }
 
   #inform(
-    { kind, indexes }: FollowedKind,
+    { kind, indexes }: InformerSet,
     selection: ReflectorSelection,
     onState: () => void,
     { transform }: WatchKindOptions,
@@ -256,11 +256,11 @@ export class Cache implements CacheReader {
     return this.#followed(kind).knowing(key) as unknown as Informer<T>[];
   }
 
-  #followed(kind: Kind): FollowedKind {
+  #followed(kind: Kind): InformerSet {
     const followed = this.#kinds.get(idOf(kind));
     if (followed) return followed;
     throw new Error(
-      `${kind.kind}.${apiVersionOf(kind)} is read from the cache but not followed: add it to what the controller owns or watches`,
+      `${kind.kind}.${apiVersionOf(kind)} is read from the cache but not watched: add it to what the controller owns or watches`,
     );
   }
 

@@ -88,13 +88,13 @@ export function guardedClient({ client, cache, clock, leadership, signal, onWrit
       const known = cache.has(kind) ? cache.get(kind, ref) : undefined;
       const rest = await write(options, (terms) => client.delete(kind, ref, { ...options, ...terms })).catch(
         (error: unknown) => {
-          if (isApiError(error, 404) && known) cache.bury(kind, known);
+          if (isApiError(error, 404) && known) cache.addTombstone(kind, known);
           throw error;
         },
       );
       if (options?.dryRun) return rest;
       if (rest) cache.accept(kind, rest);
-      else if (known) cache.bury(kind, known);
+      else if (known) cache.addTombstone(kind, known);
       return rest;
     },
     deleteCollection: (kind, options) =>

@@ -32,7 +32,7 @@ test('what we deleted stays away, though the watch still speaks of it; then the 
   const a = informer.store.get('ns/a');
   server.put(Thing, thing('a', 2));
   await server.client.delete(Thing, { namespace: 'ns', name: 'a' });
-  if (a) informer.store.bury(a);
+  if (a) informer.store.addTombstone(a);
   expect([values(), informer.store.tombstones]).toEqual([{}, 1]);
   await clock.advance(0);
   expect([values(), informer.store.tombstones]).toEqual([{}, 0]);
@@ -51,7 +51,7 @@ test('a deletion of ours that the watch told first leaves no tombstone', async (
   const a = informer.store.get('ns/a');
   server.remove(Thing, 'ns/a');
   await clock.advance(0);
-  if (a) informer.store.bury(a);
+  if (a) informer.store.addTombstone(a);
   expect(informer.store.tombstones).toBe(0);
   await informer.stop();
 });
@@ -128,7 +128,7 @@ test('whatever is interleaved, the store ends equal to the server and holds no t
           if (known && known.metadata.resourceVersion === live?.metadata.resourceVersion) {
             server.remove(Thing, `ns/${s.name}`);
             deleted.add(known.metadata.uid);
-            informer.store.bury(known);
+            informer.store.addTombstone(known);
           }
         }
         if (s.do === 'lose') server.loses = () => true;

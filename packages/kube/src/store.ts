@@ -40,7 +40,7 @@ interface Index<T extends KubeObject> {
 /**
  * The objects of one selection of one kind, frozen, by key, as far as this process knows. Two sources feed it: the
  * reader (`observe`, `drop`, `replace`, `advance`), in the server's order, and the answers to our own writes (`accept`,
- * `bury`), which run ahead of the reader ("read your writes"). resourceVersions put both in one order: what is older
+ * `addTombstone`), which run ahead of the reader ("read your writes"). resourceVersions put both in one order: what is older
  * than what is known is refused. Where they have no order (see `compareResourceVersions`) the reader alone counts.
  *
  * An index `namespace` is always there, and one for `controlledBy`.
@@ -225,7 +225,7 @@ export class Store<T extends KubeObject = KubeObject> {
    * We deleted this object, and it did not stay for a finalizer. What the reader still has to say of it is old; that it
    * stays away is sure when the delete was bound to the resourceVersion that is known here.
    */
-  bury(object: { metadata: StoredObject['metadata'] }): void {
+  addTombstone(object: { metadata: StoredObject['metadata'] }): void {
     const key = keyOf(object);
     const stored = this.#objects.get(key);
     // When it is not there any more, the reader was faster, and no news of it is to come.

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectRef } from './api.ts';
 import type { Cache, CacheReader } from './cache.ts';
-import { wholeNamespace } from './followed-kind.ts';
+import { wholeNamespace } from './informer-set.ts';
 import type { Log } from './log.ts';
 import { apiVersionOf, controllerOf, type Kind, type KubeObject, keyOf, type StoredObject } from './objects.ts';
 import type { ReflectorSelection } from './reflector.ts';

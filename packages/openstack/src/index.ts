@@ -38,7 +38,6 @@ export {
 export { digest } from './engine/digest.ts';
 export { gatewayOf } from './engine/exposure.ts';
 export { awaitedMessage, judgeAll } from './engine/judge.ts';
-export { lastWordsOf } from './engine/last-words.ts';
 export {
   annotations,
   auditSuffix,
@@ -58,7 +57,7 @@ export {
 } from './engine/names.ts';
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
-export { deeds, isPending, type Reason, reasons } from './engine/reasons.ts';
+export { eventReasons, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
@@ -91,6 +90,7 @@ export {
   surroundingsOf,
   type Twin,
 } from './engine/surroundings.ts';
+export { terminationMessageOf } from './engine/termination-message.ts';
 export type { Judgement, UncleanNode } from './engine/verdict.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
 export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';

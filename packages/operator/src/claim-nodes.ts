@@ -51,7 +51,7 @@ function tell(pass: Pass, reason: string, action: string, note: string): void {
 const agentsAgain = 5000;
 
 /** Whether a resource claims its nodes itself, as no control plane does it. */
-export function standsAlone(resource: KubeObject): boolean {
+export function isStandalone(resource: KubeObject): boolean {
   return rootOf(resource) === undefined;
 }
 

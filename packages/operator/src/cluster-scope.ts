@@ -31,14 +31,14 @@ const optional: readonly { kind: Kind; verbs: readonly string[] }[] = [
 export async function hiddenKinds(client: Client, signal: AbortSignal): Promise<Kind[]> {
   const hidden: Kind[] = [];
   for (const { kind, verbs } of optional) {
-    const answers = await Promise.all(verbs.map((verb) => mayI(client, { kind, verb }, signal)));
+    const answers = await Promise.all(verbs.map((verb) => canI(client, { kind, verb }, signal)));
     if (answers.includes(false)) hidden.push(kind);
   }
   return hidden;
 }
 
 /** Whether the operator may do that in the whole cluster, or with the object of that name. */
-export async function mayI(
+export async function canI(
   client: Client,
   { kind: { group, plural }, ...asked }: { readonly kind: Kind; readonly verb: string; readonly name?: string },
   signal: AbortSignal,

@@ -48,7 +48,7 @@ import {
   troubleOf,
 } from '@openstack-operator/openstack';
 import { autoscalerWatch } from './autoscalers.ts';
-import { standsAlone } from './claim-nodes.ts';
+import { isStandalone } from './claim-nodes.ts';
 import { Compositions } from './compositions.ts';
 import {
   gatewayWatches,
@@ -164,7 +164,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
                 },
               }
             : {}),
-          claimsNodes: service.claims !== undefined && standsAlone(context.object),
+          claimsNodes: service.claims !== undefined && isStandalone(context.object),
         },
       );
     }),

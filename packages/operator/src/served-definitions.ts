@@ -8,7 +8,7 @@ import {
   sleep,
 } from '@openstack-operator/kube';
 import { type Api, crd, group, kinds, version } from '@openstack-operator/openstack';
-import { mayI } from './cluster-scope.ts';
+import { canI } from './cluster-scope.ts';
 import { isPassing } from './report.ts';
 import { sameFields } from './same-fields.ts';
 
@@ -54,7 +54,7 @@ async function difference({ client, log, signal }: DefinitionsOptions): Promise<
   for (const kind of kinds) {
     const name = nameOf(kind);
     try {
-      if (!(await mayI(client, { kind: CustomResourceDefinition, verb: 'get', name }, signal))) {
+      if (!(await canI(client, { kind: CustomResourceDefinition, verb: 'get', name }, signal))) {
         log.warn('cannot tell whether definitions are those of this version, as none may be read', {
           definition: name,
         });

@@ -16,13 +16,13 @@ import {
   fieldManager,
   type Guests,
   kindReferredBy,
-  lastWordsOf,
   type Progress,
   rootNamed,
   rootOf,
   type Service,
   serverCount,
   services,
+  terminationMessageOf,
 } from '@openstack-operator/openstack';
 import { containersOf, hasRun } from './container-states.ts';
 import { ensureDigestKey } from './digest-key.ts';
@@ -209,7 +209,7 @@ async function countOf(pass: Begun, host: Host): Promise<Count> {
     return { state: 'counting', job: ref.name, words: '' };
   }
   const failed = conditionOf(live, 'Failed');
-  const words = lastWordsOfJob(pass, live);
+  const words = terminationMessageOfJob(pass, live);
   if (failed?.status !== 'True' && ageOf(pass, live) > mostForJob) {
     return { state: 'unknown', why: `Job ${ref.name} does not end${words === '' ? '' : ` (${words})`}` };
   }
@@ -247,9 +247,9 @@ async function ask(pass: Begun, { service, resource }: Host): Promise<string | u
   }
 }
 
-function lastWordsOfJob(pass: Begun, job: StoredObject): string {
+function terminationMessageOfJob(pass: Begun, job: StoredObject): string {
   const messages = pass.cache
     .controlledBy(Pod, job)
     .flatMap((pod) => containersOf(pod).map(({ state }) => state?.terminated?.message ?? ''));
-  return lastWordsOf(messages.find((message) => message !== '') ?? '');
+  return terminationMessageOf(messages.find((message) => message !== '') ?? '');
 }

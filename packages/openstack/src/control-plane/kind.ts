@@ -101,7 +101,7 @@ export const OpenStackControlPlane = defineApi({
       '.metadata.name',
     ),
   ],
-  spec: object('What the cloud should be. An empty spec is a small cloud.', {
+  spec: object('Desired state of OpenStackControlPlane. An empty spec is a small cloud.', {
     region,
     release,
     storageBackend: choice(
@@ -131,7 +131,7 @@ export const OpenStackControlPlane = defineApi({
     ...embeddedChildren,
     ...switchedOff,
   }),
-  status: object('What the operator found.', {
+  status: object('Observed state of OpenStackControlPlane.', {
     ...common,
     phase: choice('How far the cloud is.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
     endpoints: serviceEndpoints,

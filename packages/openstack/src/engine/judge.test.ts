@@ -71,7 +71,7 @@ describe('workloads', () => {
     ['not there', undefined, 'Missing', 'Deployment api is to be created'],
     ['not seen yet', { observedGeneration: 1 }, 'RollingOut', 'Deployment api: rollout has not begun'],
     ['half new', { ...done, updatedReplicas: 1 }, 'RollingOut', 'Deployment api: 1 of 2 pods are new'],
-    ['old pods left', { ...done, replicas: 3 }, 'RollingOut', 'Deployment api: 1 old pods are going'],
+    ['old pods left', { ...done, replicas: 3 }, 'RollingOut', 'Deployment api: 1 old pods are terminating'],
     ['not available', { ...done, availableReplicas: 1 }, 'NotAvailable', 'Deployment api: 1 of 2 pods are ready'],
     ['done', done, 'Done', ''],
   ])('a Deployment that is %s', (_title, status, reason, message) => {

@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { conditionOf } from './conditions.ts';
-import { lastWordsOf } from './last-words.ts';
+import { terminationMessageOf } from './termination-message.ts';
 
 interface ContainerStatus {
   readonly name: string;
@@ -34,7 +34,7 @@ export function podWords(pod: StoredObject, eventWords: EventWords): string | un
     const failed = ended?.exitCode !== 0 || (terminated === undefined && containerStatuses.includes(container));
     if (ended !== undefined && failed && container.ready !== true) {
       // The kubelet keeps the end of the log of what failed only.
-      const said = ended.exitCode === 0 ? 'its log says why' : lastWordsOf(ended.message ?? '');
+      const said = ended.exitCode === 0 ? 'its log says why' : terminationMessageOf(ended.message ?? '');
       return `container ${container.name} ended with ${ended.exitCode}${said ? `: ${said}` : ''}`;
     }
     const waiting = container.state?.waiting;

@@ -72,7 +72,7 @@ export function isPending(progress: readonly { readonly reason: Reason }[]): boo
 }
 
 /** Reasons of events about something that was done; the others are those of conditions, and the conditions' names. */
-export const deeds = [
+export const eventReasons = [
   'Deregistered',
   'DeregistrationFailed',
   'KeysRotated',

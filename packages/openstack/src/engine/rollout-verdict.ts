@@ -27,7 +27,7 @@ function rolloutVerdict(kind: Kind, live: StoredObject, judgement: Judgement): V
   const spec = (live['spec'] ?? {}) as { replicas?: number; template?: unknown; updateStrategy?: { type?: string } };
   const seen = (status['observedGeneration'] ?? 0) >= (live.metadata.generation ?? 0);
   const replicas = spec.replicas ?? 1;
-  const words = () => lastWords(live, judgement);
+  const words = () => terminationMessages(live, judgement);
   switch (kind.kind) {
     case 'Deployment': {
       if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
@@ -35,7 +35,10 @@ function rolloutVerdict(kind: Kind, live: StoredObject, judgement: Judgement): V
       const available = status['availableReplicas'] ?? 0;
       if (updated < replicas) return wait('RollingOut', `${title}: ${updated} of ${replicas} pods are new${words()}`);
       if ((status['replicas'] ?? 0) > updated)
-        return wait('RollingOut', `${title}: ${(status['replicas'] ?? 0) - updated} old pods are going${words()}`);
+        return wait(
+          'RollingOut',
+          `${title}: ${(status['replicas'] ?? 0) - updated} old pods are terminating${words()}`,
+        );
       return available < replicas
         ? wait('NotAvailable', `${title}: ${available} of ${replicas} pods are ready${words()}`)
         : done;
@@ -102,14 +105,14 @@ export function jobVerdict(object: KubeObject, live: StoredObject | undefined, j
   if (conditionOf(live, 'Complete')?.status === 'True') return done;
   const failed = conditionOf(live, 'Failed');
   if (failed?.status === 'True')
-    return wait('JobFailed', `Job ${name} failed: ${failed.message}${lastWords(live, judgement)}`);
+    return wait('JobFailed', `Job ${name} failed: ${failed.message}${terminationMessages(live, judgement)}`);
   const { startTime = live.metadata.creationTimestamp } = (live['status'] ?? {}) as { startTime?: string };
-  const running = wait('JobRunning', `Job ${name} is running${lastWords(live, judgement)}`);
+  const running = wait('JobRunning', `Job ${name} is running${terminationMessages(live, judgement)}`);
   return { ...running, begun: parseTimestamp(startTime ?? '') || 0 };
 }
 
 /** Why a workload or Job gets no pods, or the last words of those it has, in one phrase; empty when nothing is said. */
-function lastWords(owner: StoredObject, judgement: Judgement): string {
+function terminationMessages(owner: StoredObject, judgement: Judgement): string {
   const refusal = refusalWords(owner, judgement.eventWords);
   if (refusal !== undefined) return `; ${refusal}`;
   for (const pod of podsOf(owner, judgement)) {

@@ -4,7 +4,7 @@ import { CronJob, Job, type Stored } from '../kinds.ts';
 import { cloneJson, deepEqual } from '../resources/json.ts';
 import { refusedWith } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf } from './controller.ts';
-import { nextStrike } from './cron.ts';
+import { nextScheduleTime } from './cron.ts';
 import { isFinished } from './job.ts';
 import type { OwnerIndex } from './owner-index.ts';
 import { isTerminating } from './pods.ts';
@@ -86,7 +86,7 @@ function trimHistory(cronJob: Stored<CronJob>, owned: readonly Stored<Job>[], { 
 function strike(cronJob: Stored<CronJob>, key: string, status: ICronJobStatus, context: ControllerContext): void {
   const { cluster, recorder, now, wakeAfter } = context;
   const { schedule, timeZone, startingDeadlineSeconds, concurrencyPolicy } = cronJob.spec;
-  const next = (after: number) => nextStrike(schedule, after, timeZone);
+  const next = (after: number) => nextScheduleTime(schedule, after, timeZone);
   const upcoming = next(now);
   if (upcoming !== undefined) wakeAfter(key, upcoming - now);
   const last = parseTimestamp(status.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');

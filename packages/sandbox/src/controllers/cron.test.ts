@@ -1,6 +1,6 @@
 import { parseTimestamp } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { nextStrike } from './cron.ts';
+import { nextScheduleTime } from './cron.ts';
 
 test.each([
   ['*/15 * * * *', '2026-01-01T00:07:30Z', '2026-01-01T00:15:00Z'],
@@ -10,15 +10,15 @@ test.each([
   ['0 0 13 * fri', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'],
   ['@hourly', '2026-12-31T23:30:00Z', '2027-01-01T00:00:00Z'],
 ])('%s after %s strikes at %s', (schedule, after, expected) => {
-  expect(nextStrike(schedule, parseTimestamp(after))).toBe(parseTimestamp(expected));
+  expect(nextScheduleTime(schedule, parseTimestamp(after))).toBe(parseTimestamp(expected));
 });
 
 test('a schedule keeps to its time zone through the change to summer time', () => {
-  const next = (after: string) => nextStrike('0 8 * * *', parseTimestamp(after), 'Europe/Berlin');
+  const next = (after: string) => nextScheduleTime('0 8 * * *', parseTimestamp(after), 'Europe/Berlin');
   expect(next('2026-03-28T00:00:00Z')).toBe(parseTimestamp('2026-03-28T07:00:00Z'));
   expect(next('2026-03-29T00:00:00Z')).toBe(parseTimestamp('2026-03-29T06:00:00Z'));
 });
 
 test('a day that never comes is undefined', () => {
-  expect(nextStrike('0 0 31 2 *', 0)).toBeUndefined();
+  expect(nextScheduleTime('0 0 31 2 *', 0)).toBeUndefined();
 });

@@ -18,7 +18,7 @@ interface LocalTime {
  * When a schedule strikes next after a time, both in milliseconds since the epoch; undefined when it never does.
  * `timeZone` is an IANA name (default UTC); a `TZ=` in the schedule itself has to be given there.
  */
-export function nextStrike(schedule: string, after: number, timeZone = 'UTC'): number | undefined {
+export function nextScheduleTime(schedule: string, after: number, timeZone = 'UTC'): number | undefined {
   const parsed = parseCronSchedule(schedule);
   const [minutes, hours] = parsed.fields;
   const localTime = localTimes(timeZone);

@@ -19,7 +19,7 @@ export const MariaDB = defineApi({
   shortName: 'osmdb',
   description: 'A MariaDB server, which holds the databases of the OpenStack services.',
   nameLength: nameLength.service,
-  spec: object('What the database server should be.', {
+  spec: object('Desired state of MariaDB.', {
     ...template({ main: 'the server', components: ['server'], single }),
     storage: storage('Volume of the server.', '10Gi'),
     storageSize: string('Older name of storage.size, which is to be used instead.', {
@@ -43,7 +43,7 @@ export const MariaDB = defineApi({
       'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
     ),
   }),
-  status: object('What the operator found.', { ...common, phase }),
+  status: object('Observed state of MariaDB.', { ...common, phase }),
 });
 
 export type MariaDB = ObjectOf<typeof MariaDB>;

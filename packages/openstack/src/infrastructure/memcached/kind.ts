@@ -16,7 +16,7 @@ export const Memcached = defineApi({
   shortName: 'osmc',
   description: 'A Memcached server, which holds validated tokens and other things that may be lost.',
   nameLength: nameLength.service,
-  spec: object('What the cache should be.', {
+  spec: object('Desired state of Memcached.', {
     ...template({ main: 'the server', components: ['server'], single }),
     memoryMegabytes: int('Memory for cached items, in MiB. A change restarts the server, which empties the cache.', {
       minimum: 16,
@@ -29,7 +29,7 @@ export const Memcached = defineApi({
       fallback: 5000,
     }),
   }),
-  status: object('What the operator found.', { ...common, phase }),
+  status: object('Observed state of Memcached.', { ...common, phase }),
 });
 
 export type Memcached = ObjectOf<typeof Memcached>;

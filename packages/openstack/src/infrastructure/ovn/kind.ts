@@ -70,7 +70,7 @@ export const OVNNetwork = defineApi({
   description:
     "OVN: the northbound and southbound databases, northd, and on every claimed node Open vSwitch with ovn-controller. It carries Neutron's networks.",
   nameLength: nameLength.service,
-  spec: object('What the virtual network should be.', {
+  spec: object('Desired state of OVNNetwork.', {
     nodeNetworks,
     ...template({
       main: 'each database',
@@ -114,7 +114,7 @@ export const OVNNetwork = defineApi({
     ),
     nodeGroups,
   }),
-  status: object('What the operator found.', {
+  status: object('Observed state of OVNNetwork.', {
     ...common,
     phase,
     cloud,

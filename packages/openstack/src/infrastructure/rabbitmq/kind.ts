@@ -19,7 +19,7 @@ export const RabbitMQ = defineApi({
   shortName: 'osrmq',
   description: 'A RabbitMQ broker, through which the OpenStack services call each other.',
   nameLength: nameLength.service,
-  spec: object('What the message broker should be.', {
+  spec: object('Desired state of RabbitMQ.', {
     ...template({ main: 'the broker', components: ['server'], single }),
     storage: storage('Volume of the broker.', '10Gi'),
     nodeNetworks,
@@ -31,7 +31,7 @@ export const RabbitMQ = defineApi({
       'Secret with keys username and password of the administrator. Absent: <name>-credentials is generated.',
     ),
   }),
-  status: object('What the operator found.', { ...common, phase }),
+  status: object('Observed state of RabbitMQ.', { ...common, phase }),
 });
 
 export type RabbitMQ = ObjectOf<typeof RabbitMQ>;

@@ -24,7 +24,7 @@ export const Glance = defineApi({
   shortName: 'osgl',
   description: 'The image service: what servers boot from.',
   nameLength: nameLength.service,
-  spec: object('What the image service should be.', {
+  spec: object('Desired state of Glance.', {
     ...template({ main: 'the API', components: ['api'], single }),
     ...api('glance'),
     release,
@@ -52,7 +52,7 @@ export const Glance = defineApi({
     housekeeping: glanceHousekeeping,
     config: config('glance-api.conf'),
   }),
-  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Glance.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],
 });
 

@@ -21,7 +21,7 @@ export const Keystone = defineApi({
   description: 'The identity service: users, projects, tokens, and the catalogue of all endpoints.',
   nameLength: nameLength.service,
   spec: object(
-    'What the identity service should be.',
+    'Desired state of Keystone.',
     {
       ...template({ main: 'the API', components: ['api'], wsgi: ['api'] }),
       ...api('keystone'),
@@ -70,7 +70,7 @@ export const Keystone = defineApi({
       ],
     },
   ),
-  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Keystone.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],
 });
 

@@ -37,7 +37,7 @@ export const Neutron = defineApi({
   description: 'The network service: networks, routers, security groups; carried by OVN.',
   nameLength: nameLength.service,
   spec: object(
-    'What the network service should be.',
+    'Desired state of Neutron.',
     {
       ...template({
         main: 'the server',
@@ -108,7 +108,7 @@ export const Neutron = defineApi({
       ],
     },
   ),
-  status: object('What the operator found.', { ...common, phase, ...endpoints, cloud, nodes }),
+  status: object('Observed state of Neutron.', { ...common, phase, ...endpoints, cloud, nodes }),
   columns: [{ name: 'Mechanism', type: 'string', jsonPath: '.spec.mechanism', description: 'ML2 mechanism driver' }],
 });
 

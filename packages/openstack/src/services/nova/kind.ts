@@ -116,7 +116,7 @@ export const Nova = defineApi({
   description: 'The compute service: servers, and the nodes that run them.',
   nameLength: nameLength.service,
   spec: object(
-    'What the compute service should be.',
+    'Desired state of Nova.',
     {
       ...template({
         main: 'the API',
@@ -184,7 +184,7 @@ export const Nova = defineApi({
       ],
     },
   ),
-  status: object('What the operator found.', { ...common, phase, ...endpoints, cloud, nodes }),
+  status: object('Observed state of Nova.', { ...common, phase, ...endpoints, cloud, nodes }),
   columns: [endpointColumn],
 });
 

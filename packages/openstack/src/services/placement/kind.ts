@@ -17,7 +17,7 @@ export const Placement = defineApi({
   shortName: 'ospl',
   description: 'The placement service: what every host has, and what is used of it.',
   nameLength: nameLength.service,
-  spec: object('What the placement service should be.', {
+  spec: object('Desired state of Placement.', {
     ...template({ main: 'the API', components: ['api'], wsgi: ['api'], threads: ['api'] }),
     ...api('placement'),
     release,
@@ -30,7 +30,7 @@ export const Placement = defineApi({
     recordsAudit,
     config: config('placement.conf'),
   }),
-  status: object('What the operator found.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Placement.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],
 });
 

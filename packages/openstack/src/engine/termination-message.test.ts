@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastWordsOf } from './last-words.ts';
+import { terminationMessageOf } from './termination-message.ts';
 
 const prefix = '2026-11-21 19:51:26.942 1 ERROR glance';
 
@@ -55,5 +55,5 @@ test.each([
   ],
   ['nothing of nothing', [], ''],
 ])('last words are %s', (_name, lines, words) => {
-  expect(lastWordsOf(lines.join('\n'))).toBe(words);
+  expect(terminationMessageOf(lines.join('\n'))).toBe(words);
 });

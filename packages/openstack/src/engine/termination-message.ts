@@ -14,7 +14,7 @@ const afterthoughts =
  * traceback, else the last line with an error in it, else the last one. Without time, process and logger. Logs are cut
  * off at 2048 bytes, so that a traceback's beginning is seldom there.
  */
-export function lastWordsOf(log: string): string {
+export function terminationMessageOf(log: string): string {
   const lines = log
     .split('\n')
     .map((line) => line.replace(prefix, '').trimEnd())

@@ -21,7 +21,7 @@ export type Inform = (selection: ReflectorSelection, onState: () => void) => Inf
  * of one object by its name, of which there may be thousands, or of a whole namespace by `wholeNamespace`, concerns that
  * namespace alone.
  */
-export class FollowedKind {
+export class InformerSet {
   readonly kind: Kind;
   readonly indexes = new Map<string, IndexFunction>();
   readonly listeners = new Set<(change: Change) => void>();
