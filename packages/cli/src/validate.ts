@@ -8,6 +8,7 @@ import {
   type Schema,
 } from '@openstack-operator/sandbox';
 import { CommandError } from './command-error.ts';
+import { composedMistakes } from './composed-mistakes.ts';
 import { nearest } from './nearest.ts';
 import { readResources } from './read-resources.ts';
 
@@ -29,6 +30,9 @@ export function validateCommand({ file }: { file: string }): void {
     const title = `${resource.kind} ${keyOf(resource) || '(without a name)'}`;
     return validateResource(resource).map(({ field, message }) => `${title}: ${field}: ${message}`);
   });
+  // What is composed of mistakes would be told a second time, in other words.
+  if (lines.length === 0)
+    lines.push(...composedMistakes(resources).map(({ title, field, message }) => `${title}: ${field}: ${message}`));
   for (const line of lines) process.stdout.write(`${line}\n`);
   if (lines.length > 0)
     throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${file}`);

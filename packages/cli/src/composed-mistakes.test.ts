@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { composedMistakes } from './composed-mistakes.ts';
+import { minimalControlPlane } from './minimal-control-plane.ts';
+import { readResources } from './read-resources.ts';
+
+const mistakes = (spec: Record<string, unknown>) => composedMistakes([{ ...minimalControlPlane, spec }]);
+const title = `OpenStackControlPlane ${minimalControlPlane.metadata.namespace}/${minimalControlPlane.metadata.name}`;
+
+test.each([
+  [
+    'an option that follows from a field',
+    { nova: { config: { 'nova.conf': { libvirt: { virt_type: 'kvm' } } } } },
+    'spec.nova.config["nova.conf"].libvirt.virt_type',
+    'this option follows from other fields: set spec.nova.virtType or spec.nova.nodeGroups[].virtType instead',
+  ],
+  [
+    'an option that follows from a field of another service',
+    { nova: { config: { 'nova.conf': { neutron: { metadata_proxy_shared_secret: 'x' } } } } },
+    'spec.nova.config["nova.conf"].neutron.metadata_proxy_shared_secret',
+    'this option follows from other fields: set spec.metadataSecretName of the Neutron instead',
+  ],
+  [
+    'a file that there is not',
+    { keystone: { config: { 'keystne.conf': { DEFAULT: { debug: true } } } } },
+    'spec.keystone.config["keystne.conf"]',
+    'there is no such file or component; known are keystone.conf, api',
+  ],
+  [
+    'a cell that there is not',
+    { nova: { nodeGroups: [{ name: 'edge', cell: 'cell9' }] } },
+    'spec.nova.nodeGroups[name=edge].cell',
+    'there is no cell cell9; known are cell1',
+  ],
+])('%s', (_what, spec, field, message) => {
+  expect(mistakes(spec)).toEqual([{ title, field, message }]);
+});
+
+test('a service without one that it needs', () => {
+  expect(mistakes({ rabbitmq: { enabled: false } }).map(({ message }) => message.split(',')[0])).toContain(
+    'Neutron needs spec.rabbitmq',
+  );
+});
+
+test.each(['controlplane_minimal', 'controlplane_production', 'nova', 'keystone'])('%s has none', (name) => {
+  expect(composedMistakes(readResources(`config/samples/${name}.yaml`))).toEqual([]);
+});
