@@ -3,7 +3,7 @@ import { type Clock, noLog, realClock, realRandom } from '@openstack-operator/ku
 import { expect, test } from 'vitest';
 import { startCluster, table } from './cluster.ts';
 
-/** The make-believe programs take the time of the real ones: ten times as fast, so that a cloud is up in seconds. */
+/** The simulated programs take the time of the real ones: ten times as fast, so that a cloud is up in seconds. */
 const begun = realClock.now();
 const tenfold: Clock = {
   now: () => begun + (realClock.now() - begun) * 10,

@@ -35,7 +35,7 @@ function containersOf(sample: string): Container[] {
 const named = (name: string) => contract.images.filter((image) => image.names.includes(name));
 const imageName = (reference: string) => /([^/:]+):[^/]*$/.exec(reference)?.[1] ?? reference;
 
-test('numeric ids are those of the operator and of the make-believe images', () => {
+test('numeric ids are those of the operator and of the simulated images', () => {
   for (const [user, id] of Object.entries(users)) {
     if (user !== 'root' && user !== 'operator') expect([user, accounts.users[user]]).toEqual([user, id]);
   }

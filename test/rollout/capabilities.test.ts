@@ -36,6 +36,32 @@ test('an application credential is made, and logs in with the secret of 86 chara
   );
 });
 
+test('an application credential with access rules may do what they say, and nothing else', async () => {
+  const keystone = 'http://my-cloud-keystone-api:5000/v3';
+  const [{ id: user } = { id: '' }] = (
+    JSON.parse(await ask(cloud, token, `${keystone}/users?name=admin`)) as { users: { id: string }[] }
+  ).users;
+  const [{ id: project } = { id: '' }] = (
+    JSON.parse(await ask(cloud, token, `${keystone}/projects?name=admin`)) as { projects: { id: string }[] }
+  ).projects;
+  const made = JSON.parse(
+    await ask(cloud, token, `${keystone}/users/${user}/application_credentials`, {
+      application_credential: {
+        name: 'reader',
+        project_id: project,
+        access_rules: [{ service: 'image', method: 'GET', path: '/v2/images' }],
+      },
+    }),
+  ) as { application_credential: { id: string; secret: string } };
+  const { id, secret } = made.application_credential;
+  const restricted = await login(cloud, {
+    identity: { methods: ['application_credential'], application_credential: { id, secret } },
+  });
+  expect(await ask(cloud, restricted, 'http://my-cloud-glance-api:9292/v2/images')).toContain('"images"');
+  for (const other of ['my-cloud-glance-api:9292/v2/tasks', 'my-cloud-neutron-server:9696/v2.0/networks'])
+    expect(await ask(cloud, restricted, `http://${other}`)).toContain('401');
+});
+
 test('Glance has metadata definitions', async () => {
   const answer = await ask(cloud, token, 'http://my-cloud-glance-api:9292/v2/metadefs/namespaces');
   expect(answer).toContain('OS::Compute::Libvirt');

@@ -16,13 +16,12 @@ async function curl(cloud: Cloud, argv: readonly string[]): Promise<string> {
   return (await cloud.settle(run)).stdout;
 }
 
-/** A token of the administrator, by the password in its Secret. @throws Error with Keystone's words when it refuses */
-export async function login(cloud: Cloud): Promise<string> {
-  const { password = '' } = (cloud.get('Secret', `${name}-admin-password`)?.['data'] ?? {}) as { password?: string };
-  const domain = { name: 'Default' };
-  const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
-  const scope = { project: { name: 'admin', domain } };
-  const body = JSON.stringify({ auth: { identity: { methods: ['password'], password: { user } }, scope } });
+/**
+ * A token: of the administrator, by the password in its Secret, or of what `auth` says.
+ * @throws Error with Keystone's words when it refuses
+ */
+export async function login(cloud: Cloud, auth = administrator(cloud)): Promise<string> {
+  const body = JSON.stringify({ auth });
   const json = ['-X', 'POST', '-H', 'Content-Type: application/json', '-d', body];
   const answer = await curl(cloud, ['-i', ...json, `${url}/auth/tokens`]);
   const [, token] = /x-subject-token: *(\S+)/i.exec(answer) ?? [];
@@ -54,4 +53,12 @@ export async function call(cloud: Cloud, token: string, method: string, path: st
   const [head = '', text = ''] = answer.split(/\r?\n\r?\n/);
   if (!/^HTTP\S+ 2/.test(head)) throw new Error(`${method} ${path}: ${answer}`);
   return text;
+}
+
+function administrator(cloud: Cloud): object {
+  const { password = '' } = (cloud.get('Secret', `${name}-admin-password`)?.['data'] ?? {}) as { password?: string };
+  const domain = { name: 'Default' };
+  const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
+  const scope = { project: { name: 'admin', domain } };
+  return { identity: { methods: ['password'], password: { user } }, scope };
 }

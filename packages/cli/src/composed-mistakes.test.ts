@@ -26,6 +26,12 @@ test.each([
     'there is no such file or component; known are keystone.conf, api',
   ],
   [
+    'VLANs of a network that no bridge leads to',
+    { neutron: { vlanRanges: [{ physicalNetwork: 'physnet9', minimum: 1, maximum: 2 }] } },
+    'spec.neutron.vlanRanges[0].physicalNetwork',
+    'no bridge leads to physnet9; known are physnet1: name one of them, or map it in spec.neutron.bridgeMappings or in those of a node group',
+  ],
+  [
     'a cell that there is not',
     { nova: { nodeGroups: [{ name: 'edge', cell: 'cell9' }] } },
     'spec.nova.nodeGroups[name=edge].cell',

@@ -40,6 +40,12 @@ test.each([
     'must be of type integer, not string',
   ],
   [
+    'a registry with a scheme',
+    { imageRegistry: 'https://registry.example.com/openstack' },
+    'spec.imageRegistry',
+    expect.stringContaining('"https://registry.example.com/openstack": should match'),
+  ],
+  [
     'a service that is not offered',
     { heat: {} },
     'spec.heat',

@@ -101,7 +101,7 @@ export class CommandError extends Error {
 
 /** Ends a command that was asked for something that this model does not know: never ignored. */
 export function notModelled(process: Process, what: string): never {
-  throw new CommandError(`${nameOf(process)}: this make-believe ${nameOf(process)} does not know ${what}`, 2);
+  throw new CommandError(`${nameOf(process)}: this simulated ${nameOf(process)} does not know ${what}`, 2);
 }
 
 /** Bytes of the file system that a path lies on. @throws SystemError ENOENT */

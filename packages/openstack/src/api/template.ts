@@ -9,7 +9,8 @@ import { anyValue, array, choice, type Infer, int, map, object, type Rule, requi
 export const image = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
   string(what, {
     maxLength: 512,
-    pattern: '^[a-zA-Z0-9][-a-zA-Z0-9._:/]*(@sha256:[a-f0-9]{64})?$',
+    pattern:
+      '^[a-zA-Z0-9][-a-zA-Z0-9._]*(:[0-9]+)?(/[a-zA-Z0-9][-a-zA-Z0-9._]*)*(:[a-zA-Z0-9_][-a-zA-Z0-9._]*)?(@sha256:[a-f0-9]{64})?$',
     otherwise,
     rules,
   });
@@ -19,7 +20,8 @@ export const imageRegistry = string(
   'Registry and path that take the place of quay.io/openstack.kolla in every built-in image.',
   {
     maxLength: 253,
-    pattern: '^[a-z0-9][-a-z0-9._:/]*[a-z0-9]$',
+    // No scheme, and no slash at the end: the kubelet would refuse every image (InvalidImageName).
+    pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
     otherwise: 'quay.io/openstack.kolla',
   },
 );

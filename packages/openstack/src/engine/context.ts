@@ -21,6 +21,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly surroundings: Surroundings;
   /** Value of the label of the nodes that its cloud has claimed. */
   readonly cloud: string;
+  /** Type of its API in the catalogue; undefined when it has none. */
+  readonly serviceType: string | undefined;
   /** Accounts of the service, with the names that the resource gives them. */
   readonly accounts: Accounts;
   readonly database: DatabaseAddress;
@@ -137,6 +139,7 @@ export function contextOf<R extends ServiceResource>(
     release: releaseNamed(releaseNameOf(spec, surroundings.release)) ?? defaultRelease,
     surroundings,
     cloud: cloudOf(resource),
+    serviceType: service.identity?.catalogue[0].type,
     accounts,
     named,
     host: (suffix) => serviceHost(named(suffix), namespace),

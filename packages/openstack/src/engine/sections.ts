@@ -56,6 +56,8 @@ export function authtoken(context: Context): Layer {
       www_authenticate_uri: context.identity.publicUrl,
       ...client(context),
       ...(context.cache === undefined ? {} : cached),
+      // Without it every request with an application credential that has access rules is refused.
+      ...(context.serviceType === undefined ? {} : { service_type: context.serviceType }),
       service_token_roles: 'service',
       service_token_roles_required: true,
     },

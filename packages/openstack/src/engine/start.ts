@@ -52,6 +52,8 @@ function uwsgiIni(runs: Wsgi, port: number): string {
     'hook-master-start': 'unix_signal:15 gracefully_kill_them_all',
     'worker-reload-mercy': String(reloadMercySeconds),
     'buffer-size': '65535',
+    // Seconds that a client may pause while it sends or reads; after the default of 4 a long answer is cut off.
+    'socket-timeout': '30',
     // Without it keep-alive PUTs through http-socket are reset (Debian's own ini has that fault).
     'add-header': 'Connection: close',
     ...runs.ini,

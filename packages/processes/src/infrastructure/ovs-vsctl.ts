@@ -350,7 +350,7 @@ function record(
       row[name] = rest;
       break;
     } else if (verb === 'add')
-      throw new CommandError(`${nameOf(process)}: this make-believe program does not know add`, 2);
+      throw new CommandError(`${nameOf(process)}: this simulated program does not know add`, 2);
     else if (key === undefined) row[name] = unquoted(value ?? '');
     else {
       if (value === undefined)

@@ -66,11 +66,19 @@ export function tokenBody(
       project: { id: project['id'], name: project['name'], domain: domainOf(schema, project['domain_id']) },
       is_domain: false,
     }),
+    ...(payload.applicationCredential !== undefined && {
+      application_credential: applicationCredentialOf(schema, payload.applicationCredential),
+    }),
     ...(scope === 'system' && { system: { all: true } }),
     ...(scope?.startsWith('domain:') && { domain: domainOf(schema, scope.slice(7)) }),
     ...(scope !== undefined && { roles: tokenRoles(schema, payload).map(({ id, name }) => ({ id, name })) }),
     ...(scope !== undefined && options.catalog && { catalog: catalogOf(schema, project && scope) }),
   };
+}
+
+function applicationCredentialOf(schema: Schema, id: string): Record<string, unknown> {
+  const { name, access_rules: rules } = findRow(schema, 'application_credential', id) ?? {};
+  return { id, name, restricted: true, ...(Array.isArray(rules) && { access_rules: rules }) };
 }
 
 /** The service catalogue, with project ids filled in. */

@@ -114,7 +114,7 @@ function readIni(
     // pip's uwsgi has Python built in: `if-not-plugin = python` is never true.
     else if (name === 'if-not-plugin') skip = value === 'python';
     else if (name === 'if-exists') skip = !process.files.exists(value);
-    else if (name.startsWith('if-')) throw new CommandError(`uwsgi: this make-believe uwsgi does not know ${name}`, 2);
+    else if (name.startsWith('if-')) throw new CommandError(`uwsgi: this simulated uwsgi does not know ${name}`, 2);
     else if (!skip) assignments.push([name, value.replaceAll('%t', String(Math.floor(process.clock.now() / 1000)))]);
   }
   const strict = assignments.some(([name, value]) => name === 'strict' && value !== 'false');

@@ -24,7 +24,15 @@ interface TokenAnswer {
     readonly project?: { readonly id: string };
     readonly roles?: readonly { readonly name: string }[];
     readonly catalog?: Catalog;
+    readonly application_credential?: { readonly access_rules?: readonly AccessRule[] };
   };
+}
+
+/** What an application credential may ask for. */
+interface AccessRule {
+  readonly service: string;
+  readonly method: string;
+  readonly path: string;
 }
 
 const logger = 'keystonemiddleware.auth_token';
@@ -37,7 +45,7 @@ export class AuthToken {
   readonly #config: Config;
   readonly #log: Log;
   readonly #session: KeystoneSession;
-  readonly #cache = new Map<string, { identity: Identity; until: number }>();
+  readonly #cache = new Map<string, { identity: Identity; rules: readonly AccessRule[] | undefined; until: number }>();
 
   /** @throws PythonError for a plugin that keystoneauth does not know, and for a cache that is to be encrypted without a key */
   constructor(process: Process, config: Config, log: Log) {
@@ -72,7 +80,8 @@ export class AuthToken {
     const token = headerOf(request, 'x-auth-token');
     if (token === undefined || token === '') return this.#unauthorized();
     const known = this.#cache.get(token);
-    if (known !== undefined && known.until > this.#process.clock.now()) return known.identity;
+    if (known !== undefined && known.until > this.#process.clock.now())
+      return this.#isAllowed(request, known.rules) ? known.identity : this.#unauthorized();
     try {
       const body = await this.#verify(token);
       if (body === undefined) {
@@ -87,8 +96,9 @@ export class AuthToken {
         catalog: body.token.catalog ?? [],
       };
       const life = 1000 * this.#config.integer(group, 'token_cache_time', 300);
-      this.#cache.set(token, { identity, until: this.#process.clock.now() + life });
-      return identity;
+      const rules = body.token.application_credential?.access_rules;
+      this.#cache.set(token, { identity, rules, until: this.#process.clock.now() + life });
+      return this.#isAllowed(request, rules) ? identity : this.#unauthorized();
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       if (/ServiceError$|ConnectFailure$|DiscoveryFailure$|ConnectTimeout$/.test(error.type))
@@ -96,6 +106,21 @@ export class AuthToken {
       this.#log.exception(logger, error.lastLine, error);
       return json(500, { error: { code: 500, title: 'Internal Server Error', message: error.message } });
     }
+  }
+
+  /** Whether a rule lets the request through (keystonemiddleware, `_validate_token`); without rules everything may pass. */
+  #isAllowed({ method, path: target }: HttpMessage, rules: readonly AccessRule[] | undefined): boolean {
+    if (rules === undefined) return true;
+    const type = this.#config.text(group, 'service_type');
+    if (type === undefined) {
+      this.#log.warning(
+        logger,
+        'Cannot validate request with restricted access rules. Set service_type in [keystone_authtoken] to allow access rule validation.',
+      );
+      return false;
+    }
+    const [path = ''] = target.split('?');
+    return rules.some((rule) => rule.service === type && rule.method === method && pathPattern(rule.path).test(path));
   }
 
   /** What Keystone says of a token; undefined when it does not know it. A refusal of the own user is tried twice. */
@@ -154,6 +179,16 @@ export class AuthToken {
       title: 'Service Unavailable',
     });
   }
+}
+
+/** `*` and `{name}` are one part of a path, `**` any number. */
+function pathPattern(path: string): RegExp {
+  const parts = path.split(/(\*\*|\*|\{[^}]*\})/);
+  const texts = parts.map((part, index) => {
+    if (index % 2 === 0) return part.replaceAll(/[.+?^$()|[\]\\]/g, '\\$&');
+    return part === '**' ? '.*' : '[^/]+';
+  });
+  return new RegExp(`^${texts.join('')}$`);
 }
 
 /** Whether `check` let the request pass. */

@@ -97,7 +97,7 @@ function copyTree(process: Process, from: string, to: string, preserve: boolean)
   } else if (facts.type === 'file') {
     const existed = files.exists(to);
     files.write(to, files.read(from), existed ? {} : { mode: facts.mode });
-  } else throw new CommandError(`${nameOf(process)}: ${from}: sockets are not copied by this make-believe cp`, 2);
+  } else throw new CommandError(`${nameOf(process)}: ${from}: sockets are not copied by this simulated cp`, 2);
   if (preserve && process.uid === 0) files.chown(to, facts.uid, facts.gid);
 }
 

@@ -72,7 +72,7 @@ describe('sh', () => {
     [': ${X:?must be set}', 2, 'sh: 1: X: must be set\n'],
     ['exit 7', 7, ''],
     ['mkdir /tmp/a/b', 1, "mkdir: cannot create directory '/tmp/a/b': No such file or directory\n"],
-    ['sed "y/a/b/" /dev/null', 2, 'sed: this make-believe sed does not know the script y/a/b/\n'],
+    ['sed "y/a/b/" /dev/null', 2, 'sed: this simulated sed does not know the script y/a/b/\n'],
   ])('%s fails as it should', async (script, status, output) => {
     expect(await shell(script)).toEqual({ status, output });
   });

@@ -32,7 +32,7 @@ export interface ImageEntry {
 }
 
 /**
- * A make-believe program. Resolves with its exit code; throwing is a bug of the model and shows as exit code 70.
+ * A simulated program. Resolves with its exit code; throwing is a bug of the model and shows as exit code 70.
  * A daemon resolves when `process.signal` is aborted (SIGTERM) or when it gives up by itself. After the grace period
  * the node stops waiting (SIGKILL): listeners and connections are closed whatever the model does.
  */

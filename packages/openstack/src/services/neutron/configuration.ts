@@ -54,6 +54,20 @@ function physicalNetworks({ spec, reference }: Context<Neutron>): string[] {
   return [...new Set([...bridgesOf(spec), ...bridgeMappings, ...groups].map(({ physicalNetwork }) => physicalNetwork))];
 }
 
+/** VLANs of physical networks that no bridge leads to: ports there would bind nowhere. */
+export function unmappedRanges(context: Context<Neutron>): string[] {
+  // What carries an OVN that this operator does not run is not known here.
+  if (context.reference('ovnRef') === undefined) return [];
+  const known = physicalNetworks(context);
+  return (context.spec.vlanRanges ?? []).flatMap(({ physicalNetwork }, index) =>
+    known.includes(physicalNetwork)
+      ? []
+      : [
+          `spec.vlanRanges[${index}].physicalNetwork: no bridge leads to ${physicalNetwork}; known are ${known.join(', ')}: name one of them, or map it in spec.bridgeMappings or in those of a node group`,
+        ],
+  );
+}
+
 /** `ml2_conf.ini`: network types, and where OVN is. */
 export function ml2Configuration(context: Context<Neutron>): Layer {
   const { spec } = context;

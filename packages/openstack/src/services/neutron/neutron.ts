@@ -3,9 +3,16 @@ import { ovsdbPeer } from '../../engine/connected.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel } from '../../engine/names.ts';
 import { defineService } from '../../engine/service.ts';
+import type { Problem } from '../../engine/step.ts';
 import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
-import { bridgesOf, metadataAgentConfiguration, ml2Configuration, serverConfiguration } from './configuration.ts';
+import {
+  bridgesOf,
+  metadataAgentConfiguration,
+  ml2Configuration,
+  serverConfiguration,
+  unmappedRanges,
+} from './configuration.ts';
 import { Neutron } from './kind.ts';
 
 /**
@@ -127,6 +134,10 @@ export const neutron = defineService<Neutron>({
     },
   ],
   carriedBy: ['ovnRef'],
+  problems: (context): Readonly<Record<string, Problem>> => {
+    const messages = unmappedRanges(context);
+    return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
+  },
   needs: { WorkersReady: ['DeploymentReady'] },
   skips: (context) =>
     context.mention('novaRef') === undefined
