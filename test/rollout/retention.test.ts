@@ -82,3 +82,22 @@ test('a deletion waits for a child that is paused, says so, and goes on', async 
   await gone(cloud);
   expect(kept(cloud)).toEqual(before);
 });
+
+test.each([
+  ['', {}],
+  [', switched on again', { glance: { enabled: true } }],
+])('Retain that is said while a Glance that was switched off still goes keeps its volume%s', async (_what, more) => {
+  const { cloud } = await readyCloud({ spec: { ...withImages, deletionPolicy: 'Delete' } });
+  const before = kept(cloud, 'glance');
+  expect(before).toHaveLength(1);
+  // The Job that takes its endpoints back cannot run.
+  cloud.rehearsal.sandbox.nodes.stop('node-1');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { enabled: false } } });
+  await cloud.clock.advance(10_000);
+  expect(cloud.get('Glance', 'my-cloud-glance')?.metadata.deletionTimestamp).toBeDefined();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { ...retain.spec, ...more } });
+  await cloud.clock.advance(30_000);
+  cloud.rehearsal.sandbox.nodes.start('node-1');
+  await cloud.clock.advance(1_200_000);
+  expect(kept(cloud, 'glance')).toEqual(before);
+});

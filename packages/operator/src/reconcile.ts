@@ -108,6 +108,8 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
     // Without that finalizer its children do nothing more.
     const [waiting] = isHeld && hold === undefined ? await retainChildren(begun) : [];
     if (waiting !== undefined) return await reportRetaining(begun, waiting);
+    // Whoever says Retain before the end comes in time.
+    await letGo(begun);
     if (hold === undefined) return await finalize(begun, recipe);
   }
   const digestKey = await ensureDigestKey(begun);

@@ -9,15 +9,21 @@ import {
   services,
 } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
-import { assertStillMeant } from './still-meant.ts';
+import { assertStillMeant, rootOf } from './still-meant.ts';
 
 /**
  * What is to outlive a resource loses its owner reference first, whatever holds its steps back, and although nothing can
  * be composed from it: who sets `deletionPolicy: Retain` because a cloud is unwell may delete it next.
  */
 export async function letGo(pass: Begun): Promise<void> {
-  if (policyOf(pass.object) === 'Delete') return;
+  if (policyOf(pass.object) === 'Delete' && !isRetainedByRoot(pass)) return;
   for (const live of retainable(pass, pass.object)) await orphan(pass, live);
+}
+
+/** What is going already is not told any more by its control plane that the data are to stay. */
+function isRetainedByRoot(pass: Begun): boolean {
+  const root = rootOf(pass);
+  return root !== pass.object && pass.object.metadata.deletionTimestamp !== undefined && policyOf(root) !== 'Delete';
 }
 
 async function orphan(pass: Begun, live: StoredObject): Promise<void> {
