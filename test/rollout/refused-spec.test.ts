@@ -91,3 +91,24 @@ test.each([
   );
   expect(cloud.get('MariaDB', 'my-cloud-mariadb')?.metadata.generation).toBe(database?.metadata.generation);
 });
+
+test('with a mistake beside it no service is switched off, and no node is claimed', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const glance = { ...identityOnly, glance: {}, deletionPolicy: 'Delete' };
+  await cloud.settle(cloud.rehearsal.create(controlPlane(glance)));
+  await cloud.ready();
+  const mistake = { components: { api: { replicaz: 3 } } };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { enabled: false }, keystone: mistake } });
+  await cloud.clock.advance(120_000);
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.reason).toBe('SpecRefused');
+  expect(cloud.isReady('Glance', 'my-cloud-glance')).toBe(true);
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ keystone: mistake }, 'mistaken')));
+  await cloud.clock.advance(120_000);
+  expect(cloud.condition(OpenStackControlPlane, 'mistaken', 'NodesReady')?.reason).toBe('Waiting');
+  expect(cloud.list('Node').map(({ metadata }) => metadata.labels?.['openstack.k8s.io/cloud'])).not.toContain(
+    'openstack.mistaken',
+  );
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: { components: null } } });
+  await cloud.until(() => cloud.get('Glance', 'my-cloud-glance') === undefined);
+});

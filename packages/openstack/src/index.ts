@@ -106,7 +106,7 @@ export {
 export type { OVNRef } from './infrastructure/ovn/reference.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
 export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
-export { referencesIn, resolveReferences } from './oslo/references.ts';
+export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';

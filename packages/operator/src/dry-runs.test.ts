@@ -35,7 +35,7 @@ async function told(status: Partial<ApiError['status']>): Promise<string | undef
   const dryRuns = new DryRuns();
   expect(await dryRuns.ask(pass, composition)).toBe(true);
   expect(await dryRuns.ask(pass, composition)).toBe(false);
-  return dryRuns.judged(pass, composition.steps)[0]?.problem?.message;
+  return dryRuns.judged(pass, composition.steps).steps[0]?.problem?.message;
 }
 
 const typed = 'failed to create typed patch object (ns/a; openstack.k8s.io/v1alpha1, Kind=Keystone): ';
@@ -72,13 +72,13 @@ test('what the API server has not answered is asked again, and nothing is change
   const pass = { ...passOver, clock: virtualClock(), client: { apply } } as unknown as Pass;
   const dryRuns = new DryRuns();
   expect(await dryRuns.ask(pass, composition)).toBe(true);
-  expect(dryRuns.judged(pass, composition.steps)[0]?.problem).toMatchObject({
+  expect(dryRuns.judged(pass, composition.steps).steps[0]?.problem).toMatchObject({
     reason: 'Waiting',
     message: `nothing is changed before the API server says whether it takes all of it: PATCH: ${message}`,
     requeueAfter: 5000,
   });
   expect(await dryRuns.ask(pass, composition)).toBe(true);
-  expect(dryRuns.judged(pass, composition.steps)[0]?.problem).toBeUndefined();
+  expect(dryRuns.judged(pass, composition.steps).steps[0]?.problem).toBeUndefined();
   expect(await dryRuns.ask(pass, composition)).toBe(false);
 });
 

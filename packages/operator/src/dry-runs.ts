@@ -73,11 +73,12 @@ export class DryRuns {
 
   /**
    * The steps, with a problem where the API server refuses the child, or has not said whether it does. Then no other
-   * child is changed either, as if the whole had been refused: what one is told may follow from another one's fields.
+   * child is changed either, and no node claimed, as if the whole had been refused: what one is told may follow from
+   * another one's fields. `isHeld`: nothing may be deleted for what the resource says.
    */
-  judged(pass: Pass, steps: readonly Step[]): readonly Step[] {
+  judged(pass: Pass, steps: readonly Step[]): Judged {
     const answers = this.#answers.get(parentOf(pass));
-    if (answers === undefined) return steps;
+    if (answers === undefined) return { steps, isHeld: false };
     const asked = steps.map((step) => {
       const open = childrenIn(step).flatMap(({ object, specFrom }) => {
         const answer = answers.get(idOf(object));
@@ -87,17 +88,18 @@ export class DryRuns {
         answer.mistakes.map(({ path, words }) => `${specFrom}${path}: ${words}`),
       );
       const [unanswered] = open.flatMap(({ answer }) => answer.unanswered ?? []);
-      return { step, isOpen: open.length > 0, mistakes, unanswered };
+      const isOpen = open.length > 0 || step.objects.some(({ verb }) => verb === 'claim');
+      return { step, isOpen, mistakes, unanswered };
     });
     const refused = asked.find(({ mistakes }) => mistakes.length > 0);
     const doubtful = asked.find(({ unanswered }) => unanswered !== undefined);
-    if (refused === undefined && doubtful === undefined) return steps;
+    if (refused === undefined && doubtful === undefined) return { steps, isHeld: false };
     const why =
       refused === undefined
         ? `nothing is changed before the API server says whether it takes all of it: ${doubtful?.unanswered}`
         : `nothing is changed before what ${refused.step.condition} tells is mended`;
     const requeueAfter = doubtful === undefined ? askAgain : askSoon;
-    return asked.map(({ step, isOpen, mistakes }) => {
+    const held = asked.map(({ step, isOpen, mistakes }) => {
       if (step.problem !== undefined || !isOpen) return step;
       const problem: Problem =
         mistakes.length > 0
@@ -105,12 +107,19 @@ export class DryRuns {
           : { reason: 'Waiting', message: why, requeueAfter };
       return { ...step, problem };
     });
+    return { steps: held, isHeld: true };
   }
 
   /** The resource is gone. */
   forget(kind: string, key: string): void {
     this.#answers.delete(`${kind} ${key}`);
   }
+}
+
+/** Steps with what the API server says of them. */
+interface Judged {
+  readonly steps: readonly Step[];
+  readonly isHeld: boolean;
 }
 
 function parentOf({ object: { kind }, key }: Pass): string {

@@ -150,7 +150,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   again = sooner(again, await replaceNodeAgents(pass, stated));
   const kept = await keepVolumes(pass)
     .then(() => endCleaning(pass, stated))
-    .then(() => prune(pass, stated, view.done, retaining))
+    .then(() => (view.isHeld ? [] : prune(pass, stated, view.done, retaining)))
     .catch(thrown);
   const left = kept instanceof Error ? kept : undefined;
   const judged = kept instanceof Error ? view.progress : withKept(view.progress, kept);
@@ -195,11 +195,13 @@ interface View {
   readonly done: ReadonlySet<string>;
   readonly finishedJobs: Readonly<Record<string, string>>;
   readonly volumes: Readonly<Record<string, string>>;
+  /** The API server refuses a part of it, or has not answered: nothing is deleted for what it leaves out. */
+  readonly isHeld: boolean;
 }
 
 /** Composes from what the cache shows at this moment, and judges. `jobs`: the finished ones that are known so far. */
 function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
-  const { adopted, volumes } = composeFor(pass, recipe, jobs);
+  const { adopted, volumes, isHeld } = composeFor(pass, recipe, jobs);
   const finishedJobs = finishedOf(pass, adopted);
   const judgement = judgementOf(pass, finishedJobs);
   const { steps, complete, status } = adopted.composition;
@@ -209,21 +211,21 @@ function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>
   const isDone = onNodes.every(({ condition }) => done.has(condition));
   const nodes = complete ? nodesStatus(pass, isDone) : {};
   const composition = { ...adopted.composition, status: { ...nodes, ...status } };
-  return { composition, judgement, progress, done, finishedJobs, volumes };
+  return { composition, judgement, progress, done, finishedJobs, volumes, isHeld };
 }
 
 function composeFor(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>) {
   try {
     const composed = recipe.compose(pass);
     const { steps, volumes } = checkVolumes(pass, { ...composed, steps: keptForGuests(pass, composed) });
-    const taken = pass.dryRuns.judged(pass, steps);
+    const { steps: taken, isHeld } = pass.dryRuns.judged(pass, steps);
     const { formerDigestKey } = pass;
     const adopted = adoptDigests(
       pass,
       { ...composed, steps: taken, status: { ...composed.status, ...recipe.observed?.(pass) } },
       { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(pass, formerDigestKey, image) },
     );
-    return { adopted, volumes };
+    return { adopted, volumes, isHeld };
   } catch (error) {
     throw new CompositionError(error);
   }

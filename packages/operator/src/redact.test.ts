@@ -17,6 +17,7 @@ const redactorOfValues = (values: readonly string[]) =>
 test.each<[string, Record<string, string>, string, string]>([
   ['a value', { password: 'hunter2.invalid' }, 'is hunter2.invalid, twice hunter2.invalid', 'is *, twice *'],
   ['a value in a URL', { password: 'pass word/1' }, 'a://b:pass%20word%2F1@c', 'a://b:*@c'],
+  ['marks that only some encode', { password: "Pa!ss(w)or'd*1" }, 'a://b:Pa%21ss%28w%29or%27d%2A1@c', 'a://b:*@c'],
   ['a value with a newline at its end', { password: 'hunter2.invalid\n' }, "'hunter2.invalid\n', a", "'*\n', a"],
   ['no name of a user', { username: 'keystone-user' }, 'user keystone-user', 'user keystone-user'],
   ['no short value', { password: 'keystone'.slice(1) }, 'in keystone', 'in keystone'],

@@ -1,4 +1,5 @@
 import { Secret, type StoredObject } from '@openstack-operator/kube';
+import { urlEncoded } from '@openstack-operator/openstack';
 import type { Begun, Pass } from './pass.ts';
 
 /** The most characters of a condition's message (a bound of the CRDs). */
@@ -79,7 +80,7 @@ function secretValues(secret: StoredObject): readonly string[] {
     const value = withoutEnd(Buffer.from(data.slice(0, 8 * longest), 'base64').toString());
     if (value.length < shortest || value.includes('\n')) return [];
     const beginning = value.slice(0, longest);
-    return [beginning, encodeURIComponent(beginning.toWellFormed()).slice(0, longest)];
+    return [beginning, urlEncoded(beginning.toWellFormed()).slice(0, longest)];
   });
   known.set(secret, values);
   return values;

@@ -41,10 +41,15 @@ export function resolveReferences(text: string, read: (secret: string, key: stri
   });
 }
 
+/** Percent-encoded, as secrets stand in URLs. @throws URIError for a half of a surrogate pair */
+export function urlEncoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
 function encode(text: string, filter: Filter): string {
   switch (filter) {
     case 'url':
-      return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+      return urlEncoded(text);
     case 'oslo':
       return text.replaceAll('$', '$$$$');
     case 'sqlhash':
