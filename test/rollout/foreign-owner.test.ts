@@ -52,3 +52,36 @@ test('a pod of a StatefulSet of somebody else’s, of the same name, is left alo
   expect(cloud.condition(MariaDB, 'db')?.message).toContain('StatefulSet');
   expect(pods()).toEqual(before);
 });
+
+test('an object whose owner has the uid of a resource and another kind is not taken for its own', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const metadata = { name: 'db', namespace: 'openstack' };
+  const paused = { 'openstack.k8s.io/paused': 'true' };
+  await cloud.settle(
+    cloud.rehearsal.create({
+      apiVersion: 'openstack.k8s.io/v1alpha1',
+      kind: 'MariaDB',
+      metadata: { ...metadata, annotations: paused },
+      spec: {},
+    }),
+  );
+  await cloud.clock.advance(5000);
+  const uid = cloud.get('MariaDB', 'db')?.metadata.uid ?? '';
+  const ownerReferences = [{ apiVersion: 'unknown.example/v1', kind: 'Whatever', name: 'db', uid, controller: true }];
+  const template = { metadata: { labels: { app: 'theirs' } }, spec: { containers: [{ name: 'a', image: 'theirs' }] } };
+  const spec = { serviceName: 'theirs', selector: { matchLabels: { app: 'theirs' } }, template };
+  await cloud.settle(
+    cloud.rehearsal.create({
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { ...metadata, ownerReferences },
+      spec,
+    }),
+  );
+  await cloud.change(MariaDB, 'db', { metadata: { annotations: { 'openstack.k8s.io/paused': null } } });
+  await cloud.clock.advance(120_000);
+  expect(cloud.condition(MariaDB, 'db', 'DeploymentReady')).toMatchObject({ status: 'False', reason: 'ForeignObject' });
+  expect(cloud.get('StatefulSet', 'db')?.['spec']).toMatchObject({ serviceName: 'theirs' });
+  expect(cloud.get('StatefulSet', 'db')?.metadata.ownerReferences).toEqual(ownerReferences);
+});

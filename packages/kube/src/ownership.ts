@@ -24,9 +24,19 @@ export class ForeignObjectError extends Error {
   }
 }
 
-/** Whether `owner` is the controlling owner of the object. */
+/**
+ * Whether `owner` is the controlling owner of the object. A uid alone could stand in a reference to a kind that there is
+ * not, which no admission policy looks for. The version does not count: an object keeps the reference while its owner's
+ * API moves on.
+ */
 export function isControlledBy(object: StoredObject, owner: StoredObject): boolean {
-  return controllerOf(object)?.uid === owner.metadata.uid;
+  const controller = controllerOf(object);
+  const groupOf = (apiVersion: string) => apiVersion.split('/', 1)[0];
+  return (
+    controller?.uid === owner.metadata.uid &&
+    controller.kind === owner.kind &&
+    groupOf(controller.apiVersion) === groupOf(owner.apiVersion)
+  );
 }
 
 function holderOf(live: StoredObject, owner: StoredObject): string {

@@ -1,4 +1,4 @@
-import { controllerOf, type Ownership, type StoredObject } from '@openstack-operator/kube';
+import { controllerOf, isControlledBy, type Ownership, type StoredObject } from '@openstack-operator/kube';
 import { annotations, fieldManager, retainedFor, retainedForLabel } from '@openstack-operator/openstack';
 
 /**
@@ -9,7 +9,7 @@ export function ownershipOf(owner: StoredObject, retained: boolean): Ownership {
   const mine = retainedFor(owner);
   const ours = (live: StoredObject): boolean => {
     const controller = controllerOf(live);
-    if (controller !== undefined) return controller.uid === owner.metadata.uid;
+    if (controller !== undefined) return isControlledBy(live, owner);
     const { labels, annotations: notes } = live.metadata;
     if (notes?.[annotations.adopt] === mine) return true;
     return labels?.[retainedForLabel] === mine && labels['app.kubernetes.io/managed-by'] === fieldManager;
