@@ -20,10 +20,11 @@ const ofSpec: ReadonlySet<Problem['reason']> = new Set([
 
 /**
  * What the operator would refuse of valid resources when it composes them: options that follow from fields, files and
- * cells that there are not, services that lack one that they need. References that lead out of the file are not followed.
+ * cells that there are not, services that lack one that they need. What references lead to outside of the file is taken to
+ * be there, and nothing is known of its spec.
  */
 export function composedMistakes(resources: readonly KubeObject[]): ComposedMistake[] {
-  return renderAll(resources, new Set()).flatMap(({ resource, composition }) => {
+  return renderAll(resources, new Set(), { assumed: true }).flatMap(({ resource, composition }) => {
     const owner = controllerOf(resource);
     const child = owner && rootNamed(owner)?.children.find(({ kind }) => kind === resource.kind);
     const title = `${owner?.kind ?? resource.kind} ${keyOf(owner === undefined ? resource : { metadata: { ...resource.metadata, name: owner.name } })}`;

@@ -24,9 +24,14 @@ export interface Rendered {
 
 /**
  * What resources lead to in the end, without a cluster: a control plane to its children, each of them to its objects.
- * `served`: optional APIs that the cluster is taken to have, as `group/Kind`.
+ * `served`: optional APIs that the cluster is taken to have, as `group/Kind`. `assumed`: what a reference leads to is taken
+ * to exist, where the file does not have it.
  */
-export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<string>): Rendered[] {
+export function renderAll(
+  resources: readonly KubeObject[],
+  served: ReadonlySet<string>,
+  { assumed = false }: { readonly assumed?: boolean } = {},
+): Rendered[] {
   const known = resources.map(stored);
   const rendered: Rendered[] = [];
   for (let i = 0; i < known.length; i++) {
@@ -43,7 +48,7 @@ export function renderAll(resources: readonly KubeObject[], served: ReadonlySet<
     if (service === undefined) continue;
     const surroundings = surroundingsOf({
       served,
-      references: resolvedOf(service, resource, known),
+      references: resolvedOf(service, resource, { known, assumed }),
       gateways: gatewaysFor(resource, served),
     });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
@@ -105,16 +110,21 @@ function placeholder(generator: Generator): string {
 function resolvedOf(
   service: Service,
   resource: KubeObject,
-  known: readonly StoredObject[],
+  { known, assumed }: { readonly known: readonly StoredObject[]; readonly assumed: boolean },
 ): NonNullable<KnownSurroundings['references']> {
   const resolve = (field: ReferenceField): Resolved => {
-    const { kind } = kindReferredBy(field);
+    const { kind, group, version } = kindReferredBy(field);
     const candidates = known.filter(
       (other) => other.kind === kind && other.metadata.namespace === resource.metadata.namespace,
     );
     const name = ((resource['spec'] ?? {}) as Record<string, { name?: string } | undefined>)[field]?.name;
     const found = name === undefined ? candidates[0] : candidates.find((candidate) => candidate.metadata.name === name);
     if (found !== undefined && (name !== undefined || candidates.length === 1)) return { found };
+    if (found === undefined && assumed) {
+      const { namespace = 'default' } = resource.metadata;
+      const metadata = { name: name ?? kind.toLowerCase(), namespace };
+      return { found: stored({ apiVersion: `${group}/${version}`, kind, metadata }) };
+    }
     return {
       missing: `spec.${field} of ${resource.kind} ${keyOf(resource)}: the file has ${candidates.length} of kind ${kind}${name === undefined ? '' : `, none named ${name}`}`,
     };

@@ -34,6 +34,21 @@ test('without Retry-After a refusal is told at once', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
+test('of a refusal that is too long, the message is told as far as it goes', async () => {
+  const message = `Thing "a" is invalid: [spec.a: Invalid value: "x\\n${'y'.repeat(1000)}`;
+  const start = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message }).slice(
+    0,
+    -2,
+  );
+  const chunks = [start, ...Array.from({ length: 200 }, () => 'z'.repeat(10_000)), '"}'];
+  const { client } = clientOf({ status: 422, chunks });
+  const error: unknown = await client.raw('/version').catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 422, reason: 'Invalid' });
+  const told = (error as { status: { message: string } }).status.message;
+  expect(told.startsWith(message)).toBe(true);
+  expect(told.length).toBeLessThan(20_000);
+});
+
 test('waiting for another attempt can be aborted', async () => {
   const { client, clock } = clientOf({ status: 429, headers: { 'retry-after': '30' }, chunks: [''] });
   const controller = new AbortController();

@@ -55,6 +55,9 @@ const maxRetries = 10;
 /** Bytes that are read of a refusal. A server names every mistake, with the value in full each time. */
 const mostRefusalBytes = 1024 * 1024;
 
+/** Characters of the message of one that was longer. */
+const mostOfMessage = 16_384;
+
 /** The server may ask for any wait; a longer one is left to the caller, whose own back-off knows what can wait. */
 const longestWaitSeconds = 60;
 
@@ -218,7 +221,7 @@ function statusOf(response: HttpResponse, text: string): Status {
     kind: 'Status',
     apiVersion: 'v1',
     status: 'Failure',
-    message: text.trim().slice(0, 300) || `HTTP ${response.status}`,
+    message: messageIn(text) ?? (text.trim().slice(0, 300) || `HTTP ${response.status}`),
   };
   status.code = response.status;
   status.reason ??= reasons[response.status] ?? 'Unknown';
@@ -227,6 +230,19 @@ function statusOf(response: HttpResponse, text: string): Status {
     status.details = { ...status.details, retryAfterSeconds: Number(header) };
   }
   return status;
+}
+
+/** The message of a Status that was too long to be read to its end, as far as it goes. */
+function messageIn(text: string): string | undefined {
+  const before = '"message":"';
+  const begin = text.indexOf(before) + before.length;
+  if (!text.startsWith('{"kind":"Status"') || begin < before.length) return undefined;
+  const [raw] = /^(?:[^"\\]|\\(?:u[0-9a-f]{4}|[^u]))*/iu.exec(text.slice(begin, begin + mostOfMessage)) ?? [];
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 function parseStatus(text: string): Status | undefined {

@@ -184,8 +184,8 @@ type Count =
   | { readonly state: 'counting'; readonly job: string; readonly words: string };
 
 /**
- * Asks the service by a Job that belongs to the resource, so that everybody who waits shares one answer. It is gone a minute after its
- * end; whoever still waits then runs it again.
+ * Asks the service by a Job that belongs to the resource, so that everybody who waits shares one answer. It is gone a
+ * minute after its end; whoever still waits then runs it again.
  */
 async function countOf(pass: Begun, host: Host): Promise<Count> {
   const { name, namespace = '', uid } = host.resource.metadata;

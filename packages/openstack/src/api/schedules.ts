@@ -14,42 +14,24 @@ const pattern = `^${[
   field('[0-6]'),
 ].join(' ')}$`;
 
-const schedule = (otherwise: string) =>
+/** When something runs; `otherwise`: when it does where nobody says so. */
+export const schedule = (otherwise: string) =>
   string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
     maxLength: 128,
     pattern,
     otherwise,
   });
 
-const suspend = bool('Whether it does not run for now. What is running is left to end.', { fallback: false });
+/** Whether something does not run. */
+export const suspend = bool('Whether it does not run for now. What is running is left to end.', { fallback: false });
 
-const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
+/** A number of days. */
+export const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
 
 /** How often what a service has outside of Kubernetes is put right. */
 export const recordsAudit = object(
   "How often the records of the service are compared with what they should be, and put right: in the database server, the broker and Keystone (databases, users, grants, virtual hosts, roles, endpoints). Needs no change of the resource. A paused resource's audits are suspended.",
   { schedule: schedule('every hour, at a minute that follows from the name'), suspend },
-);
-
-/** What is done with rows that Nova has marked as deleted. */
-export const novaHousekeeping = object(
-  'What becomes of the rows of deleted servers: first they are moved to shadow tables, then they are removed for good.',
-  {
-    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
-    suspend,
-    archiveAfterDays: days('Days after which rows of deleted servers are moved to the shadow tables.', 30),
-    purgeAfterDays: days('Days after which rows are removed from the shadow tables, counted from the deletion.', 90),
-  },
-);
-
-/** What is done with rows that Glance has marked as deleted. */
-export const glanceHousekeeping = object(
-  "What becomes of the rows of deleted images: their properties, members, tags and locations are removed for good. The images' own rows stay, so that no other image can ever have the identifier of a deleted one (OSSN-0075).",
-  {
-    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
-    suspend,
-    purgeAfterDays: days('Days after which rows of deleted images are removed.', 30),
-  },
 );
 
 /** Status of what runs on a schedule. */
@@ -71,6 +53,4 @@ export const schedules = map(
 );
 
 export type RecordsAuditSpec = Infer<typeof recordsAudit>;
-export type NovaHousekeeping = Infer<typeof novaHousekeeping>;
-export type GlanceHousekeeping = Infer<typeof glanceHousekeeping>;
 export type ScheduleStatus = Infer<typeof schedules>[string];

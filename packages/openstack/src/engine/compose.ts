@@ -1,7 +1,6 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { broughtBy, kindOf } from '../api/kinds.ts';
 import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
-
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
 import { type Component, portsByContainer, type Runs } from './component.ts';

@@ -33,8 +33,12 @@ function code(text: string): string {
 }
 
 test.each(rooms)('%s names no service', (room) => {
-  const names = services.flatMap(({ name, kind }) => [name, kind.kind]);
-  const pattern = new RegExp(`(?<![a-z])(?:${names.join('|')})(?![a-z])`, 'giu');
+  // As a word of its own, and within identifiers such as `askNova` and `novaRef`.
+  const patterns = services.flatMap(({ name, kind }) => [
+    `(?<![A-Za-z])${name}(?![a-z])`,
+    `(?:${name.charAt(0).toUpperCase()}${name.slice(1)}|${kind.kind})(?![a-z])`,
+  ]);
+  const pattern = new RegExp(patterns.join('|'), 'u');
   const found = readdirSync(new URL(room, root), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.includes('generated'))
     .flatMap((file) =>

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { glanceHousekeeping, recordsAudit } from '../../api/schedules.ts';
+import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -16,6 +16,16 @@ const single = {
   components: ['api'],
   reason: 'images lie on a ReadWriteOnce volume, which one pod at a time can use',
 } as const;
+
+/** What is done with rows that Glance has marked as deleted. */
+const housekeeping = object(
+  "What becomes of the rows of deleted images: their properties, members, tags and locations are removed for good. The images' own rows stay, so that no other image can ever have the identifier of a deleted one (OSSN-0075).",
+  {
+    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+    suspend,
+    purgeAfterDays: days('Days after which rows of deleted images are removed.', 30),
+  },
+);
 
 /** The image service. */
 export const Glance = defineApi({
@@ -49,7 +59,7 @@ export const Glance = defineApi({
       fallback: 'glance-images',
     }),
     recordsAudit,
-    housekeeping: glanceHousekeeping,
+    housekeeping,
     config: config('glance-api.conf'),
   }),
   status: object('Observed state of Glance.', { ...common, phase, ...endpoints }),

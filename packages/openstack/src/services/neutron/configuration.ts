@@ -56,8 +56,8 @@ function physicalNetworks({ spec, reference }: Context<Neutron>): string[] {
 
 /** VLANs of physical networks that no bridge leads to: ports there would bind nowhere. */
 export function unmappedRanges(context: Context<Neutron>): string[] {
-  // What carries an OVN that this operator does not run is not known here.
-  if (context.reference('ovnRef') === undefined) return [];
+  // Of an OVN that this operator does not run, or has not seen, it is not known what bridges there are.
+  if (context.reference('ovnRef')?.['spec'] === undefined) return [];
   const known = physicalNetworks(context);
   return (context.spec.vlanRanges ?? []).flatMap(({ physicalNetwork }, index) =>
     known.includes(physicalNetwork)

@@ -12,7 +12,7 @@ import {
 } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
-import { novaHousekeeping, recordsAudit } from '../../api/schedules.ts';
+import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
@@ -108,6 +108,17 @@ const nodeGroups = array(
   { minItems: 1, maxItems: 32, keys: ['name'] },
 );
 
+/** What is done with rows that Nova has marked as deleted. */
+const housekeeping = object(
+  'What becomes of the rows of deleted servers: first they are moved to shadow tables, then they are removed for good.',
+  {
+    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+    suspend,
+    archiveAfterDays: days('Days after which rows of deleted servers are moved to the shadow tables.', 30),
+    purgeAfterDays: days('Days after which rows are removed from the shadow tables, counted from the deletion.', 90),
+  },
+);
+
 /** The compute service. */
 export const Nova = defineApi({
   kind: 'Nova',
@@ -166,7 +177,7 @@ export const Nova = defineApi({
         rules: [onlyOffered('ephemeralStorage', ['local'])],
       }),
       recordsAudit,
-      housekeeping: novaHousekeeping,
+      housekeeping,
       config: config('nova.conf'),
     },
     {
