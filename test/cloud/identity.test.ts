@@ -37,6 +37,9 @@ test('an application credential with access rules may do what they say, and noth
     application_credential: { id: string; secret: string };
   };
   const reader = new User({
+    // The administrator's password would be given to the plugin as well.
+    load_envvars: false,
+    load_yaml_config: false,
     auth_type: 'v3applicationcredential',
     auth: {
       auth_url: await admin.call<string>('config.auth.get', 'auth_url'),
