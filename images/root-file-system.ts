@@ -111,7 +111,7 @@ export function runInImage(
   const { status, stdout, stderr, error } = spawnSync(
     'unshare',
     [...namespaces, 'bash', '-ec', script, 'bash', ...words, ...command],
-    { input, encoding: 'utf8', timeout: 60_000 },
+    { input, encoding: 'utf8', timeout: 60_000, maxBuffer: 1 << 26 },
   );
   if (error !== undefined && status === null) return { status, output: `${command[0]}: ${error.message}` };
   return { status, output: `${stdout}${stderr}`.trim() };
