@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { readRecipes } from '../../../tools/facts/recipe.ts';
 import { helpOf } from './help.ts';
-import { authOptionsOf, factsOf, releases, services, users } from './index.ts';
+import { authOptionsOf, factsOf, releases, services } from './index.ts';
 import { policiesOf } from './policies.ts';
-
-const repository = join(import.meta.dirname, '../../..');
 
 function facts(service: string) {
   const found = factsOf('2025.1', service);
@@ -74,11 +71,6 @@ test('an unknown release or service has no facts', () => {
   expect(factsOf('1999.1', 'nova')).toBeUndefined();
   expect(factsOf('2025.1', 'constructor')).toBeUndefined();
   expect(policiesOf('2025.1', 'toString')).toEqual([]);
-});
-
-test('users are those of the images', () => {
-  const { users: accounts } = parse(readFileSync(join(repository, 'images/accounts.yaml'), 'utf8'));
-  expect({ ...accounts, root: 0, operator: 65_532 }).toEqual(users);
 });
 
 test('what decides the facts has not changed since they were made', () => {

@@ -2,4 +2,3 @@ export type { DynamicGroup } from './dynamic-groups.ts';
 export type { OptionFacts, ValueFacts, ValueType } from './option-facts.ts';
 export { releases, services } from './releases.ts';
 export { authOptionsOf, type EntryFacts, factsOf, type NamespaceFacts, type ServiceFacts } from './service-facts.ts';
-export { type User, users } from './users.ts';

@@ -1,77 +1,13 @@
-/** Users and groups of every Kolla image: 42400 plus this number (kolla/common/users.py, 2025.1). */
-export const kollaUsers: Readonly<Record<string, number>> = {
-  kolla: 0,
-  ansible: 1,
-  aodh: 2,
-  barbican: 3,
-  bifrost: 4,
-  ceilometer: 5,
-  cinder: 7,
-  cloudkitty: 8,
-  collectd: 9,
-  designate: 11,
-  etcd: 13,
-  freezer: 14,
-  glance: 15,
-  gnocchi: 16,
-  grafana: 17,
-  heat: 18,
-  horizon: 20,
-  influxdb: 21,
-  ironic: 22,
-  keystone: 25,
-  qemu: 27,
-  magnum: 28,
-  manila: 29,
-  mistral: 30,
-  murano: 33,
-  mysql: 34,
-  neutron: 35,
-  nova: 36,
-  octavia: 37,
-  rabbitmq: 39,
-  sahara: 41,
-  senlin: 43,
-  solum: 44,
-  swift: 45,
-  tacker: 46,
-  'td-agent': 47,
-  telegraf: 48,
-  trove: 49,
-  watcher: 51,
-  haproxy: 54,
-  memcached: 57,
-  vitrage: 59,
-  redis: 60,
-  'ironic-inspector': 61,
-  zun: 63,
-  kuryr: 69,
-  blazar: 71,
-  prometheus: 72,
-  libvirt: 73,
-  fluentd: 74,
-  openvswitch: 76,
-  hugetlbfs: 77,
-  nfast: 81,
-  placement: 82,
-  cyborg: 83,
-  masakari: 85,
-  hacluster: 86,
-  proxysql: 87,
-  letsencrypt: 88,
-  venus: 89,
-  opensearch: 90,
-  skyline: 91,
-  'opensearch-dashboards': 92,
-  hsmusers: 93,
-  valkey: 94,
-};
+import { users } from '@openstack-operator/facts/users';
+
+/** Users and groups of every Kolla image, with their numeric ids. */
+const kollaUsers = Object.entries(users).filter(([name]) => name !== 'root' && name !== 'operator');
 
 /** Numeric id of a Kolla user. */
 export function kollaId(name: string): number {
-  const number = kollaUsers[name];
-  if (number === undefined) throw new Error(`Kolla has no user ${name}`);
-  return 42_400 + number;
+  const found = kollaUsers.find(([user]) => user === name);
+  if (found === undefined) throw new Error(`Kolla has no user ${name}`);
+  return found[1];
 }
 
 /** `/etc/passwd` and `/etc/group` of every Kolla image. */
@@ -79,15 +15,13 @@ export const accountFiles: Readonly<Record<string, string>> = {
   '/etc/passwd': [
     'root:x:0:0:root:/root:/bin/bash',
     'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
-    ...Object.entries(kollaUsers).map(
-      ([name, n]) => `${name}:x:${42_400 + n}:${42_400 + n}::/var/lib/${name}:/usr/sbin/nologin`,
-    ),
+    ...kollaUsers.map(([name, id]) => `${name}:x:${id}:${id}::/var/lib/${name}:/usr/sbin/nologin`),
     '',
   ].join('\n'),
   '/etc/group': [
     'root:x:0:',
     'nogroup:x:65534:',
-    ...Object.entries(kollaUsers).map(([name, n]) => `${name === 'hacluster' ? 'haclient' : name}:x:${42_400 + n}:`),
+    ...kollaUsers.map(([name, id]) => `${name === 'hacluster' ? 'haclient' : name}:x:${id}:`),
     '',
   ].join('\n'),
 };

@@ -1,4 +1,4 @@
-import type { User } from '../releases/users.ts';
+import type { User } from '@openstack-operator/facts/users';
 
 /** A program as a container runs it. */
 export interface Command {

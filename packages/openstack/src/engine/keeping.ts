@@ -1,4 +1,4 @@
-import type { User } from '../releases/users.ts';
+import type { User } from '@openstack-operator/facts/users';
 import type { Component, Runs } from './component.ts';
 import type { Context } from './context.ts';
 import { fieldFor } from './dependencies.ts';

@@ -1,4 +1,4 @@
-import { type User, users } from '../releases/users.ts';
+import { type User, users } from '@openstack-operator/facts/users';
 import {
   type Component,
   type Health,

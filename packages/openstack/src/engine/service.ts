@@ -1,8 +1,8 @@
+import type { User } from '@openstack-operator/facts/users';
 import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
-import type { User } from '../releases/users.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
 import type { Keeping } from './keeping.ts';
