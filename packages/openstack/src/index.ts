@@ -107,6 +107,30 @@ export type { OVNRef } from './infrastructure/ovn/reference.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
 export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
 export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.ts';
+export { type Action, type Plan, soonest, statedObjects, type Told } from './plan/action.ts';
+export { isLiveAs, noted, withAnnotation, withoutReplicas } from './plan/applied.ts';
+export { cronJobsOf, hasEnded, isRunning } from './plan/audits.ts';
+export { type ClaimPlan, claimPlans, originOf, released, reservedNodes } from './plan/claims.ts';
+export {
+  claimants,
+  hasLabels,
+  isEligible,
+  isLostBy,
+  isNobodys,
+  lostNode,
+  nodesByCloud,
+  recordedNodes,
+} from './plan/cluster-nodes.ts';
+export { containersOf, hasRun } from './plan/container-states.ts';
+export { planGenerated } from './plan/generated.ts';
+export { carriesGuests, serversFinalizer } from './plan/guest-carriers.ts';
+export { KeyMaterialMissingError } from './plan/key-material.ts';
+export type { Hold, Live } from './plan/live.ts';
+export { ownershipOf } from './plan/ownership.ts';
+export { plan, planSteps, planUpkeep } from './plan/plan.ts';
+export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
+export { quantity, sameFields } from './plan/same-fields.ts';
+export { acceptLossAnnotation, checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';

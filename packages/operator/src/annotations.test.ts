@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { annotations, cloudLabel, nodeGroupLabel, retainedForLabel } from '@openstack-operator/openstack';
+import {
+  acceptLossAnnotation,
+  annotations,
+  cloudLabel,
+  nodeGroupLabel,
+  retainedForLabel,
+} from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { acceptLossAnnotation } from './volumes.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/annotations.md'), 'utf8');
 const names = [...Object.values(annotations), acceptLossAnnotation, cloudLabel, nodeGroupLabel, retainedForLabel];

@@ -10,7 +10,7 @@ import {
   type StoredObject,
   type Watched,
 } from '@openstack-operator/kube';
-import { fieldManager, services } from '@openstack-operator/openstack';
+import { fieldManager, services, withoutReplicas } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
 /**
@@ -44,12 +44,6 @@ export function isAutoscaled({ cache, object: resource }: Pass, workload: KubeOb
   const component = workload.metadata.labels?.['app.kubernetes.io/component'] ?? '';
   const { single = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
   return !single.includes(component) && cache.byIndex(HorizontalPodAutoscaler, byTarget, keyOf(workload)).length > 0;
-}
-
-/** What is stated of a workload, but for its replicas. */
-export function withoutReplicas(workload: KubeObject): KubeObject {
-  const { replicas: _replicas, ...spec } = (workload['spec'] ?? {}) as Record<string, unknown>;
-  return { ...workload, spec };
 }
 
 /**

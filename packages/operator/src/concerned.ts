@@ -18,18 +18,23 @@ import {
   type BroughtKind,
   broughtBy,
   type ClaimedNode,
+  claimants,
   cloudLabel,
   cloudOf,
   conditionOf,
   fieldFor,
   gatewayFacts,
   gatewayOf,
+  hasLabels,
+  isEligible,
+  isLostBy,
   kinds,
   type NodeClaim,
+  nodesByCloud,
   type Service as OurService,
   type ReferenceField,
+  recordedNodes,
 } from '@openstack-operator/openstack';
-import { claimants, hasLabels, isEligible, isLostBy, nodesByCloud, recordedNodes } from './cluster-nodes.ts';
 import type { NodeInterest } from './node-interest.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
 

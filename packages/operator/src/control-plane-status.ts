@@ -1,6 +1,13 @@
 import { Node } from '@openstack-operator/kube';
-import { type ClaimedNode, children, cloudOf, kinds, nodeGroupLabel } from '@openstack-operator/openstack';
-import { lostNode, nodesByCloud } from './cluster-nodes.ts';
+import {
+  type ClaimedNode,
+  children,
+  cloudOf,
+  kinds,
+  lostNode,
+  nodeGroupLabel,
+  nodesByCloud,
+} from '@openstack-operator/openstack';
 import { joined } from './joined-nodes.ts';
 import type { Pass } from './pass.ts';
 

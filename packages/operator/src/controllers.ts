@@ -48,7 +48,6 @@ import {
   troubleOf,
 } from '@openstack-operator/openstack';
 import { autoscalerWatch } from './autoscalers.ts';
-import { isStandalone } from './claim-nodes.ts';
 import { Compositions } from './compositions.ts';
 import {
   gatewayWatches,
@@ -69,6 +68,7 @@ import { Refusals } from './managing-operator.ts';
 import type { OperatorFacts, OperatorMemory, Pass } from './pass.ts';
 import { PodEventReader } from './pod-events.ts';
 import { reconcile } from './reconcile.ts';
+import { isStandalone } from './release-nodes.ts';
 import { isPaused } from './report.ts';
 import { schedulesOf } from './schedules.ts';
 import { slim } from './slim.ts';

@@ -1,6 +1,5 @@
 import { isApiError, Job, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf, type Deregistration, deregistrationSeconds } from '@openstack-operator/openstack';
-import { ownershipOf } from './ownership.ts';
+import { conditionOf, type Deregistration, deregistrationSeconds, ownershipOf } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 import { reconciled } from './report.ts';
 import { endSchedules } from './schedules.ts';

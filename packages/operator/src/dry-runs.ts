@@ -5,10 +5,10 @@ import {
   digest,
   fieldManager,
   kindOf,
+  ownershipOf,
   type Problem,
   type Step,
 } from '@openstack-operator/openstack';
-import { ownershipOf } from './ownership.ts';
 import type { Pass } from './pass.ts';
 import { isPassing } from './report.ts';
 

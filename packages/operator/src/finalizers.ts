@@ -1,9 +1,8 @@
 import { type After, after, isApiError } from '@openstack-operator/kube';
-import { type Deregistration, kindOf } from '@openstack-operator/openstack';
-import { nodesFinalizer, releaseNodes } from './claim-nodes.ts';
+import { carriesGuests, type Deregistration, kindOf, serversFinalizer } from '@openstack-operator/openstack';
 import { deregister, keepsRecords, recordsFinalizer } from './deregister.ts';
-import { carriesGuests, serversFinalizer } from './guest-carriers.ts';
 import type { Begun, Pass } from './pass.ts';
+import { nodesFinalizer, releaseNodes } from './release-nodes.ts';
 import { reconciled } from './report.ts';
 import { reportInstead } from './report-instead.ts';
 import { assertStillMeant } from './still-meant.ts';

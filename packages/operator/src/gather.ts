@@ -21,6 +21,7 @@ import {
   kindReferredBy,
   type Lacking,
   mentionsOf,
+  nodesByCloud,
   prefix,
   type ReferenceField,
   type ReleaseStatus,
@@ -32,11 +33,10 @@ import {
   type Surroundings,
   type Twin,
 } from '@openstack-operator/openstack';
-import { nodesByCloud } from './cluster-nodes.ts';
-import type { DigestKey } from './digest-key.ts';
 import { joinedNodes } from './joined-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
-import { keyedDigest } from './write.ts';
+import type { DigestKey } from './secrets/digest-key.ts';
+import { keyedDigest } from './secrets/keyed-digest.ts';
 
 /** What of a service decides what is gathered. */
 type Gathered = Pick<Service, 'dependsOn' | 'providers' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;

@@ -3,11 +3,13 @@ import {
   type ClaimedNode,
   cloudOf,
   conditionOf,
+  isNobodys,
   isNodeAgent,
+  lostNode,
   nodeGroupLabel,
   nodeStates,
+  nodesByCloud,
 } from '@openstack-operator/openstack';
-import { isNobodys, lostNode, nodesByCloud } from './cluster-nodes.ts';
 import type { Pass } from './pass.ts';
 
 /** Phase of a node in a resource's status whose agents have been up; else it is claimed. */

@@ -1,9 +1,9 @@
 import type { Kind, KubeObject, ObjectRef, ReconcileContext, StoredObject } from '@openstack-operator/kube';
 import { isApiError } from '@openstack-operator/kube';
 import type { Contention } from './contention.ts';
-import type { DigestKey } from './digest-key.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { Refusals } from './managing-operator.ts';
+import type { DigestKey } from './secrets/digest-key.ts';
 
 /** Which operator this is, of those in the cluster. */
 export interface OperatorIdentity {

@@ -9,7 +9,7 @@ import {
   Secret,
 } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
-import { formerDigestKeySecret } from './digest-key.ts';
+import { formerDigestKeySecret } from './secrets/digest-key.ts';
 import { definitionNames } from './served-definitions.ts';
 
 /** One rule of a Role or ClusterRole. */

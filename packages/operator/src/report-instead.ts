@@ -1,8 +1,8 @@
 import { type After, after, type StoredObject } from '@openstack-operator/kube';
 import { annotations, type Progress } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
-import { redactor } from './redact.ts';
 import { type Findings, isPaused, reconciled, report, statusOf } from './report.ts';
+import { redactor } from './secrets/redact.ts';
 
 /** Nothing could be composed: a mistake in the operator, or an input that no validation refused. */
 export class CompositionError extends Error {

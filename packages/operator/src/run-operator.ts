@@ -11,8 +11,8 @@ import {
 import { fieldManager, surroundingsOf } from '@openstack-operator/openstack';
 import { hiddenKinds } from './cluster-scope.ts';
 import { operatorControllers } from './controllers.ts';
-import { formerDigestKey as readFormerDigestKey } from './digest-key.ts';
 import { leaseName } from './permissions.ts';
+import { formerDigestKey as readFormerDigestKey } from './secrets/digest-key.ts';
 import { untilDefinitionsMatch } from './served-definitions.ts';
 
 /** How an operator is run: in a pod, or inside a rehearsal. */

@@ -7,10 +7,9 @@ import {
   type Log,
   sleep,
 } from '@openstack-operator/kube';
-import { type Api, crd, group, kinds, version } from '@openstack-operator/openstack';
+import { type Api, crd, group, kinds, sameFields, version } from '@openstack-operator/openstack';
 import { canI } from './cluster-scope.ts';
 import { isPassing } from './report.ts';
-import { sameFields } from './same-fields.ts';
 
 /** What the comparison needs. */
 export interface DefinitionsOptions {

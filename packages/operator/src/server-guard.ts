@@ -12,28 +12,24 @@ import {
 import {
   annotations,
   conditionOf,
+  containersOf,
   fieldFor,
   fieldManager,
   type Guests,
+  type Hold,
+  hasRun,
   kindReferredBy,
-  type Progress,
   rootNamed,
   rootOf,
   type Service,
   serverCount,
   services,
+  takenOverVolume,
   terminationMessageOf,
 } from '@openstack-operator/openstack';
-import { containersOf, hasRun } from './container-states.ts';
-import { ensureDigestKey } from './digest-key.ts';
 import { gather, resolve } from './gather.ts';
 import type { Begun } from './pass.ts';
-import { takenOverVolume } from './volumes.ts';
-
-/** Why something may not be deleted yet, and after how many milliseconds that is to be looked at again. */
-export interface Hold extends Pick<Progress, 'reason' | 'message'> {
-  readonly requeueAfter: number;
-}
+import { ensureDigestKey } from './secrets/digest-key.ts';
 
 /** Milliseconds after which a Job that has not ended is no answer: its deadline, and a minute for its end to be seen. */
 const mostForJob = 240_000;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
-import { kindOf, rootNamed, rootOf as rootReferenceOf } from '@openstack-operator/openstack';
-import { serversFinalizer } from './guest-carriers.ts';
+import { kindOf, rootNamed, rootOf as rootReferenceOf, serversFinalizer } from '@openstack-operator/openstack';
 import { chargeOf } from './managing-operator.ts';
 import type { Begun } from './pass.ts';
 import { isPaused } from './report.ts';

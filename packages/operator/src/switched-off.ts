@@ -1,6 +1,5 @@
 import { apiVersionOf, type StoredObject } from '@openstack-operator/kube';
-import { type Composition, kinds, type Step } from '@openstack-operator/openstack';
-import { carriesGuests } from './guest-carriers.ts';
+import { type Composition, carriesGuests, kinds, type Step } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 
 /**

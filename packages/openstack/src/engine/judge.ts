@@ -156,7 +156,7 @@ function claimsVerdict({ objects }: Step, { nodes, unclean = () => [] }: Judgeme
   const stray = strayNodes(claims, nodes);
   if (stray !== undefined) return { done: true, degraded: stray };
   const short = found.filter(({ claim: { count = 1 }, claimed }) => claimed < count);
-  const released = claims.flatMap(unclean);
+  const released = unclean(claims);
   const words = released.map(({ words }) => words).join('; ');
   const isStuck = released.some((node) => node.isStuck);
   if (short.length === 0) {

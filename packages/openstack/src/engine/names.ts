@@ -38,7 +38,7 @@ export const annotations = {
   deleteWithServers: `${prefix}/delete-with-servers`,
   /** On Jobs that count servers: when they were created, by the operator's clock (RFC 3339). */
   askedAt: `${prefix}/asked-at`,
-  /** On nodes: who has let them go (released-nodes.ts of the operator). They are cleaned before another claims them. */
+  /** On nodes: who has let them go (plan/claims.ts). They are cleaned before another claims them. */
   releasedFrom: `${prefix}/released-from`,
 } as const;
 

@@ -14,8 +14,8 @@ export interface Judgement {
   readonly eventWords: (object: StoredObject) => string | undefined;
   /** The nodes of the resource's cloud: for claims, and for agents that run on them. Absent: they may not be read. */
   readonly nodes?: readonly StoredObject[];
-  /** Nodes that a claim would take if they were clean; default: none. */
-  readonly unclean?: (claim: NodeClaim) => readonly UncleanNode[];
+  /** Nodes that claims would take if they were clean; default: none. */
+  readonly unclean?: (claims: readonly NodeClaim[]) => readonly UncleanNode[];
   /** Jobs of a CronJob and pods of a Job, by their controller. */
   readonly controlled?: (kind: 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */

@@ -1,9 +1,9 @@
-import type { Kind, KubeObject } from '@openstack-operator/kube';
+import type { Kind } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import type { Pass } from './pass.ts';
-import { prune } from './prune.ts';
+import type { Live } from './live.ts';
+import { planPrune } from './prune.ts';
 
-test('what users mount is looked up once for all ConfigMaps, whatever their labels; what nobody mounts goes', async () => {
+test('what users mount is looked up once for all ConfigMaps, whatever their labels; what nobody mounts goes', () => {
   const configMaps = Array.from({ length: 100 }, (_, index) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -24,9 +24,8 @@ test('what users mount is looked up once for all ConfigMaps, whatever their labe
       return { template: { spec: { volumes } } };
     },
   };
-  const removed: (string | undefined)[] = [];
-  const pass = {
-    object: { kind: 'Memcached', metadata: { name: 'm', namespace: 'ns', uid: 'm' } },
+  const live = {
+    resource: { kind: 'Memcached', metadata: { name: 'm', namespace: 'ns', uid: 'm' } },
     cache: {
       has: () => true,
       synced: () => true,
@@ -34,9 +33,10 @@ test('what users mount is looked up once for all ConfigMaps, whatever their labe
       controlledBy: ({ kind }: Kind) => (kind === 'ConfigMap' ? configMaps : []),
       list: ({ kind }: Kind) => (kind === 'Job' ? [job] : []),
     },
-    remove: async ({ metadata }: KubeObject) => void removed.push(metadata.name),
-  } as unknown as Pass;
-  await prune(pass, { steps: [], complete: true, status: {} }, new Set(), []);
-  expect(removed).toEqual(['c0']);
+    done: new Set(),
+    retaining: [],
+  } as unknown as Live;
+  const { actions } = planPrune(live, { steps: [], complete: true, status: {} });
+  expect(actions).toMatchObject([{ verb: 'delete', reason: 'NotWanted', live: { metadata: { name: 'c0' } } }]);
   expect(looks).toBe(1);
 });

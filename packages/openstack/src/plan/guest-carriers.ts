@@ -1,5 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
-import { roots, services } from '@openstack-operator/openstack';
+import { roots } from '../control-plane/root.ts';
+import { services } from '../services/index.ts';
 
 /** Finalizer of what carries guests: it stays until no server is left, or somebody says that they do not matter. */
 export const serversFinalizer = 'openstack.k8s.io/protect-servers';

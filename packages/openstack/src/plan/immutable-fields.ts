@@ -1,6 +1,6 @@
 import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
-import { fieldManager } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { Action } from './action.ts';
+import type { Live } from './live.ts';
 import { quantity, sameFields } from './same-fields.ts';
 
 /**
@@ -41,32 +41,33 @@ export function withLiveSize(stated: KubeObject, live: StoredObject | undefined)
 }
 
 /**
- * Grows the volumes of a StatefulSet that are smaller than its templates say now, then takes the StatefulSet away from
- * above its pods. Its end wakes the resource, and the next pass creates it again.
+ * Expands the volumes of a StatefulSet that are smaller than its templates say now: before it is replaced, as nobody
+ * knows them otherwise.
  */
-export async function recreate(pass: Pass, stated: KubeObject, live: StoredObject): Promise<void> {
+export function expansions({ cache }: Live, stated: KubeObject, live: StoredObject, step: string): readonly Action[] {
   const { volumeClaimTemplates: claims = [], replicas = 1 } = (stated['spec'] ?? {}) as {
     volumeClaimTemplates?: Claim[];
     replicas?: number;
   };
   const { namespace = '' } = live.metadata;
-  for (const claim of claims) {
-    for (let ordinal = 0; ordinal < replicas; ordinal++) {
-      const name = `${claim.metadata.name}-${live.metadata.name}-${ordinal}`;
-      const volume = pass.cache.get(PersistentVolumeClaim, { namespace, name });
-      if (volume === undefined || sizeOfLarger(volume, claim.spec) !== undefined) continue;
-      const patch = { metadata: { uid: volume.metadata.uid }, spec: { resources: claim.spec.resources } };
-      await pass.client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', patch, {
-        fieldManager,
-        signal: pass.signal,
-      });
-      pass.event({
-        type: 'Normal',
-        reason: 'VolumeExpanded',
-        action: 'Expand',
-        note: `PersistentVolumeClaim ${name}: ${claim.spec.resources.requests.storage}`,
-      });
-    }
-  }
-  await pass.remove(live, { propagationPolicy: 'Orphan' });
+  return claims.flatMap(({ metadata, spec }) =>
+    Array.from({ length: replicas }, (_, ordinal) => `${metadata.name}-${live.metadata.name}-${ordinal}`).flatMap(
+      (name): Action[] => {
+        const volume = cache.get(PersistentVolumeClaim, { namespace, name });
+        if (volume === undefined || sizeOfLarger(volume, spec) !== undefined) return [];
+        const note = `PersistentVolumeClaim ${name}: ${spec.resources.requests.storage}`;
+        return [
+          {
+            verb: 'patch',
+            step,
+            reason: 'Differs',
+            live: volume,
+            patch: { metadata: { uid: volume.metadata.uid }, spec: { resources: spec.resources } },
+            act: `the expansion of PersistentVolumeClaim ${name}`,
+            event: { reason: 'VolumeExpanded', action: 'Expand', note },
+          },
+        ];
+      },
+    ),
+  );
 }

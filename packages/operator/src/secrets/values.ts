@@ -51,3 +51,8 @@ export function rotated(
   result[String(primary)] = keys['0'] ?? staged;
   return result;
 }
+
+/** The record with each value mapped. */
+export function mapValues<T, R>(record: Readonly<Record<string, T>>, map: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

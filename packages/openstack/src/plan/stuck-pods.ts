@@ -1,9 +1,10 @@
 import { type KubeObject, Pod, StatefulSet, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import { conditionOf } from '../engine/conditions.ts';
+import type { Action } from './action.ts';
+import type { Live } from './live.ts';
 
 /**
- * Deletes pods of an old revision that cannot become Ready: a StatefulSet replaces no pod before it is Ready, so a
+ * Evicts pods of an old revision that cannot become Ready: a StatefulSet replaces no pod before it is Ready, so a
  * mistake in a template would block its own correction for ever (kubernetes/kubernetes#67250). A pod that is merely
  * starting is left alone: it may be making its database, or be a member that the others need.
  *
@@ -11,25 +12,27 @@ import type { Pass } from './pass.ts';
  * of the new revision is Ready, or stuck as well: members that come back find those that they knew. No pod that is Ready
  * is ever deleted, so that a quorum stays what it is.
  */
-export async function replaceStuckPods(pass: Pass, stated: KubeObject): Promise<void> {
-  const live = pass.cache
-    .controlledBy(StatefulSet, pass.object)
-    .find(({ metadata }) => metadata.name === stated.metadata.name);
+export function stuckPod(
+  { cache, resource }: Pick<Live, 'cache' | 'resource'>,
+  stated: KubeObject,
+  step: string,
+): readonly Action[] {
+  const live = cache.controlledBy(StatefulSet, resource).find(({ metadata }) => metadata.name === stated.metadata.name);
   const { updateRevision, observedGeneration = 0 } = (live?.['status'] ?? {}) as {
     updateRevision?: string;
     observedGeneration?: number;
   };
   if (live === undefined || updateRevision === undefined || observedGeneration < (live.metadata.generation ?? 0))
-    return;
-  const pods = pass.cache.controlledBy(Pod, live);
+    return [];
+  const pods = cache.controlledBy(Pod, live);
   const isNew = (pod: StoredObject) => pod.metadata.labels?.['controller-revision-hash'] === updateRevision;
   const [next] = pods
     .filter((pod) => !isNew(pod) && !isReady(pod) && isStuck(pod))
     .sort((a, b) => ordinalOf(b) - ordinalOf(a));
-  if (next === undefined || !pods.every((pod) => isSettled(pod, isNew(pod))) || !isComplete(live, pods)) return;
-  await pass.remove(next);
+  if (next === undefined || !pods.every((pod) => isSettled(pod, isNew(pod))) || !isComplete(live, pods)) return [];
   const note = `pod ${next.metadata.name} of an older revision could not become Ready: replaced`;
-  pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
+  const event = { reason: 'PodReplaced', action: 'Replace', note };
+  return [{ verb: 'evict', step, reason: 'Stuck', live: next, event }];
 }
 
 /** Nothing is under way with a pod: it does not end, and one of the new revision has come as far as it can. */

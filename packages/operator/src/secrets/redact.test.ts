@@ -1,9 +1,9 @@
 import type { Secret, StoredObject } from '@openstack-operator/kube';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Pass } from './pass.ts';
+import type { Pass } from '../pass.ts';
 import { mostOfMessage, redactor } from './redact.ts';
-import { encodeData } from './secret-values.ts';
+import { encodeData } from './values.ts';
 
 /** What redacts in a namespace with one Secret. */
 function redactorOf(data: Readonly<Record<string, string>>): (text: string) => string {

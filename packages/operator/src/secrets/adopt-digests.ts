@@ -1,7 +1,14 @@
 import { DaemonSet, Deployment, Job, type KubeObject, StatefulSet, type StoredObject } from '@openstack-operator/kube';
-import { annotations, type Composition, conditionOf, keyIdOf, kindOf, templateOf } from '@openstack-operator/openstack';
-import { ownershipOf } from './ownership.ts';
-import type { Pass } from './pass.ts';
+import {
+  annotations,
+  type Composition,
+  conditionOf,
+  keyIdOf,
+  kindOf,
+  ownershipOf,
+  templateOf,
+} from '@openstack-operator/openstack';
+import type { Pass } from '../pass.ts';
 
 /** A composition in which digests of another key stand as they are live, and what that means for Jobs. */
 export interface Adopted {

@@ -9,7 +9,7 @@ import {
   sleep,
 } from '@openstack-operator/kube';
 import { digest, fieldManager } from '@openstack-operator/openstack';
-import { type Begun, readLive } from './pass.ts';
+import { type Begun, readLive } from '../pass.ts';
 
 /** Name of the Secret that holds the key, in the namespace of each cloud. */
 export const digestKeySecret = 'openstack-digest-key';

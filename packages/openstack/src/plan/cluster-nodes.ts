@@ -1,42 +1,13 @@
-import { type CacheReader, isApiError, type Kind, Node, type StoredObject } from '@openstack-operator/kube';
-import {
-  annotations,
-  type ClaimedNode,
-  cleaningLabel,
-  cloudLabel,
-  cloudOf,
-  conditionOf,
-  fieldManager,
-  type NodeClaim,
-  nodeGroupLabel,
-  roots,
-  services,
-  type Toleration,
-} from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { CacheReader, Kind, StoredObject } from '@openstack-operator/kube';
+import type { ClaimedNode } from '../api/status.ts';
+import { roots } from '../control-plane/root.ts';
+import { conditionOf } from '../engine/conditions.ts';
+import { annotations, cleaningLabel, cloudLabel, cloudOf, nodeGroupLabel } from '../engine/names.ts';
+import type { NodeClaim, Toleration } from '../engine/step.ts';
+import { services } from '../services/index.ts';
 
 /** Index of nodes by the cloud that has claimed them; '' for none. */
 export const nodesByCloud = 'cloud';
-
-/** Changes our labels and annotations of a node under its resourceVersion; a node that is gone is let be. */
-export async function patchNode(
-  pass: Begun,
-  node: StoredObject,
-  change: Readonly<Partial<Record<'labels' | 'annotations', Readonly<Record<string, string | null>>>>>,
-): Promise<void> {
-  const { name, resourceVersion } = node.metadata;
-  try {
-    await pass.client.patch(
-      Node,
-      { name },
-      'merge',
-      { metadata: { resourceVersion, ...change } },
-      { fieldManager, signal: pass.signal },
-    );
-  } catch (error) {
-    if (!isApiError(error, 404)) throw error;
-  }
-}
 
 /** Index of the resources that claim nodes by the names of those in their status. */
 export const recordedNodes = 'recorded-nodes';

@@ -12,27 +12,20 @@ import {
   ReplicaSet,
   type StoredObject,
 } from '@openstack-operator/kube';
-import {
-  type Composition,
-  children,
-  cloudOf,
-  conditionOf,
-  isNodeAgent,
-  isSelected,
-  kindOf,
-  kindReferredBy,
-  nodeGroupLabel,
-  type Progress,
-  referencesOf,
-  serverCount,
-  services,
-} from '@openstack-operator/openstack';
+import { kindOf, kindReferredBy } from '../api/kinds.ts';
+import { children } from '../control-plane/children.ts';
+import { isNodeAgent, isSelected } from '../engine/agents.ts';
+import type { Composition } from '../engine/compose.ts';
+import { conditionOf } from '../engine/conditions.ts';
+import { referencesOf } from '../engine/dependencies.ts';
+import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names.ts';
+import type { Progress } from '../engine/step.ts';
+import { services } from '../services/index.ts';
+import { type Action, type Plan, soonest, statedObjects } from './action.ts';
+import { isCleaner } from './claims.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
-import { referringTo } from './concerned.ts';
 import { carriesGuests } from './guest-carriers.ts';
-import type { Pass } from './pass.ts';
-import { isCleaner } from './released-nodes.ts';
-import { holdOf } from './server-guard.ts';
+import type { Hold, Live } from './live.ts';
 
 /**
  * Kinds that we have ever composed: what of them is ours and no longer wanted goes. The list only grows, so that an
@@ -53,62 +46,74 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'batch/v1', kind: 'CronJob' },
 ];
 
-/** Something that is switched off and not deleted yet, as the condition that mirrors it. */
-export interface Kept extends Progress {
-  /** Milliseconds after which that is to be looked at again by itself. */
-  readonly requeueAfter?: number;
+/** What is not wanted any more, and of it what is not deleted yet, as the conditions that mirror it. */
+export interface Prune extends Plan {
+  readonly kept: readonly Progress[];
 }
 
 /**
  * Deletes what the resource owns and no step wants any more, dependents first, and what carries guests when none is left.
  * Only for complete compositions. Agents of nodes stay until it is clear which nodes there are, as those that take their
  * place wait for that, too; and as long as there are nodes of a group that is no more.
- * @param met conditions that are met
- * @param retaining children that have not let go yet of data that are to stay
- * @returns what is kept for now
  */
-export async function prune(
-  pass: Pass,
-  composition: Composition,
-  met: ReadonlySet<string>,
-  retaining: readonly StoredObject[],
-): Promise<readonly Kept[]> {
+export function planPrune(live: Live, composition: Composition): Prune {
+  if (!composition.complete) return { actions: [], kept: [] };
+  const owned = prunedKinds.flatMap((type) => ownedOf(live, kindOf(type)));
+  const actions: Action[] = [];
+  const kept: Progress[] = [];
+  const waits: (number | undefined)[] = [];
+  for (const object of unwanted(live, composition, owned)) {
+    const isRetaining = live.retaining.some(({ metadata: { uid } }) => uid === object.metadata.uid);
+    const why = isRetaining ? untilItLetsGo(object) : whyKept(live, object, owned);
+    if (why === undefined) actions.push({ verb: 'delete', reason: 'NotWanted', live: object });
+    else {
+      const { requeueAfter, ...words } = why;
+      kept.push({ condition: `${object.kind}Ready`, status: 'False', ...words });
+      waits.push(requeueAfter);
+    }
+  }
+  const requeueAfter = soonest(waits);
+  return { actions, kept, ...(requeueAfter === undefined ? {} : { requeueAfter }) };
+}
+
+/** What would be pruned next and carries guests: whether there are any is to be asked before. */
+export function unwantedCarriers(live: Omit<Live, 'hold'>, composition: Composition): readonly StoredObject[] {
   if (!composition.complete) return [];
-  const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !met.has('NodesReady');
-  const wanted = new Set(
-    composition.steps.flatMap(({ objects }) =>
-      objects.flatMap((desired) => ('object' in desired ? [idOf(desired.object)] : [])),
-    ),
+  const kinds = prunedKinds.filter(carriesGuests);
+  const owned = kinds.flatMap((type) => ownedOf(live, kindOf(type)));
+  if (owned.length === 0) return [];
+  const all = prunedKinds.flatMap((type) => ownedOf(live, kindOf(type)));
+  const isRetaining = ({ metadata: { uid } }: StoredObject) =>
+    live.retaining.some((child) => child.metadata.uid === uid);
+  return [...unwanted(live, composition, owned)].filter(
+    (object) => !isRetaining(object) && userOf(live, object, all) === undefined,
   );
-  const owned = prunedKinds.flatMap((type) => ownedOf(pass, kindOf(type)));
-  const kept: Kept[] = [];
-  const isMounted = mountsIn(pass);
+}
+
+type Seen = Pick<Live, 'cache' | 'resource' | 'done'>;
+
+function* unwanted(live: Seen, composition: Composition, owned: readonly StoredObject[]): Generator<StoredObject> {
+  const { done } = live;
+  const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !done.has('NodesReady');
+  const wanted = new Set(statedObjects(composition.steps).map(idOf));
+  const isMounted = mountsIn(live);
   for (const object of owned) {
     if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
     if (object.kind === 'ConfigMap' && isMounted(object)) continue;
-    if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(pass, object, composition))) continue;
+    if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(live, object, composition))) continue;
     // They go by themselves.
     if (isCleaner(object)) continue;
     if (object.metadata.labels?.['app.kubernetes.io/component'] === serverCount) continue;
-    const isRetaining = retaining.some(({ metadata: { uid } }) => uid === object.metadata.uid);
-    const why = isRetaining ? untilItLetsGo(object) : await whyKept(pass, object, owned);
-    if (why === undefined) await pass.remove(object);
-    else kept.push({ condition: `${object.kind}Ready`, status: 'False', ...why });
+    yield object;
   }
-  return kept;
 }
 
 /** Whether agents are for nodes of a group that no other agents are for: one that is not named any more. */
-function isForStrayNodes(pass: Pass, daemonSet: StoredObject, composition: Composition): boolean {
+function isForStrayNodes({ cache, resource }: Seen, daemonSet: StoredObject, composition: Composition): boolean {
   const group = groupOf(daemonSet);
-  if (group === undefined || !pass.cache.has(Node)) return false;
-  const isServed = composition.steps.some(({ objects }) =>
-    objects.some((desired) => 'object' in desired && groupOf(desired.object) === group),
-  );
-  return (
-    !isServed &&
-    pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)).some((node) => isSelected(node, daemonSet))
-  );
+  if (group === undefined || !cache.has(Node)) return false;
+  const isServed = statedObjects(composition.steps).some((object) => groupOf(object) === group);
+  return !isServed && cache.byIndex(Node, nodesByCloud, cloudOf(resource)).some((node) => isSelected(node, daemonSet));
 }
 
 /** The node group that a DaemonSet is for. */
@@ -118,63 +123,78 @@ function groupOf(object: KubeObject): string | undefined {
   return template?.spec?.nodeSelector?.[nodeGroupLabel];
 }
 
-function ownedOf(pass: Pass, kind: Kind): readonly StoredObject[] {
-  if (!pass.cache.has(kind) || !pass.cache.synced(kind) || !pass.cache.served(kind)) return [];
-  return pass.cache.controlledBy(kind, pass.object);
+function ownedOf({ cache, resource }: Pick<Live, 'cache' | 'resource'>, kind: Kind): readonly StoredObject[] {
+  if (!cache.has(kind) || !cache.synced(kind) || !cache.served(kind)) return [];
+  return cache.controlledBy(kind, resource);
 }
 
 /** Milliseconds after which what stands beside the control plane is looked at again: its end does not wake that. */
 const untilAskedAgain = 60_000;
 
-/** It wakes the control plane when it has. */
-function untilItLetsGo({ kind, metadata: { name } }: StoredObject): Omit<Kept, 'condition' | 'status'> {
+/** Why something is not deleted yet. */
+type Why = Pick<Progress, 'reason' | 'message'> & { readonly requeueAfter?: number };
+
+/** The control plane is enqueued when it has. */
+function untilItLetsGo({ kind, metadata: { name } }: StoredObject): Why {
   return { reason: 'Waiting', message: `${kind} ${name} is deleted when it has let go of its volumes and Secrets` };
 }
 
-/** A child goes when what needs it has gone, and when no guest is left on it. The end of siblings wakes the control plane. */
-async function whyKept(
-  pass: Pass,
-  object: StoredObject,
-  owned: readonly StoredObject[],
-): Promise<Omit<Kept, 'condition' | 'status'> | undefined> {
+/** A child goes when what needs it has gone, and when no guest is left on it. The end of siblings enqueues the control plane. */
+function whyKept(live: Live, object: StoredObject, owned: readonly StoredObject[]): Why | undefined {
   const title = `${object.kind} ${object.metadata.name}`;
-  const users = usersOf(pass, object, owned);
-  const isSibling = (user: StoredObject) => controllerOf(user)?.uid === pass.object.metadata.uid;
-  const user = users.find((one) => !isSibling(one)) ?? users[0];
+  const user = userOf(live, object, owned);
   if (user !== undefined) {
     const name = `${user.kind} ${user.metadata.name}`;
-    if (isSibling(user)) {
+    if (isSibling(live, user)) {
       return { reason: 'Waiting', message: `${title} is deleted when ${name}, which needs it, is gone` };
     }
     const message = `${title} is switched off, and kept: ${name} refers to it, by name or by default; enable it, delete ${name}, or let that refer to another one`;
     return { reason: 'InUse', message, requeueAfter: untilAskedAgain };
   }
-  const hold = carriesGuests(object) ? await holdOf(pass, object) : undefined;
+  const hold: Hold | undefined = carriesGuests(object) ? live.hold(object) : undefined;
   return hold && { ...hold, message: `${title} is switched off, and kept: ${hold.message}` };
+}
+
+function isSibling({ resource }: Pick<Live, 'resource'>, user: StoredObject): boolean {
+  return controllerOf(user)?.uid === resource.metadata.uid;
+}
+
+/** What cannot be without an object, such as is no child of the same control plane first. */
+function userOf(
+  live: Pick<Live, 'resource' | 'referring'>,
+  object: StoredObject,
+  owned: readonly StoredObject[],
+): StoredObject | undefined {
+  const users = usersOf(live, object, owned);
+  return users.find((one) => !isSibling(live, one)) ?? users[0];
 }
 
 /**
  * What cannot be without a child: siblings that find it by themselves, and whatever of the namespace refers to it. What
  * only mentions it, and comes before it, is not among them (Neutron and its Nova).
  */
-function usersOf(pass: Pass, object: StoredObject, owned: readonly StoredObject[]): StoredObject[] {
+function usersOf(
+  { referring }: Pick<Live, 'referring'>,
+  object: StoredObject,
+  owned: readonly StoredObject[],
+): StoredObject[] {
   const field = children.find(({ kind }) => kind === object.kind)?.field;
   if (field === undefined) return [];
   const finding = children.filter(({ finds }) => finds.includes(field));
-  const referring = services.flatMap((service) =>
+  const dependent = services.flatMap((service) =>
     referencesOf(service)
       .filter((reference) => kindReferredBy(reference).kind === object.kind)
-      .flatMap((reference) => referringTo(service.kind, reference, [object], pass.cache)),
+      .flatMap((reference) => referring(service.kind, reference, object)),
   );
-  return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...referring];
+  return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...dependent];
 }
 
 /**
  * Tells whether anything that may still start a container mounts a ConfigMap: an old revision can be rolled back to. What
  * is mounted is looked up once for all ConfigMaps, when the first is asked for.
  */
-function mountsIn({ cache, object }: Pass): (configMap: StoredObject) => boolean {
-  const { namespace = '' } = object.metadata;
+function mountsIn({ cache, resource }: Seen): (configMap: StoredObject) => boolean {
+  const { namespace = '' } = resource.metadata;
   const kinds: readonly Kind[] = [Pod, ReplicaSet, ControllerRevision, Job, CronJob];
   let mounted: ReadonlySet<string> | undefined;
   return ({ metadata: { name } }) => {

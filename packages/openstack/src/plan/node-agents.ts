@@ -1,20 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ControllerRevision, DaemonSet, Node, Pod, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
-import {
-  annotations,
-  awaitedMessage,
-  type Composition,
-  cloudOf,
-  conditionOf,
-  isNodeAgent,
-  isSelected,
-  kindOf,
-  nodeGroupLabel,
-  unreadySince,
-} from '@openstack-operator/openstack';
+import { isNodeAgent, isSelected, unreadySince } from '../engine/agents.ts';
+import type { Composition } from '../engine/compose.ts';
+import { conditionOf } from '../engine/conditions.ts';
+import { digest } from '../engine/digest.ts';
+import { awaitedMessage } from '../engine/judge.ts';
+import { annotations, cloudOf, nodeGroupLabel } from '../engine/names.ts';
+import { type Action, nothing, type Plan, soonest, statedObjects, type Told } from './action.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
-import type { Pass } from './pass.ts';
-import type { Again } from './write.ts';
+import type { Live } from './live.ts';
 
 /**
  * Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more, and
@@ -34,48 +27,54 @@ const patience = 120_000;
  * Agents that touch neither data path nor guests go on a quarter of the nodes at once when one has come up and none is away.
  * A pod of which no container ever ran serves nothing, and is replaced at once. A node that is not Ready or is cordoned
  * is left out until it is back, and holds up no other; nor does one whose agents were not Ready before the change.
- * @returns when to look again, as nothing else tells of it
  */
-export async function replaceNodeAgents(pass: Pass, composition: Composition): Promise<Again> {
-  const agents = composition.steps
-    .flatMap(({ objects }) => objects)
-    .flatMap((desired) => ('object' in desired ? [desired.object] : []))
-    .filter((object) => kindOf(object) === DaemonSet)
-    .flatMap(({ metadata: { namespace = '', name = '' } }) => pass.cache.get(DaemonSet, { namespace, name }) ?? [])
+export function planNodeAgents(live: Live, composition: Composition): Plan {
+  const agents = statedObjects(composition.steps)
+    .filter(({ kind }) => kind === DaemonSet.kind)
+    .flatMap(({ metadata: { namespace = '', name = '' } }) => live.cache.get(DaemonSet, { namespace, name }) ?? [])
     .filter((agent) => isNodeAgent(agent) && isObserved(agent));
-  const pods = agents.flatMap((agent) => podsOf(pass, agent));
+  const pods = agents.flatMap((agent) => podsOf(live, agent));
   const outdated = pods.filter(({ isOld, pod }) => isOld && pod.metadata.deletionTimestamp === undefined);
-  if (outdated.length === 0) return undefined;
+  if (outdated.length === 0) return nothing;
   const useless = outdated.filter(({ pod }) => neverRan(pod));
-  const asked = pass.object.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
+  const asked = live.resource.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
   const lost = outdated.filter((one) => !isReady(one) && configurationDiffers(one));
-  const mayGo = (asked || lost.length > 0) && !isHeldBack(pass, composition);
-  const waits = (one: AgentPod) => unreadySince(one.pod) + patience - pass.clock.now();
+  const why = asked || lost.length > 0 ? heldBack(live, composition) : undefined;
+  const mayGo = (asked || lost.length > 0) && why === undefined;
+  const waits = (one: AgentPod) => unreadySince(one.pod) + patience - live.now;
   const isDue = (one: AgentPod) =>
     isReplacedUnasked(one) || credentialsDiffer(one) || (mayGo && (asked || (lost.includes(one) && waits(one) <= 0)));
   const due = outdated.filter((one) => !useless.includes(one) && isDue(one));
-  const { next, again } = nextOf(pass, agents, { pods, due, composition });
-  for (const { pod } of [...useless, ...next]) {
-    await pass.remove(pod);
+  const { next, again } = nextOf(live, agents, { pods, due, composition });
+  const actions = [...useless, ...next].map(({ pod }): Action => {
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
-    pass.event({ type: 'Normal', reason: 'PodReplaced', action: 'Replace', note });
-  }
+    return {
+      verb: 'evict',
+      reason: 'Outdated',
+      live: pod,
+      event: { reason: 'PodReplaced', action: 'Replace', note },
+    };
+  });
   const later = mayGo ? lost.map(waits).filter((wait) => wait > 0) : [];
-  return later.length === 0 ? again : Math.min(again ?? patience, ...later);
+  const requeueAfter = soonest([again, ...later]);
+  return {
+    actions,
+    ...(why === undefined ? {} : { waits: [why] }),
+    ...(requeueAfter === undefined ? {} : { requeueAfter }),
+  };
 }
 
 /**
- * Whether something that the resource needs is not Ready: a roll does not go on while the cloud is unwell, which its
- * agents may be the cause of (one that asks for more than its node has drives others off it). What is needed wakes the
- * resource when it is Ready.
+ * What the resource needs and is not Ready: a roll does not go on while the cloud is unwell, which its agents may be the
+ * cause of (one that asks for more than its node has drives others off it). What is needed enqueues the resource when it
+ * is Ready.
  */
-function isHeldBack(pass: Pass, { steps }: Composition): boolean {
-  const why = steps.map((step) => awaitedMessage(step, { observe: (kind, ref) => pass.cache.get(kind, ref) }));
-  const [first] = why.filter((words) => words !== undefined);
-  if (first === undefined) return false;
+function heldBack({ cache }: Live, { steps }: Composition): Told | undefined {
+  const messages = steps.map((step) => awaitedMessage(step, { observe: (kind, ref) => cache.get(kind, ref) }));
+  const [first] = messages.filter((words) => words !== undefined);
+  if (first === undefined) return undefined;
   const note = `node agents of an older revision are not replaced meanwhile: ${first}`;
-  pass.event({ type: 'Warning', reason: 'NodeAgentsWait', action: 'Replace', note });
-  return true;
+  return { reason: 'NodeAgentsWait', action: 'Replace', note };
 }
 
 interface AgentPod {
@@ -88,19 +87,16 @@ interface AgentPod {
 
 /** Of the pods that are due, those that may go now: one of a node, as many nodes of a group as may be unavailable. */
 function nextOf(
-  pass: Pass,
+  { cache, now, resource }: Live,
   agents: readonly StoredObject[],
   { pods, due, composition }: { pods: readonly AgentPod[]; due: readonly AgentPod[]; composition: Composition },
-): { next: AgentPod[]; again: Again } {
-  const now = pass.clock.now();
-  const nodes = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : []).filter(
-    isUsable,
-  );
+): { next: AgentPod[]; again: number | undefined } {
+  const nodes = (cache.has(Node) ? cache.byIndex(Node, nodesByCloud, cloudOf(resource)) : []).filter(isUsable);
   const byNode = Map.groupBy(pods, ({ node }) => node);
   const comesUp = ({ agent }: AgentPod) => pods.some((one) => one.agent === agent && !one.isOld && isReady(one));
   const dueByNode = Map.groupBy(due, ({ node }) => node);
   const next: AgentPod[] = [];
-  let again: Again;
+  let again: number | undefined;
   const saying = (node: StoredObject) => {
     const group = node.metadata.labels?.[nodeGroupLabel] ?? '';
     return composition.maxUnavailable?.has(group) === true ? group : undefined;
@@ -166,14 +162,14 @@ function awaySince(
 }
 
 /** The pods of a DaemonSet, and whether they are of its newest revision. */
-function podsOf(pass: Pass, agent: StoredObject): AgentPod[] {
-  const revisions = pass.cache.controlledBy(ControllerRevision, agent);
+function podsOf({ cache }: Live, agent: StoredObject): AgentPod[] {
+  const revisions = cache.controlledBy(ControllerRevision, agent);
   const newest = revisions.reduce<(typeof revisions)[number] | undefined>(
     (best, one) => (best === undefined || one.revision > best.revision ? one : best),
     undefined,
   );
   const hash = newest?.metadata.labels?.[hashLabel];
-  return pass.cache.controlledBy(Pod, agent).map((pod) => ({
+  return cache.controlledBy(Pod, agent).map((pod) => ({
     agent,
     pod,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName ?? '',
@@ -205,7 +201,7 @@ function isObserved({ metadata, status }: StoredObject): boolean {
 function isReplacedUnasked({ agent, pod }: AgentPod): boolean {
   if (agent.metadata.annotations?.[annotations.replacedUnasked] !== 'true') return false;
   const { template } = (agent['spec'] ?? {}) as { template?: { spec?: unknown } };
-  return !isDeepStrictEqual(variablesOf(pod['spec']), variablesOf(template?.spec));
+  return digest(variablesOf(pod['spec'])) !== digest(variablesOf(template?.spec));
 }
 
 function variablesOf(spec: unknown): unknown {
@@ -220,7 +216,7 @@ function configurationDiffers({ agent, pod }: AgentPod): boolean {
     const { volumes = [] } = (spec ?? {}) as { volumes?: readonly { configMap?: { name?: string } }[] };
     return [variablesOf(spec), volumes.flatMap(({ configMap }) => configMap?.name ?? [])];
   };
-  return !isDeepStrictEqual(configurationOf(pod['spec']), configurationOf(template?.spec));
+  return digest(configurationOf(pod['spec'])) !== digest(configurationOf(template?.spec));
 }
 
 interface Template {

@@ -7,11 +7,14 @@ import {
   parseTimestamp,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { annotations, conditionOf, digest, prefix } from '@openstack-operator/openstack';
+import { conditionOf } from '../engine/conditions.ts';
+import { digest } from '../engine/digest.ts';
+import { annotations, prefix } from '../engine/names.ts';
+import { type Action, type ActionReason, nothing, type Plan } from './action.ts';
+import { withAnnotation } from './applied.ts';
+import { isAuditRunning, runningAudits } from './audits.ts';
+import type { Live } from './live.ts';
 import { ownershipOf } from './ownership.ts';
-import { type Pass, readLive } from './pass.ts';
-import { endAudit } from './schedules.ts';
-import type { Again } from './write.ts';
 
 /** As many failures lead to the longest wait. */
 const mostAttempts = 4;
@@ -27,57 +30,51 @@ const attemptAnnotation = `${prefix}/attempt`;
  * never killed, unless it is certain that its container never started. A failed Job is run again after a while, or at once when its
  * inputs change. Its finished digest is in the resource's status, so that a Job that was cleaned up does not run again.
  */
-export async function keepJob(
-  pass: Pass,
-  stated: KubeObject,
-  finishedJobs: Readonly<Record<string, string>>,
-): Promise<Again> {
+export function planJob(live: Live, stated: KubeObject, step: string): Plan {
   const { name = '', namespace = '' } = stated.metadata;
   const inputs = stated.metadata.annotations?.[annotations.inputs];
-  const live = await readLive(pass, Job, { name, namespace });
-  if (live === undefined) {
-    if (finishedJobs[name] !== inputs && !isStillRunning(pass, stated)) await run(pass, stated, 0);
-    return undefined;
+  const found = live.cache.get(Job, { name, namespace });
+  const run = (reason: ActionReason, attempt = 0): Plan => {
+    const object = attempt === 0 ? stated : withAnnotation(stated, attemptAnnotation, String(attempt));
+    const ended: Action[] = runningAudits(live, stated).map((audit) => ({
+      verb: 'delete',
+      step,
+      reason: 'Superseded',
+      live: audit,
+    }));
+    if (isAuditRunning(live, stated)) {
+      // The end of its pod enqueues the resource; until then the run before is out of the way.
+      const before: Action[] = found === undefined ? [] : [{ verb: 'delete', step, reason, live: found }];
+      return { actions: [...before, ...ended] };
+    }
+    const replaces = found === undefined ? {} : { replaces: found };
+    return { actions: [...ended, { verb: 'run', step, reason, object, ...replaces }] };
+  };
+  if (found === undefined)
+    return live.finishedJobs[name] !== inputs && !isStillRunning(live, stated) ? run('Missing') : nothing;
+  if (ownershipOf(live.resource, false).ours?.(found) !== true) {
+    const error = new ForeignObjectError(found, live.resource);
+    return { actions: [{ verb: 'refuse', step, reason: 'Refused', error }] };
   }
-  if (ownershipOf(pass.object, false).ours?.(live) !== true) throw new ForeignObjectError(live, pass.object);
-  if (live.metadata.deletionTimestamp !== undefined) return undefined;
-  const failed = conditionOf(live, 'Failed');
-  const ended = failed?.status === 'True' || conditionOf(live, 'Complete')?.status === 'True';
-  if (live.metadata.annotations?.[annotations.inputs] !== inputs) {
-    const wait = ended ? 0 : untilReplaceable(pass, live);
-    if (wait === 0) await again(pass, live, stated, 0);
-    return wait === 0 ? undefined : wait;
+  if (found.metadata.deletionTimestamp !== undefined) return nothing;
+  const failed = conditionOf(found, 'Failed');
+  const ended = failed?.status === 'True' || conditionOf(found, 'Complete')?.status === 'True';
+  if (found.metadata.annotations?.[annotations.inputs] !== inputs) {
+    const wait = ended ? 0 : untilReplaceable(live, found);
+    if (wait === 0) return run('InputsChanged');
+    return wait === undefined ? nothing : { actions: [], requeueAfter: wait };
   }
-  if (!ended && isMisplaced(pass, live, stated)) {
-    await again(pass, live, stated, 0);
-    return undefined;
-  }
-  if (failed?.status !== 'True') return undefined;
-  const attempt = attemptOf(live);
-  const wait = parseTimestamp(failed.lastTransitionTime) + retryAfter(attempt) - pass.clock.now();
-  if (wait > 0) return wait;
-  await again(pass, live, stated, attempt + 1);
-  return undefined;
+  if (!ended && isMisplaced(live, found, stated)) return run('Misplaced');
+  if (failed?.status !== 'True') return nothing;
+  const attempt = attemptOf(found);
+  const wait = parseTimestamp(failed.lastTransitionTime) + retryAfter(attempt) - live.now;
+  return wait > 0 ? { actions: [], requeueAfter: wait } : run('Failed', attempt + 1);
 }
 
 /** How often it had failed before. What is no such number is somebody else's, and takes no wait away. */
 function attemptOf({ metadata }: StoredObject): number {
   const noted = metadata.annotations?.[attemptAnnotation] ?? '0';
   return /^\d+$/.test(noted) ? Number(noted) : mostAttempts;
-}
-
-/** Deletes the old run first; where its end takes a moment (its pods), that end wakes this resource again. */
-async function again(pass: Pass, live: StoredObject, stated: KubeObject, attempt: number): Promise<void> {
-  await pass.remove(live);
-  const { name, namespace = '' } = live.metadata;
-  if (pass.cache.get(Job, { name, namespace }) === undefined) await run(pass, stated, attempt);
-}
-
-async function run(pass: Pass, stated: KubeObject, attempt: number): Promise<void> {
-  if (await endAudit(pass, stated)) return;
-  const notes = attempt === 0 ? {} : { [attemptAnnotation]: String(attempt) };
-  const metadata = { ...stated.metadata, annotations: { ...stated.metadata.annotations, ...notes } };
-  await pass.create({ ...stated, metadata }, ownershipOf(pass.object, false));
 }
 
 /** Milliseconds without any pod after which a Job is taken as one that gets none: a quota or an admission rule refuses it. */
@@ -90,9 +87,9 @@ const lateness = 600_000;
  * runs or may run. That no container is reported proves nothing, as kubelet and watch may lag: what counts is a pod that has no
  * node, an image that cannot be had, a container that the kubelet of a node that is Ready has not begun for long.
  */
-function untilReplaceable(pass: Pass, job: StoredObject): Again {
-  const since = (timestamp = '', ms = 0) => Math.max(0, parseTimestamp(timestamp) + ms - pass.clock.now());
-  const pods = pass.cache.controlledBy(Pod, job);
+function untilReplaceable({ cache, now }: Live, job: StoredObject): number | undefined {
+  const since = (timestamp = '', ms = 0) => Math.max(0, parseTimestamp(timestamp) + ms - now);
+  const pods = cache.controlledBy(Pod, job);
   const { active = 0, succeeded = 0, failed = 0 } = (job['status'] ?? {}) as Record<string, number | undefined>;
   if (pods.length === 0)
     return active + succeeded + failed > 0 ? undefined : since(job.metadata.creationTimestamp, podless);
@@ -103,11 +100,11 @@ function untilReplaceable(pass: Pass, job: StoredObject): Again {
     const hasStarted = containers.some(({ state, lastState }) => state?.waiting === undefined || lastState?.terminated);
     if (containers.length === 0 || hasStarted) return undefined;
     if (containers.some(({ state }) => withoutImage.has(state?.waiting?.reason ?? ''))) return 0;
-    const node = pass.cache.has(Node) ? pass.cache.get(Node, { name: nodeName }) : undefined;
+    const node = cache.has(Node) ? cache.get(Node, { name: nodeName }) : undefined;
     if (node !== undefined && conditionOf(node, 'Ready')?.status !== 'True') return undefined;
     return since(pod.metadata.creationTimestamp, lateness);
   });
-  return waits.reduce<Again>(
+  return waits.reduce<number | undefined>(
     (most, wait) => (most === undefined || wait === undefined ? undefined : Math.max(most, wait)),
     0,
   );
@@ -126,8 +123,8 @@ const withoutImage = new Set([
  * Whether it waits for a node with other demands than those of now: its pods have no node, and could not get one. A pod
  * with a node is left alone, whatever it shows.
  */
-function isMisplaced(pass: Pass, live: StoredObject, stated: KubeObject): boolean {
-  const pods = pass.cache.controlledBy(Pod, live);
+function isMisplaced({ cache }: Live, live: StoredObject, stated: KubeObject): boolean {
+  const pods = cache.controlledBy(Pod, live);
   const waiting = pods.length > 0 && pods.every((pod) => (pod['spec'] as { nodeName?: string }).nodeName === undefined);
   return waiting && placeOf(live) !== placeOf(stated);
 }
@@ -142,9 +139,9 @@ function placeOf(job: KubeObject): string {
  * Whether a container of an earlier run, whose Job was deleted by hand, has not ended yet: of a migration there is one
  * at a time. The end of its pod wakes the resource.
  */
-function isStillRunning(pass: Pass, { metadata: { namespace = '', labels } }: KubeObject): boolean {
+function isStillRunning({ cache }: Live, { metadata: { namespace = '', labels } }: KubeObject): boolean {
   const labelSelector = { matchLabels: { ...labels } };
-  return pass.cache
+  return cache
     .list(Pod, { namespace, labelSelector })
     .some((pod) => containersOf(pod).some(({ state }) => state?.running !== undefined));
 }

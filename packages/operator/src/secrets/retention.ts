@@ -8,8 +8,8 @@ import {
   rootNamed,
   services,
 } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
-import { assertStillMeant, rootOf } from './still-meant.ts';
+import type { Begun } from '../pass.ts';
+import { assertStillMeant, rootOf } from '../still-meant.ts';
 
 /**
  * What is to outlive a resource loses its owner reference first, whatever holds its steps back, and although nothing can

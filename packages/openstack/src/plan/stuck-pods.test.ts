@@ -1,12 +1,12 @@
-import { type Kind, type KubeObject, StatefulSet, type StoredObject } from '@openstack-operator/kube';
+import { type Kind, StatefulSet, type StoredObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import type { Pass } from './pass.ts';
-import { replaceStuckPods } from './stuck-pods.ts';
+import type { Live } from './live.ts';
+import { stuckPod } from './stuck-pods.ts';
 
 type State = 'ready' | 'starting' | 'stuck' | 'unscheduled' | 'ending' | undefined;
 
-/** A StatefulSet of members, by ordinal: their revision and what became of them. Gives the pods that one look deletes. */
-async function deleted(members: readonly (readonly ['old' | 'new', State])[], seen = true): Promise<string[]> {
+/** A StatefulSet of members, by ordinal: their revision and what became of them. Gives the pods that one plan evicts. */
+function evicted(members: readonly (readonly ['old' | 'new', State])[], seen = true): string[] {
   const pods = members.flatMap(([revision, state], ordinal): StoredObject[] => {
     if (state === undefined) return [];
     const ready = { type: 'Ready', status: state === 'ready' || state === 'ending' ? 'True' : 'False' };
@@ -35,62 +35,57 @@ async function deleted(members: readonly (readonly ['old' | 'new', State])[], se
     spec: { replicas: members.length },
     status: { updateRevision: 'new', observedGeneration: seen ? 2 : 1 },
   };
-  const gone: string[] = [];
-  const pass = {
+  const cluster = {
     cache: { controlledBy: (kind: Kind) => (kind === StatefulSet ? [live] : pods) },
-    remove: async ({ metadata }: KubeObject) => void gone.push(metadata.name ?? ''),
-    event: () => {},
-  } as unknown as Pass;
-  await replaceStuckPods(pass, {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'db', namespace: 'ns' },
-  });
-  return gone;
+  } as unknown as Live;
+  const stated = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'db', namespace: 'ns' } };
+  return stuckPod(cluster, stated, 'DeploymentReady').flatMap((action) =>
+    action.verb === 'evict' ? [action.live.metadata.name] : [],
+  );
 }
 
-test('of several stuck members the highest ordinal goes first, alone', async () => {
+test('of several stuck members the highest ordinal goes first, alone', () => {
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', 'stuck'],
       ['old', 'stuck'],
     ]),
   ).toEqual(['db-2']);
-  expect(await deleted([['old', 'unscheduled']])).toEqual(['db-0']);
+  expect(evicted([['old', 'unscheduled']])).toEqual(['db-0']);
 });
 
-test('the next one goes when the one before is back, or is stuck at the new revision too', async () => {
+test('the next one goes when the one before is back, or is stuck at the new revision too', () => {
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', 'stuck'],
       ['new', 'starting'],
     ]),
   ).toEqual([]);
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', 'stuck'],
       ['old', 'ending'],
     ]),
   ).toEqual([]);
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', undefined],
       ['new', 'ready'],
     ]),
   ).toEqual([]);
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', 'stuck'],
       ['new', 'ready'],
     ]),
   ).toEqual(['db-1']);
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['old', 'stuck'],
       ['new', 'stuck'],
@@ -98,9 +93,9 @@ test('the next one goes when the one before is back, or is stuck at the new revi
   ).toEqual(['db-1']);
 });
 
-test('members behind a stuck one that never came hold nothing back', async () => {
+test('members behind a stuck one that never came hold nothing back', () => {
   expect(
-    await deleted([
+    evicted([
       ['old', 'stuck'],
       ['new', undefined],
       ['new', undefined],
@@ -108,13 +103,13 @@ test('members behind a stuck one that never came hold nothing back', async () =>
   ).toEqual(['db-0']);
 });
 
-test('what is Ready, starts, or is of the new revision stays; so does all until the change is observed', async () => {
+test('what is Ready, starts, or is of the new revision stays; so does all until the change is observed', () => {
   expect(
-    await deleted([
+    evicted([
       ['old', 'ready'],
       ['old', 'starting'],
       ['new', 'stuck'],
     ]),
   ).toEqual([]);
-  expect(await deleted([['old', 'stuck']], false)).toEqual([]);
+  expect(evicted([['old', 'stuck']], false)).toEqual([]);
 });

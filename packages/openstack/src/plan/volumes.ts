@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type KubeObject,
   type OwnerReference,
@@ -7,15 +6,20 @@ import {
   StatefulSet,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { type Composition, prefix, type Step } from '@openstack-operator/openstack';
-import type { Begun, Pass } from './pass.ts';
-import { assertStillMeant } from './still-meant.ts';
+import type { Composition } from '../engine/compose.ts';
+import { digest } from '../engine/digest.ts';
+import { prefix } from '../engine/names.ts';
+import type { Step } from '../engine/step.ts';
+import { type Action, nothing, type Plan } from './action.ts';
+import type { Live } from './live.ts';
 
 /** Annotation by which a user accepts that a volume's data are gone: the uid of the new claim. */
 export const acceptLossAnnotation = `${prefix}/accept-data-loss`;
 
 /** Claim name -> uid, as it stands in `status.volumes`. */
 export type Volumes = Readonly<Record<string, string>>;
+
+type Seen = Pick<Live, 'cache' | 'resource'>;
 
 /** The volumes of a composition: what is known of them, and the steps with a problem where one was lost. */
 export interface VolumeCheck {
@@ -27,16 +31,16 @@ export interface VolumeCheck {
  * Compares the claims of a composition with those that the status remembers. A claim with another uid is another,
  * empty volume: the step that uses it stops with a condition that names it, instead of a service that begins anew.
  */
-export function checkVolumes(pass: Pass, composition: Composition): VolumeCheck {
-  const before = ((pass.object['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
-  const accepted = pass.object.metadata.annotations?.[acceptLossAnnotation];
+export function checkVolumes({ cache, resource }: Seen, composition: Pick<Composition, 'steps'>): VolumeCheck {
+  const before = ((resource['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
+  const accepted = resource.metadata.annotations?.[acceptLossAnnotation];
   const volumes: Record<string, string> = { ...before };
   const steps = composition.steps.map((step): Step => {
     const lost: string[] = [];
     for (const { namespace, name } of step.objects.flatMap((desired) =>
       'object' in desired ? claimsOf(desired.object) : [],
     )) {
-      const live = pass.cache.get(PersistentVolumeClaim, { namespace, name });
+      const live = cache.get(PersistentVolumeClaim, { namespace, name });
       const known = before[name];
       if (live === undefined) {
         if (known !== undefined) lost.push(`PersistentVolumeClaim ${name} was deleted`);
@@ -60,34 +64,38 @@ export function checkVolumes(pass: Pass, composition: Composition): VolumeCheck 
  * nobody's. Never that of a StatefulSet, which may be deleted by hand; earlier operators had it so. Those of replicas
  * that are no more are treated alike.
  */
-export async function keepVolumes(pass: Pass): Promise<void> {
-  const { cache, object: resource } = pass;
-  if (!cache.has(StatefulSet)) return;
+export function planVolumeOwners(live: Seen): Plan {
+  const { cache, resource } = live;
+  if (!cache.has(StatefulSet)) return nothing;
   const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
   const { name, uid } = resource.metadata;
   // Not the controller: there can be one only, and of a claim of an earlier operator's that is the StatefulSet.
   const owner = { apiVersion: resource.apiVersion, kind: resource.kind, name, uid };
   const wanted = deletionPolicy === 'Delete' ? [owner] : [];
   const sets = cache.controlledBy(StatefulSet, resource);
-  if (sets.length === 0) return;
-  const claims = claimsByTemplate(pass);
-  for (const set of sets) {
-    for (const { metadata } of volumesOf(set, claims)) {
-      const { ownerReferences = [], name, namespace = '', uid, resourceVersion } = metadata;
+  if (sets.length === 0) return nothing;
+  const claims = claimsByTemplate(live);
+  const actions = sets.flatMap((set) =>
+    volumesOf(set, claims).flatMap((claim): Action[] => {
+      const { ownerReferences = [], name, uid, resourceVersion } = claim.metadata;
       // Those of a resource of this name that is no more: the garbage collector comes for them.
-      if (ownerReferences.some((one) => isOf(one, resource) && one.uid !== owner.uid)) continue;
+      if (ownerReferences.some((one) => isOf(one, resource) && one.uid !== owner.uid)) return [];
       const others = ownerReferences.filter((one) => !isOf(one, set) && one.uid !== owner.uid);
       const owners = [...others, ...wanted];
-      if (isDeepStrictEqual(owners.map(uidOf), ownerReferences.map(uidOf))) continue;
-      assertStillMeant(pass, `whose end PersistentVolumeClaim ${name} goes with`);
+      if (digest(owners.map(uidOf)) === digest(ownerReferences.map(uidOf))) return [];
       const patch = { metadata: { uid, resourceVersion, ownerReferences: owners } };
-      await pass.client.patch(PersistentVolumeClaim, { namespace, name }, 'merge', patch, { signal: pass.signal });
-    }
-  }
+      const act = `whose end PersistentVolumeClaim ${name} goes with`;
+      return [{ verb: 'patch', reason: 'DeletionPolicy', live: claim, patch, act }];
+    }),
+  );
+  return { actions };
 }
 
 /** A volume of a database server that is older than its resource: it holds what an earlier cloud has written. */
-export function takenOverVolume({ cache }: Begun, { kind, metadata }: StoredObject): StoredObject | undefined {
+export function takenOverVolume(
+  { cache }: Pick<Live, 'cache'>,
+  { kind, metadata }: StoredObject,
+): StoredObject | undefined {
   const { namespace = '', name, creationTimestamp = '' } = metadata;
   const labels = { 'app.kubernetes.io/name': kind.toLowerCase(), 'app.kubernetes.io/instance': name };
   const born = parseTimestamp(creationTimestamp);
@@ -106,8 +114,8 @@ function uidOf({ uid }: { readonly uid: string }): string {
 }
 
 /** The resource's claims that are not being deleted, by their names without the ordinal. */
-function claimsByTemplate({ cache, object }: Pass): ReadonlyMap<string, readonly StoredObject[]> {
-  const { name, namespace = '' } = object.metadata;
+function claimsByTemplate({ cache, resource }: Seen): ReadonlyMap<string, readonly StoredObject[]> {
+  const { name, namespace = '' } = resource.metadata;
   const matchLabels = { 'app.kubernetes.io/instance': name };
   const live = cache
     .list(PersistentVolumeClaim, { namespace, labelSelector: { matchLabels } })

@@ -1,7 +1,7 @@
 import { type LabelSelector, matchesLabels } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import type { Pass } from './pass.ts';
-import { keepVolumes } from './volumes.ts';
+import type { Live } from './live.ts';
+import { planVolumeOwners } from './volumes.ts';
 
 const count = 2000;
 const labels = Object.fromEntries(['name', 'instance', 'component'].map((name) => [`app.kubernetes.io/${name}`, 'db']));
@@ -9,7 +9,7 @@ const named = (name: string, more: { labels?: Record<string, string>; deletionTi
   metadata: { name, namespace: 'ns', uid: name, ...more },
 });
 
-test('the claims of a namespace are looked at once for all StatefulSets of a resource', async () => {
+test('the claims of a namespace are looked at once for all StatefulSets of a resource', () => {
   const set = (name: string) => ({
     ...named(name),
     kind: 'StatefulSet',
@@ -31,15 +31,14 @@ test('the claims of a namespace are looked at once for all StatefulSets of a res
     named('log-db0-1', { labels, deletionTimestamp: '2026-01-01T00:00:00Z' }),
   ];
   let lists = 0;
-  const patched: string[] = [];
   const object = {
     apiVersion: 'openstack.k8s.io/v1alpha1',
     kind: 'MariaDB',
     ...named('db', { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     spec: { deletionPolicy: 'Delete' },
   };
-  const pass = {
-    object,
+  const live = {
+    resource: object,
     cache: {
       has: () => true,
       get: () => object,
@@ -49,9 +48,10 @@ test('the claims of a namespace are looked at once for all StatefulSets of a res
         return claims.filter(({ metadata }) => matchesLabels(labelSelector, metadata.labels));
       },
     },
-    client: { patch: async (_kind: unknown, { name }: { name: string }) => void patched.push(name) },
-  } as unknown as Pass;
-  await keepVolumes(pass);
+  } as unknown as Live;
+  const patched = planVolumeOwners(live).actions.flatMap((action) =>
+    action.verb === 'patch' ? [action.live.metadata.name] : [],
+  );
   expect(lists).toBe(1);
   expect(patched).toHaveLength(count + 1);
   expect(patched).toContain('data-db0-12');

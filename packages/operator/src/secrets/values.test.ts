@@ -1,7 +1,7 @@
 import { seededRandom } from '@openstack-operator/kube';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeData, encodeData, generate, rotated } from './secret-values.ts';
+import { decodeData, encodeData, generate, rotated } from './values.ts';
 
 test('passwords hold nothing that a URL, an ini file or SQL would change', () => {
   expect(generate({ type: 'password', length: 32 }, seededRandom(1))).toMatch(/^[A-Za-z0-9]{32}$/);

@@ -1,6 +1,6 @@
 import { Secret, type StoredObject } from '@openstack-operator/kube';
 import { urlEncoded } from '@openstack-operator/openstack';
-import type { Begun, Pass } from './pass.ts';
+import type { Begun, Pass } from '../pass.ts';
 
 /** The most characters of a condition's message (a bound of the CRDs). */
 export const mostOfMessage = 32_768;

@@ -8,8 +8,8 @@ import {
 } from '@openstack-operator/kube';
 import type { Composition } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
+import type { Pass } from '../pass.ts';
 import { adoptDigests } from './adopt-digests.ts';
-import type { Pass } from './pass.ts';
 
 const [mine, other] = ['keyaaaaaaa', 'keybbbbbbb'];
 const [plain, plain2, whole, whole2] = ['templatexa', 'templatexb', 'wholexxxxa', 'wholexxxxb'];

@@ -1,0 +1,63 @@
+import { ForeignObjectError, type KubeObject, type StoredObject } from '@openstack-operator/kube';
+import { kindOf } from '../api/kinds.ts';
+import { digest } from '../engine/digest.ts';
+import { annotations } from '../engine/names.ts';
+import { type Action, nothing, type Plan } from './action.ts';
+import { expansions, mustBeRecreated, withLiveSize } from './immutable-fields.ts';
+import type { Live } from './live.ts';
+import { ownershipOf } from './ownership.ts';
+import { sameFields } from './same-fields.ts';
+import { stuckPod } from './stuck-pods.ts';
+
+/** What makes an object live as it is stated: nothing, an apply, or its replacement. */
+export function planApplied(live: Live, stated: KubeObject, { retained = false, step }: Where): Plan {
+  const evicted = stated.kind === 'StatefulSet' ? stuckPod(live, stated, step) : [];
+  return { actions: [...evicted, ...difference(live, noted(stated, digest(stated)), { retained, step })] };
+}
+
+/** The step of a stated object, and whether that outlives its resource. */
+export interface Where {
+  readonly retained?: boolean;
+  readonly step: string;
+}
+
+function difference(live: Live, stated: KubeObject, { retained, step }: Required<Where>): readonly Action[] {
+  const { name = '', namespace = '' } = stated.metadata;
+  const found = live.cache.get(kindOf(stated), { name, namespace });
+  // Its end enqueues the resource, and it is made anew then.
+  if (found?.metadata.deletionTimestamp !== undefined) return nothing.actions;
+  const object = withLiveSize(stated, found);
+  const autoscaled = found !== undefined && live.isAutoscaled?.(object) === true;
+  if (found === undefined) return [{ verb: 'apply', step, reason: 'Missing', object, retained, autoscaled }];
+  if (ownershipOf(live.resource, retained).ours?.(found) !== true)
+    return [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(found, live.resource) }];
+  if (isLiveAs(autoscaled ? withoutReplicas(object) : object, found, live.resource, retained)) return [];
+  if (mustBeRecreated(object, found))
+    return [...expansions(live, object, found, step), { verb: 'replace', step, reason: 'Immutable', live: found }];
+  return [{ verb: 'apply', step, reason: 'Differs', object, retained, autoscaled, live: found }];
+}
+
+/** Whether what is live of an object is what is stated, and has the owner that it is to have. */
+export function isLiveAs(stated: KubeObject, found: StoredObject, owner: StoredObject, retained: boolean): boolean {
+  const isOwned = retained || found.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) === true;
+  return isOwned && sameFields(stated, found);
+}
+
+/** Remembers what was stated last: a field that is no longer stated makes a difference as well. */
+export function noted(object: KubeObject, stated: string): KubeObject {
+  return withAnnotation(object, annotations.applied, stated);
+}
+
+/** The object with one more annotation. */
+export function withAnnotation<T extends KubeObject>(object: T, name: string, value: string): T {
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [name]: value } },
+  };
+}
+
+/** What is stated of a workload, but for its replicas. */
+export function withoutReplicas(workload: KubeObject): KubeObject {
+  const { replicas: _replicas, ...spec } = (workload['spec'] ?? {}) as Record<string, unknown>;
+  return { ...workload, spec };
+}

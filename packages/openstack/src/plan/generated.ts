@@ -1,0 +1,98 @@
+import {
+  controllerReference,
+  ForeignObjectError,
+  type KubeObject,
+  parseTimestamp,
+  Secret,
+  type StoredObject,
+} from '@openstack-operator/kube';
+import { digest } from '../engine/digest.ts';
+import { annotations, retainedForLabel } from '../engine/names.ts';
+import type { KeyRotation } from '../engine/step.ts';
+import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
+import { KeyMaterialMissingError, lostWith } from './key-material.ts';
+import type { Live } from './live.ts';
+import { ownershipOf } from './ownership.ts';
+
+/**
+ * A Secret of generated values: made once, completed where a key is missing, rotated when that is due.
+ * @param found the Secret, where the cache does not follow it (it has lost its labels)
+ */
+export function planGenerated(live: Live, desired: GeneratedSecret, step: string, found?: StoredObject): Plan {
+  const { object, rotation, retained = false } = desired;
+  const { name = '', namespace = '' } = object.metadata;
+  const secret = found ?? live.cache.get(Secret, { name, namespace });
+  const interval = rotation === undefined ? {} : { requeueAfter: rotation.intervalSeconds * 1000 };
+  const refuse = (error: Error): Plan => ({ actions: [{ verb: 'refuse', step, reason: 'Refused', error }] });
+  if (secret === undefined) {
+    const lost = lostWith(live, desired, 'is gone');
+    return {
+      actions: [{ verb: 'create', step, reason: 'Missing', desired, ...(lost === undefined ? {} : { lost }) }],
+      ...interval,
+    };
+  }
+  if (ownershipOf(live.resource, retained).ours?.(secret) !== true)
+    return refuse(new ForeignObjectError(secret, live.resource));
+  if (secret.metadata.deletionTimestamp !== undefined) return nothing;
+  const missing = missingKeys(secret, desired);
+  const lost =
+    missing.length === 0
+      ? undefined
+      : lostWith(live, desired, `has lost ${missing.map((key) => `key ${key}`).join(', ')}`);
+  if (lost !== undefined) return refuse(new KeyMaterialMissingError(lost));
+  const metadata = keptMetadata(live.resource, object, secret, retained);
+  const due = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
+  const rotate = due !== undefined && due <= 0;
+  if (!rotate && metadata === secret.metadata && missing.length === 0)
+    return due === undefined ? nothing : { actions: [], requeueAfter: due };
+  const reason = rotate ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
+  const event = { reason: 'KeysRotated', action: 'Rotate', note: `Secret ${name}: the staged key signs from now on` };
+  const update: Action = {
+    verb: 'update',
+    step,
+    reason,
+    desired,
+    live: secret,
+    metadata,
+    missing,
+    rotate,
+    ...(rotate ? { event } : {}),
+  };
+  return { actions: [update], ...(rotate || due === undefined ? interval : { requeueAfter: due }) };
+}
+
+/**
+ * Keys that somebody took out. Numbers of a key repository come and go by rotation, and are left alone as long as there
+ * is any.
+ */
+function missingKeys(secret: StoredObject, { values, rotation }: GeneratedSecret): string[] {
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
+  if (rotation !== undefined && Object.keys(data).length > 0) return [];
+  return Object.keys(values).filter((key) => !Object.hasOwn(data, key));
+}
+
+/** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */
+function untilDue(now: number, { metadata }: StoredObject, { intervalSeconds }: KeyRotation): number {
+  const since = parseTimestamp(metadata.annotations?.[annotations.rotatedAt] ?? metadata.creationTimestamp ?? '');
+  return Number.isNaN(since) ? 0 : since + intervalSeconds * 1000 - now;
+}
+
+/**
+ * The metadata that a generated Secret is to have: whether it outlives its resource follows the deletion policy for as
+ * long as both live, and what was adopted is marked as ours. The very same object when nothing differs.
+ */
+function keptMetadata(
+  owner: StoredObject,
+  { metadata: { labels: stated } }: KubeObject,
+  live: StoredObject,
+  retained: boolean,
+): StoredObject['metadata'] {
+  const { [retainedForLabel]: _retainedFor, ...others } = live.metadata.labels ?? {};
+  const foreign = (live.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
+  const labels = { ...others, ...stated };
+  const ownerReferences = retained ? foreign : [...foreign, controllerReference(owner)];
+  const same =
+    digest(labels) === digest(live.metadata.labels ?? {}) &&
+    digest(ownerReferences) === digest(live.metadata.ownerReferences ?? []);
+  return same ? live.metadata : { ...live.metadata, labels, ownerReferences };
+}

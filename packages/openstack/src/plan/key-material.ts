@@ -1,0 +1,44 @@
+import { PersistentVolumeClaim, parseTimestamp, Secret, type StoredObject } from '@openstack-operator/kube';
+import { retainedFor, retainedForLabel } from '../engine/names.ts';
+import type { GeneratedSecret } from './action.ts';
+import type { Live } from './live.ts';
+
+/** Key material was deleted while data that it protects exist: it is never made anew (production rule 20). */
+export class KeyMaterialMissingError extends Error {
+  override readonly name = 'KeyMaterialMissingError';
+  readonly code = 'KEY_MATERIAL_MISSING';
+}
+
+/**
+ * What is lost with key material whose Secret is gone, or has lost keys, in words; undefined when it may be generated.
+ * @param loss what has become of the Secret, such as `is gone`
+ */
+export function lostWith(
+  live: Live,
+  { object, secretClass, guards }: GeneratedSecret,
+  loss: string,
+): string | undefined {
+  if (secretClass !== 'keyMaterial' || guards === undefined) return undefined;
+  const { namespace = '', name = '' } = object.metadata;
+  const exists =
+    guards.kind === 'Job'
+      ? live.finishedJobs[guards.name] !== undefined
+      : live.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
+  const former = exists ? undefined : retainedSecret(live);
+  if (!exists && former === undefined) return undefined;
+  const way =
+    former === undefined
+      ? ''
+      : `. Secret ${former.metadata.name} is left of an earlier ${live.resource.kind} of this name: to do without them, delete that one as well`;
+  return `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them${way}`;
+}
+
+/** A Secret that an earlier resource of this name has left: all of them were made at once. */
+function retainedSecret({ cache, resource }: Live): StoredObject | undefined {
+  const { namespace = '', creationTimestamp = '' } = resource.metadata;
+  const labelSelector = { matchLabels: { [retainedForLabel]: retainedFor(resource) } };
+  const born = parseTimestamp(creationTimestamp);
+  return cache
+    .list(Secret, { namespace, labelSelector })
+    .find(({ metadata }) => parseTimestamp(metadata.creationTimestamp ?? '') < born);
+}

@@ -1,0 +1,39 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { annotations, kindOf, ownershipOf } from '@openstack-operator/openstack';
+import { leavingReplicas } from './autoscalers.ts';
+import { ContendedObjectError } from './contention.ts';
+import type { Pass } from './pass.ts';
+
+/** An object that is to be applied, with the digest of what it states among its annotations. */
+export interface Applied {
+  readonly object: KubeObject;
+  /** Has no owner reference. */
+  readonly retained?: boolean;
+  /** As the cache has it. */
+  readonly live?: StoredObject | undefined;
+  /** Its replicas stay as they are. */
+  readonly autoscaled?: boolean;
+}
+
+/**
+ * Applies an object. What somebody changes back each time is put right more and more seldom.
+ * @throws ContendedObjectError when it is not its time yet
+ */
+export async function apply(
+  pass: Pass,
+  { object, retained = false, live, autoscaled = false }: Applied,
+): Promise<StoredObject> {
+  const { name = '', namespace = '' } = object.metadata;
+  const state = object.metadata.annotations?.[annotations.applied] ?? '';
+  const wait = live === undefined ? 0 : pass.contention.wait(live, state, pass.clock.now());
+  if (wait > 0) {
+    // The cache holds no field managers.
+    const current = await pass.client.get(kindOf(object), { name, namespace }, { signal: pass.signal });
+    throw new ContendedObjectError(current, pass.clock, wait);
+  }
+  const stated = autoscaled ? await leavingReplicas(pass, object) : object;
+  const outcome = await pass.apply(stated, ownershipOf(pass.object, retained));
+  if (live !== undefined && outcome.metadata.resourceVersion !== live.metadata.resourceVersion)
+    pass.contention.changed(live, state, pass.clock.now());
+  return outcome;
+}

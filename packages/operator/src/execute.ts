@@ -1,0 +1,120 @@
+import { Job, type KubeObject, type StoredObject } from '@openstack-operator/kube';
+import {
+  type Action,
+  annotations,
+  kindOf,
+  type Live,
+  ownershipOf,
+  type Plan,
+  planGenerated,
+  type Step,
+  soonest,
+} from '@openstack-operator/openstack';
+import { apply } from './apply.ts';
+import { ContendedObjectError } from './contention.ts';
+import type { Pass } from './pass.ts';
+import { patchNode } from './patch-node.ts';
+import { createSecret, updateSecret } from './secrets/generate.ts';
+import { resolveSecret } from './secrets/resolve.ts';
+import { assertStillMeant, SupersededError } from './still-meant.ts';
+
+/** What has become of a plan. */
+export interface Outcome {
+  /** Condition of a step -> what one of its actions ran into; '' for what belongs to no step. */
+  readonly failures: ReadonlyMap<string, Error>;
+  /** Milliseconds. */
+  readonly requeueAfter: number | undefined;
+}
+
+/**
+ * Does what a plan says, in its order. What fails ends its step, and what needs that one: what could not be written is
+ * not what later steps rely on, whatever is there under its name. The others go on.
+ * @throws SupersededError when the resource says something else by now, before what cannot be undone
+ */
+export async function execute(
+  pass: Pass,
+  plan: Plan,
+  { live, steps }: { readonly live: Live; readonly steps: readonly Step[] },
+): Promise<Outcome> {
+  const failures = new Map<string, Error>();
+  const ended = new Set<string>();
+  const needs = new Map(steps.map((step) => [step.condition, step.needs]));
+  const spans = [plan.requeueAfter];
+  for (const { reason, action, note } of plan.waits ?? []) pass.event({ type: 'Warning', reason, action, note });
+  for (const action of plan.actions) {
+    const { step = '' } = action;
+    if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) continue;
+    try {
+      spans.push(await perform(pass, action, live));
+      const { event } = action;
+      if (event !== undefined) pass.event({ type: 'Normal', ...event });
+    } catch (error) {
+      if (pass.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
+      failures.set(step, error);
+      // Nothing else waits for what two writers contend for.
+      if (!(error instanceof ContendedObjectError)) ended.add(step);
+    }
+  }
+  return { failures, requeueAfter: soonest(spans) };
+}
+
+/** @returns milliseconds after which to plan again, where only the answer tells of it */
+async function perform(pass: Pass, action: Action, live: Live): Promise<number | undefined> {
+  switch (action.verb) {
+    case 'apply':
+      await apply(pass, action);
+      return undefined;
+    case 'create': {
+      const found = await createSecret(pass, action);
+      if (found === undefined) return undefined;
+      const { actions, requeueAfter } = planGenerated(live, action.desired, action.step ?? '', found);
+      for (const one of actions) await perform(pass, one, live);
+      return requeueAfter;
+    }
+    case 'update':
+      await updateSecret(pass, action);
+      return undefined;
+    case 'resolve':
+      await resolveSecret(pass, action.object);
+      return undefined;
+    case 'run':
+      return await run(pass, action);
+    case 'replace':
+      await pass.remove(action.live, { propagationPolicy: 'Orphan' });
+      return undefined;
+    case 'evict':
+    case 'delete':
+      await pass.remove(action.live);
+      return undefined;
+    case 'claim':
+      await patchNode(pass, action.node, action);
+      return undefined;
+    case 'patch': {
+      const { namespace = '', name } = action.live.metadata;
+      assertStillMeant(pass, action.act);
+      await pass.client.patch(kindOf(action.live), { namespace, name }, 'merge', action.patch, { signal: pass.signal });
+      return undefined;
+    }
+    case 'refuse':
+      throw action.error;
+  }
+}
+
+/** Milliseconds after which a Job that the cache did not follow is looked at. */
+const soon = 1000;
+
+/** Deletes the run before first; where its end takes a moment (its pods), that end enqueues this resource again. */
+async function run(pass: Pass, { object, replaces }: Extract<Action, { verb: 'run' }>): Promise<number | undefined> {
+  if (replaces !== undefined) await pass.remove(replaces);
+  if (replaces !== undefined && isStillThere(pass, replaces)) return undefined;
+  const job = await pass.create(object, ownershipOf(pass.object, false));
+  return inputsOf(job) === inputsOf(object) ? undefined : soon;
+}
+
+function isStillThere({ cache }: Pass, { metadata: { name, namespace = '' } }: StoredObject): boolean {
+  return cache.get(Job, { name, namespace }) !== undefined;
+}
+
+function inputsOf({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[annotations.inputs];
+}

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isApiError, type KubeObject, Secret, type StoredObject, timestamp } from '@openstack-operator/kube';
+import {
+  type Action,
+  annotations,
+  fieldManager,
+  KeyMaterialMissingError,
+  ownershipOf,
+  withAnnotation,
+} from '@openstack-operator/openstack';
+import type { Pass } from '../pass.ts';
+import { decodeData, encodeData, generate, mapValues, rotated } from './values.ts';
+
+/**
+ * Makes a Secret of generated values.
+ * @returns the Secret that is there already, which the cache does not follow; undefined when one was made
+ * @throws KeyMaterialMissingError when there is none, and nobody may make it anew
+ */
+export async function createSecret(
+  pass: Pass,
+  { desired, lost }: Extract<Action, { verb: 'create' }>,
+): Promise<StoredObject | undefined> {
+  const { object, values, retained = false } = desired;
+  const { name = '', namespace = '' } = object.metadata;
+  if (lost !== undefined) {
+    try {
+      return await pass.client.get(Secret, { namespace, name }, { signal: pass.signal });
+    } catch (error) {
+      if (isApiError(error, 404)) throw new KeyMaterialMissingError(lost);
+      throw error;
+    }
+  }
+  const data = encodeData(mapValues(values, (generator) => generate(generator, pass.random)));
+  const secret = { ...withAnnotation(object, annotations.rotatedAt, timestamp(pass.clock)), data };
+  const outcome = await pass.create(secret, ownershipOf(pass.object, retained));
+  return isDeepStrictEqual(outcome['data'], data) ? undefined : outcome;
+}
+
+/** Generates the keys that a Secret lacks, and rotates it when that is due: two operators cannot do so at once. */
+export async function updateSecret(
+  pass: Pass,
+  { desired, live, metadata, missing, rotate }: Extract<Action, { verb: 'update' }>,
+): Promise<void> {
+  const before = decodeData(live['data']);
+  const generated = Object.entries(desired.values).filter(([key]) => missing.includes(key));
+  const data = {
+    ...before,
+    ...Object.fromEntries(generated.map(([key, generator]) => [key, generate(generator, pass.random)])),
+  };
+  const { rotation } = desired;
+  if (!rotate || rotation === undefined) return await replace(pass, { ...live, metadata }, data);
+  const keys = rotated(data, rotation.maxActiveKeys, generate({ type: 'fernetKey' }, pass.random));
+  await replace(pass, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(pass.clock)), keys);
+}
+
+/** PUT under the resourceVersion. */
+async function replace(
+  { client, signal }: Pass,
+  live: StoredObject,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
+  await client.replace<KubeObject>(Secret, { ...live, data: encodeData(values) }, { fieldManager, signal });
+}

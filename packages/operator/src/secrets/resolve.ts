@@ -1,0 +1,94 @@
+import { type KubeObject, Secret, type StoredObject } from '@openstack-operator/kube';
+import {
+  fieldManager,
+  isLiveAs,
+  noted,
+  ownershipOf,
+  ownValue,
+  referencesIn,
+  resolveReferences,
+} from '@openstack-operator/openstack';
+import { apply } from '../apply.ts';
+import { type Pass, readLive } from '../pass.ts';
+import { keyedDigest } from './keyed-digest.ts';
+import { decodeValue, encodeData, mapValues } from './values.ts';
+
+type Data = Readonly<Record<string, string>>;
+
+/** Whether a Secret of templates is live as the Secrets in the cache fill them, and has no other key. */
+export function isResolved(pass: Pass, object: KubeObject): boolean {
+  const { namespace = '', name = '' } = object.metadata;
+  const live = pass.cache.get(Secret, { namespace, name });
+  if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
+  if (ownershipOf(pass.object, false).ours?.(live) !== true) return false;
+  const sources = new Map<string, Data>();
+  for (const name of sourcesOf(object)) {
+    const source = pass.cache.get(Secret, { namespace, name });
+    if (source === undefined) return false;
+    sources.set(name, source.data ?? {});
+  }
+  const filled = fill(object, sources);
+  return isLiveAs(withDigest(pass, filled), live, pass.object, false) && othersIn(live, filled).length === 0;
+}
+
+/**
+ * Fills the templates of a Secret, and applies it unless it is live so. Keys that somebody else has put into it are taken
+ * out: each is a variable of the pods, and server-side apply leaves those that are not stated.
+ * @throws Error when a Secret does not exist that a template refers to, or has no such key
+ */
+export async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
+  const { namespace = '', name = '' } = object.metadata;
+  // Its end enqueues the resource, and it is made anew then.
+  const cached = pass.cache.get(Secret, { namespace, name });
+  if (cached?.metadata.deletionTimestamp !== undefined) return;
+  const sources = new Map<string, Data>();
+  for (const name of sourcesOf(object)) {
+    const source = await readLive(pass, Secret, { namespace, name });
+    if (source === undefined)
+      throw new Error(`Secret ${namespace}/${name} does not exist, which Secret ${object.metadata.name} is made from`);
+    sources.set(name, source.data ?? {});
+  }
+  const filled = fill(object, sources);
+  const live = await apply(pass, { object: withDigest(pass, filled), live: cached });
+  const others = othersIn(live, filled);
+  if (others.length === 0) return;
+  const { uid, resourceVersion } = live.metadata;
+  const data = Object.fromEntries(others.map((key) => [key, null]));
+  const patch = { metadata: { uid, resourceVersion }, data };
+  await pass.client.patch(Secret, { namespace, name }, 'merge', patch, { fieldManager, signal: pass.signal });
+}
+
+function templatesOf(object: KubeObject): Data {
+  return object['stringData'] as Data;
+}
+
+/** Names of the Secrets that templates refer to. */
+function sourcesOf(object: KubeObject): ReadonlySet<string> {
+  return new Set(
+    Object.values(templatesOf(object))
+      .flatMap(referencesIn)
+      .map(({ secret }) => secret),
+  );
+}
+
+/** Only what is asked for is decoded: a Secret that users bring may have tens of thousands of other keys. */
+function fill(object: KubeObject, sources: ReadonlyMap<string, Data>): KubeObject {
+  const values = mapValues(templatesOf(object), (text) =>
+    resolveReferences(text, (secret, key) => {
+      const value = ownValue(sources.get(secret), key);
+      return value === undefined ? undefined : decodeValue(value);
+    }),
+  );
+  const { stringData: _templates, ...rest } = object;
+  return { ...rest, data: encodeData(values) };
+}
+
+function withDigest(pass: Pass, filled: KubeObject): KubeObject {
+  return noted(filled, keyedDigest(pass.digestKey, filled));
+}
+
+/** Keys of a live Secret that are not stated. */
+function othersIn(live: StoredObject, filled: KubeObject): string[] {
+  const stated = filled['data'] as Data;
+  return Object.keys((live['data'] ?? {}) as Data).filter((key) => !Object.hasOwn(stated, key));
+}
