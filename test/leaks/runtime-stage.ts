@@ -1,5 +1,4 @@
 import {
-  after,
   ConfigMap,
   CustomResourceDefinition,
   controller,
@@ -49,7 +48,7 @@ export async function runtimeStage(): Promise<Stage> {
     owns: [ConfigMap],
     watches: [on(Secret, { individually: true, references: ({ spec }) => [spec.secretRef] })],
     concurrency: 10,
-    gone: (key) => void failed.delete(key),
+    onDelete: (key) => void failed.delete(key),
     reconcile: async (pass) => {
       passes++;
       return await reconcile(pass, failed);
@@ -130,7 +129,7 @@ async function reconcile(
   await apply({ ...made('stated'), data: { key: keyOf(object) } });
   if (object.status?.ready !== true) event({ type: 'Normal', reason: 'Made', action: 'Make', note: name });
   await status({ ready: true });
-  return after(600_000);
+  return { requeueAfter: 600_000 };
 }
 
 /** One request in 200 fails, by turns in each way that clients know; one watch event in 500 breaks its watch. */

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { after } from './controller.ts';
 import { TerminalError } from './errors.ts';
 import { failure } from './fake-server.ts';
 import { createMetrics } from './metrics.ts';
@@ -178,7 +177,7 @@ test('errors are repeated with back-off, terminal ones only after a change, mist
   const { clock, server, stop, passes, start, settle } = setUp(
     async () => {
       if (error !== undefined) throw error;
-      return after(60_000);
+      return { requeueAfter: 60_000 };
     },
     {},
     { metrics: createMetrics(registry) },

@@ -16,7 +16,7 @@ import type { TimeSlice } from './time-slice.ts';
 import { createVerbs, type Verbs } from './verbs.ts';
 import { follow, type Owned, type Watched } from './watches.ts';
 
-/** What a pass may use. */
+/** What a reconcile is given: the object as cached, and what it may use to bring the cluster in line with it. */
 export interface ReconcileContext<T extends KubeObject = KubeObject> extends Verbs<T> {
   /** The object as cached: frozen, and ahead of the server by nothing but our own writes. */
   readonly object: StoredObject<T>;
@@ -28,24 +28,20 @@ export interface ReconcileContext<T extends KubeObject = KubeObject> extends Ver
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Aborted when the pass must end: leadership lost, process stopping, time over. */
+  /** Aborted when the reconcile must end: leadership lost, process stopping, timeout. */
   readonly signal: AbortSignal;
-  /** Awaited before a long piece of work: lets timers and sockets have their turn when much was done without one. */
+  /** Awaited before long computation: gives way to timers and sockets when the event loop was held for too long. */
   readonly turn: () => Promise<void> | undefined;
-  /** How many writes of this pass the server has accepted. */
+  /** How many writes of this reconcile the server has accepted. */
   readonly writes: () => number;
   /** Records an event on the object (or on `about`). Only on transitions; it never throws. */
   readonly event: (text: EventText, about?: StoredObject) => void;
 }
 
-/** Wishes for another pass, made by `after`. */
-export interface After {
-  readonly after: number;
-}
-
-/** The pass is to be made again in so many milliseconds, if nothing wakes the object before. */
-export function after(ms: number): After {
-  return { after: ms };
+/** What a reconcile gives back. */
+export interface ReconcileResult {
+  /** Milliseconds after which the object is reconciled again, unless something enqueues it before. Absent: not until then. */
+  readonly requeueAfter?: number;
 }
 
 /** What a controller is made of. */
@@ -54,24 +50,24 @@ export interface ControllerOptions<T extends KubeObject = KubeObject> {
   readonly name?: string;
   /** Indexes of its kind, for `map` of what it watches, and for other controllers of the same cache. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
-  /** Kinds whose objects it makes: they carry a controller reference, and wake their owner. */
+  /** Kinds whose objects it makes: they carry a controller reference, and enqueue their owner. */
   readonly owns?: readonly (Kind | Owned)[];
   /** Kinds that it depends on; see `on`. */
   readonly watches?: readonly Watched<T>[];
-  /** Passes that run at once, each on another object (default 4). */
+  /** Objects that are reconciled at once (default 4). */
   readonly concurrency?: number;
-  /** Milliseconds that a pass may take before its signal is aborted (default 5 minutes). */
+  /** Milliseconds that a reconcile may take before its signal is aborted (default 5 minutes). */
   readonly timeout?: number;
   /** Field manager of what it writes (default: that of `run`). */
   readonly fieldManager?: string;
   /**
-   * One pass: brings what is into line with what is stated, as far as that goes now. It starts from nothing but the
-   * cache, is run again after every change of its object, of what it owns or watches (a second after one of nothing
-   * but its object's status), and after a back-off when it throws, unless it throws a `TerminalError`.
+   * Brings the cluster in line with the object, as far as that goes now. It starts from nothing but the cache. It runs
+   * again after every change of the object and of what the controller owns or watches (a second after a change of
+   * nothing but the object's status), and after a back-off when it throws, unless it throws a `TerminalError`.
    */
-  readonly reconcile: (context: ReconcileContext<T>) => Promise<After | undefined | void>;
-  /** The object is gone: for what is kept outside of the cluster (gauges). */
-  readonly gone?: (key: string) => void;
+  readonly reconcile: (context: ReconcileContext<T>) => Promise<ReconcileResult | undefined | void>;
+  /** Called when an object was deleted: for what is kept outside of the cluster (gauges). */
+  readonly onDelete?: (key: string) => void;
 }
 
 /** A controller, ready for `run`. */
@@ -113,7 +109,7 @@ export interface ControllerRunnerOptions {
   readonly slice: TimeSlice;
 }
 
-/** Runs one controller: its queue, filled by the cache, and the passes that empty it. */
+/** Runs one controller: the cache fills its queue, reconciles empty it. */
 export class ControllerRunner {
   readonly controller: Controller;
   readonly queue: WorkQueue;
@@ -149,31 +145,31 @@ export class ControllerRunner {
 
   /** Begins to work. */
   start(): void {
-    this.queue.start(this.controller.concurrency ?? 4, (key) => this.#pass(key));
+    this.queue.start(this.controller.concurrency ?? 4, (key) => this.#reconcile(key));
   }
 
-  /** Takes no more keys; resolves when the running passes have ended. */
+  /** Takes no more keys; resolves when the running reconciles have ended. */
   stop(): Promise<void> {
     return this.queue.stop();
   }
 
-  /** Aborts the running passes. */
+  /** Aborts the running reconciles. */
   abort(reason: unknown): void {
     this.#stop.abort(reason);
   }
 
-  /** Wakes every object. */
+  /** Enqueues every object. */
   resync(): void {
     const { cache } = this.#options;
     for (const object of cache.list(this.controller.kind)) this.queue.add(keyOf(object));
   }
 
-  async #pass(key: string): Promise<void> {
+  async #reconcile(key: string): Promise<void> {
     const { cache, clock, random, leadership } = this.#options;
     const { kind, reconcile } = this.controller;
     const object = cache.get(kind, key);
     if (!object) return this.#forget(key);
-    // What is not known yet would look like something that is missing; its arrival wakes the object.
+    // What is not known yet would look like something that is missing; its arrival enqueues the object.
     if (!this.#known(object)) return;
     const begun = clock.monotonic();
     const log = this.#log.with({ key, reconcileID: uuid(random) });
@@ -184,28 +180,28 @@ export class ControllerRunner {
     const { timeout = 300_000 } = this.controller;
     using scope = abortScope({
       parents: [this.#stop.signal, leadership?.signal],
-      deadline: { clock, ms: timeout, reason: () => new Error(`the pass took more than ${timeout / 1000} s`) },
+      deadline: { clock, ms: timeout, reason: () => new Error(`the reconcile took more than ${timeout / 1000} s`) },
     });
     try {
-      const wish = await reconcile(this.#context(object, key, log, scope.signal));
+      const { requeueAfter } = (await reconcile(this.#context(object, key, log, scope.signal))) ?? {};
       this.queue.forget(key);
-      if (wish) this.queue.addAfter(key, wish.after);
-      ended(wish ? 'requeue_after' : 'success');
+      if (requeueAfter !== undefined) this.queue.addAfter(key, requeueAfter);
+      ended(requeueAfter === undefined ? 'success' : 'requeue_after');
     } catch (error) {
       if (error instanceof LeadershipLostError || this.#stop.signal.aborted || leadership?.signal.aborted) {
         ended('error');
-        log.info('the pass was broken off', { error });
+        log.info('the reconcile was aborted', { error });
       } else if (error instanceof TerminalError) {
         this.queue.forget(key);
         ended('error', 'terminal');
-        log.error('the pass failed and is not repeated until something changes', { error });
+        log.error('the reconcile failed and is not repeated until something changes', { error });
       } else {
         const retryIn = Math.round(this.queue.addRateLimited(key));
         ended('error', isPanic(error) ? 'panic' : 'error');
-        // Somebody else wrote first: usual, and over with the next pass.
+        // Somebody else wrote first: usual, and over with the next reconcile.
         if (isApiError(error, 409))
-          log.info('the pass met a conflict and is repeated', { error: error.message, retryIn });
-        else log.error('the pass failed and is repeated', { error, retryIn });
+          log.info('the reconcile met a conflict and is repeated', { error: error.message, retryIn });
+        else log.error('the reconcile failed and is repeated', { error, retryIn });
       }
     }
   }
@@ -213,9 +209,9 @@ export class ControllerRunner {
   #forget(key: string): void {
     this.queue.forget(key);
     try {
-      this.controller.gone?.(key);
+      this.controller.onDelete?.(key);
     } catch (error) {
-      this.#log.error('what was kept of an object that is gone could not be forgotten', { key, error });
+      this.#log.error('the delete handler failed', { key, error });
     }
   }
 

@@ -7,12 +7,11 @@ export { compact } from './compact.ts';
 export { type Connected, type ConnectOptions, connect } from './connect.ts';
 export type { ConnectionSettings, TlsSettings } from './connection.ts';
 export {
-  type After,
-  after,
   type Controller,
   type ControllerOptions,
   controller,
   type ReconcileContext,
+  type ReconcileResult,
 } from './controller.ts';
 export * from './errors.ts';
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions, type EventText } from './events.ts';

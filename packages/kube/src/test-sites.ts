@@ -1,4 +1,4 @@
-import { type After, type ControllerOptions, controller, type ReconcileContext } from './controller.ts';
+import { type ControllerOptions, controller, type ReconcileContext, type ReconcileResult } from './controller.ts';
 import { FakeServer } from './fake-server.ts';
 import { createLog } from './log.ts';
 import { defineKind, type KubeObject } from './objects.ts';
@@ -38,7 +38,7 @@ export const plain = (kind: string, name: string): KubeObject => ({
   metadata: { namespace: 'ns', name },
 });
 
-type Reconcile = (context: ReconcileContext<Site>) => Promise<After | void>;
+type Reconcile = (context: ReconcileContext<Site>) => Promise<ReconcileResult | void>;
 
 /** A controller of sites that owns pages, with its server, in virtual time; nothing runs until `start`. */
 export function setUp(

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type After,
-  after,
   type Change,
   ConfigMap,
   type Controller,
@@ -21,6 +19,7 @@ import {
   Pod,
   PodDisruptionBudget,
   type ReconcileContext,
+  type ReconcileResult,
   ReplicaSet,
   Secret,
   StatefulSet,
@@ -114,7 +113,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
   const compositions = new Compositions((resource, surroundings) => compose(service, resource, surroundings));
   const events = new PodEventReader();
   return controller(kind, {
-    gone: (key) => {
+    onDelete: (key) => {
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
       events.forget(key);
@@ -175,13 +174,13 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
 function withEvents(
   events: PodEventReader,
   service: string,
-  pass: (context: ReconcileContext & Pick<Pass, 'eventWords'>) => Promise<After | undefined>,
-): (context: ReconcileContext) => Promise<After | undefined> {
+  pass: (context: ReconcileContext & Pick<Pass, 'eventWords'>) => Promise<ReconcileResult | undefined>,
+): (context: ReconcileContext) => Promise<ReconcileResult | undefined> {
   return async (context) => {
     const { words: eventWords, requeueAfter } = await events.read(context, service);
     const result = await pass({ ...context, eventWords });
-    if (requeueAfter === undefined || (result !== undefined && result.after < requeueAfter)) return result;
-    return after(requeueAfter);
+    if (requeueAfter === undefined) return result;
+    return { requeueAfter: Math.min(requeueAfter, result?.requeueAfter ?? requeueAfter) };
   };
 }
 
@@ -191,7 +190,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
   const events = new PodEventReader();
   const below = kinds.filter((one) => root.children.some((child) => child.kind === one.kind));
   return controller(kind as Kind, {
-    gone: (key) => {
+    onDelete: (key) => {
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
       facts.dryRuns.forget(kind.kind, key);

@@ -1,4 +1,4 @@
-import { type After, after, isApiError } from '@openstack-operator/kube';
+import { isApiError, type ReconcileResult } from '@openstack-operator/kube';
 import { carriesGuests, type Deregistration, kindOf, serversFinalizer } from '@openstack-operator/openstack';
 import { deregister, keepsRecords, recordsFinalizer } from './deregister.ts';
 import type { Begun, Pass } from './pass.ts';
@@ -22,11 +22,14 @@ export const ourFinalizers: readonly string[] = [serversFinalizer, recordsFinali
  * Lets go what is being deleted. First of what protects servers, so that its services write nothing any more; then of
  * the nodes.
  */
-export async function finalize(pass: Begun, recipe: Pick<Outside, 'deregistration'>): Promise<After | undefined> {
+export async function finalize(
+  pass: Begun,
+  recipe: Pick<Outside, 'deregistration'>,
+): Promise<ReconcileResult | undefined> {
   const { kind, metadata } = pass.object;
   assertStillMeant(pass, `the end of ${kind} ${metadata.name}`);
   // What it owns is to stay (--cascade=orphan), and is still its own: the garbage collector comes first.
-  if (metadata.finalizers?.includes('orphan') === true) return after(orphaning);
+  if (metadata.finalizers?.includes('orphan') === true) return { requeueAfter: orphaning };
   if (metadata.finalizers?.includes(serversFinalizer) === true) {
     const message = `${kind} ${metadata.name} is being deleted, and with it all that it owns`;
     await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
@@ -35,7 +38,7 @@ export async function finalize(pass: Begun, recipe: Pick<Outside, 'deregistratio
   }
   if (keepsRecords(pass.object)) {
     const wait = await deregister(pass, () => recipe.deregistration?.());
-    if (wait !== undefined) return after(wait);
+    if (wait !== undefined) return { requeueAfter: wait };
     await setFinalizers(pass, (now) => now.filter((name) => name !== recordsFinalizer));
     // The patch enqueues the resource, for what else keeps it.
     return undefined;

@@ -1,4 +1,4 @@
-import { type After, after, keyOf, type StoredObject } from '@openstack-operator/kube';
+import { keyOf, type ReconcileResult, type StoredObject } from '@openstack-operator/kube';
 import { annotations, kindOf } from '@openstack-operator/openstack';
 import type { Begun, OperatorIdentity } from './pass.ts';
 
@@ -25,12 +25,12 @@ export class Refusals {
   readonly #told = new Map<string, { readonly operator: string; readonly at: number }>();
 
   /** Tells of a resource that another operator manages who does, and how it is handed over. */
-  tell(begun: Begun, operator: string): After {
+  tell(begun: Begun, operator: string): ReconcileResult {
     const { clock, object } = begun;
     const id = idOf(object.kind, begun.key);
     const last = this.#told.get(id);
     if (last?.operator === operator && clock.now() - last.at < toldEvery)
-      return after(last.at + toldEvery - clock.now());
+      return { requeueAfter: last.at + toldEvery - clock.now() };
     this.#told.set(id, { operator, at: clock.now() });
     const own = begun.operator.name;
     const note =
@@ -38,7 +38,7 @@ export class Refusals {
       `it alone. To hand it over, stop the other one and annotate the resource: ${annotations.operator}=${own}`;
     begun.event({ type: 'Warning', reason: 'ManagedByOtherOperator', action: 'Reconcile', note });
     begun.log.warn('another operator manages the resource', { operator });
-    return after(toldEvery);
+    return { requeueAfter: toldEvery };
   }
 
   /** The resource is gone. */

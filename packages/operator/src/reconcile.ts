@@ -1,11 +1,10 @@
 import {
-  type After,
-  after,
   type Condition,
   Job,
   type LabelSelector,
   Node,
   Pod,
+  type ReconcileResult,
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
@@ -66,7 +65,7 @@ export interface Recipe extends Outside {
  * step; report. It starts from nothing but the cache: what it assessed is what it composed from, so that no step is
  * written on the word of a stale one. What is reported is what was assessed after the writes.
  */
-export async function reconcile(given: Begun, recipe: Recipe): Promise<After | undefined> {
+export async function reconcile(given: Begun, recipe: Recipe): Promise<ReconcileResult | undefined> {
   const begun = discreet(careful(given));
   try {
     return await reconcileMeant(begun, recipe);
@@ -79,7 +78,7 @@ export async function reconcile(given: Begun, recipe: Recipe): Promise<After | u
   }
 }
 
-async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | undefined> {
+async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileResult | undefined> {
   const { object: resource } = begun;
   const { deletionTimestamp, finalizers = [] } = resource.metadata;
   const isDeleting = deletionTimestamp !== undefined;
@@ -120,7 +119,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   if (digestKey === undefined || finalizers.includes('foregroundDeletion')) {
     if (hold === undefined) return undefined;
     await reportInstead(begun, 'Deleting', serversGone(hold));
-    return after(hold.requeueAfter);
+    return { requeueAfter: hold.requeueAfter };
   }
   const pass: Pass = { ...begun, digestKey };
   if (!isDeleting) await addFinalizers(pass, recipe);
@@ -168,7 +167,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<After | und
   if (all.length === 0 && progress.every(({ status }) => status === 'True')) recipe.rest(pass.key);
   const again = all.map((error) => (error instanceof ContendedObjectError ? error.retryAfter : settledAgain));
   const requeueAfter = soonest([...spans, ...again, untilDeadline(progress, pass)]);
-  return requeueAfter === undefined ? undefined : after(requeueAfter);
+  return requeueAfter === undefined ? undefined : { requeueAfter };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type After, after, type StoredObject } from '@openstack-operator/kube';
+import type { ReconcileResult, StoredObject } from '@openstack-operator/kube';
 import { annotations, type Progress } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 import { type Findings, isPaused, reconciled, report, statusOf } from './report.ts';
@@ -25,12 +25,12 @@ export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: bo
 const lettingGo = 2000;
 
 /** Says which child of a control plane keeps its deletion waiting (retention.ts). */
-export async function reportRetaining(pass: Begun, child: StoredObject): Promise<After> {
+export async function reportRetaining(pass: Begun, child: StoredObject): Promise<ReconcileResult> {
   const { kind, metadata } = child;
   const why = isPaused(child) ? `: it is paused; take annotation ${annotations.paused} from it` : '';
   const message = `${kind} ${metadata.name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps${why}; the deletion goes on when it has`;
   await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
-  return after(lettingGo);
+  return { requeueAfter: lettingGo };
 }
 
 /** What has been made stays as it is; the error is retried with a back-off, and by every change. */
