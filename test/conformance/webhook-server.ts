@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { authority, serverCertificate, serverKey } from '../../packages/kube/src/test-certificates.ts';
+import { authority, serverCertificate, serverKey } from '../../packages/kube/src/testing/certificates.ts';
 
 /** What a webhook is asked, as far as tests look at it. */
 export interface AdmissionReview {

@@ -23,7 +23,7 @@ export async function operatorStage(spec: Readonly<Record<string, unknown>> = {}
   const stop = new AbortController();
   const started = Promise.withResolvers<unknown>();
   const ended = runOperator({
-    client: createClient({ transport: sandbox.transport(), clock }),
+    client: createClient({ transport: sandbox.transport(), clock, userAgent: 'openstack-operator' }),
     clock,
     random: seededRandom(1),
     log: noLog,

@@ -61,7 +61,7 @@ async function upgraded(cloud: Cloud, earlier: EarlierPackages): Promise<Upgrade
   const stop = new AbortController();
   const started = Promise.withResolvers<unknown>();
   const ended = earlier.operator.runOperator({
-    client: earlier.kube.createClient({ transport: sandbox.transport(), clock }),
+    client: earlier.kube.createClient({ transport: sandbox.transport(), clock, userAgent: 'openstack-operator' }),
     clock,
     random: seededRandom(2),
     log: noLog,

@@ -26,6 +26,7 @@ export async function followCommand(
   const { client, ...found } = await connect({
     env: process.env,
     clock: realClock,
+    userAgent: 'kubectl-openstack',
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
   });
   const ref: ObjectRef = { namespace: options.namespace ?? found.namespace, name };

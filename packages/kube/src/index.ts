@@ -1,43 +1,141 @@
-export * from './abort.ts';
-export * from './api.ts';
-export * from './cache.ts';
-export { type ClientOptions, createClient } from './client.ts';
-export * from './clock.ts';
-export { compact } from './compact.ts';
-export { type Connected, type ConnectOptions, connect } from './connect.ts';
-export type { ConnectionSettings, TlsSettings } from './connection.ts';
+// Controllers: what an operator is written with.
+
+// Time and chance: handed in, so that tests have their own.
+export { type AbortScope, type AbortScopeOptions, abortScope } from './base/abort.ts';
+export {
+  type Clock,
+  microTimestamp,
+  parseTimestamp,
+  realClock,
+  sleep,
+  type Timer,
+  timestamp,
+} from './base/clock.ts';
+// Operation: log, metrics, health, events.
+export { createLog, type Log, type LogFields, type LoggerOptions, type LogLevel, noLog } from './base/log.ts';
+export { alphanumeric, type Random, realRandom, seededRandom, uuid } from './base/random.ts';
+export { type VirtualClock, virtualClock } from './base/virtual-clock.ts';
+// Cache: what controllers read.
+export { Cache, type CacheOptions, type CacheReader, type WatchKindOptions } from './cache/cache.ts';
+export { intern } from './cache/intern.ts';
+export type { ReflectorSelection } from './cache/reflector.ts';
+export {
+  type Change,
+  type IndexFunction,
+  type Owner,
+  Store,
+  type StoreOptions,
+  type Transform,
+} from './cache/store.ts';
+// Client: one API server, in raw JSON.
+export type {
+  Abortable,
+  ApplyOptions,
+  Client,
+  DeleteOptions,
+  ListOptions,
+  LogOptions,
+  ObjectList,
+  ObjectRef,
+  PatchType,
+  Permitted,
+  Selection,
+  ServedKind,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client/api.ts';
+export { type ClientOptions, createClient } from './client/client.ts';
+// Transport: what requests go over.
+export type { Authenticator, Headers } from './client/exchange.ts';
 export {
   type Controller,
   type ControllerOptions,
   controller,
   type ReconcileContext,
   type ReconcileResult,
-} from './controller.ts';
-export * from './errors.ts';
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions, type EventText } from './events.ts';
-export type { Authenticator, Headers } from './exchange.ts';
-export { type Leadership, LeadershipLostError } from './guarded-client.ts';
-export * from './health.ts';
-export { createHttp1Transport } from './http1-transport.ts';
-export { createHttp2Transport } from './http2-transport.ts';
-export * from './kinds.ts';
-export * from './leader-election.ts';
-export * from './log.ts';
-export { meteredTransport } from './metered-transport.ts';
-export * from './metrics.ts';
-export { type AccessCheck, accessCheck } from './metrics-access.ts';
-export * from './objects.ts';
-export { ForeignObjectError, isControlledBy } from './ownership.ts';
-export * from './queue.ts';
-export * from './random.ts';
-export type { ReflectorSelection } from './reflector.ts';
-export * from './resource-version.ts';
-export * from './run.ts';
-export * from './selectors.ts';
-export * from './serve.ts';
-export { type Change, type IndexFunction, Store, type StoreOptions, type Transform } from './store.ts';
-export * from './transport.ts';
-export { transportFor } from './transport-for.ts';
-export type { Ownership, Verbs } from './verbs.ts';
-export * from './virtual-clock.ts';
-export { type Owned, on, type Watched } from './watches.ts';
+} from './controller/controller.ts';
+export type { EventText } from './controller/events.ts';
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from './controller/events.ts';
+export { type RunOptions, type Runtime, run } from './controller/run.ts';
+export type { Ownership, Verbs } from './controller/verbs.ts';
+export { type OnOptions, type Owned, on, type Watched } from './controller/watches.ts';
+export { type Connected, type ConnectOptions, connect } from './credentials/connect.ts';
+// Errors.
+export { LeadershipLostError } from './leader-election/guarded-client.ts';
+export type { LeaderElectionOptions } from './leader-election/leader-election.ts';
+export { LeaderElection } from './leader-election/leader-election.ts';
+export { meteredTransport } from './metrics/metered-transport.ts';
+export { createMetrics, type Metrics } from './metrics/metrics.ts';
+export {
+  ApiError,
+  ConfigError,
+  ConnectionError,
+  isApiError,
+  TerminalError,
+  TooLongError,
+} from './objects/errors.ts';
+// Kinds of Kubernetes and of Gateway API: each name is a kind and the type of its objects.
+export {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  ControllerRevision,
+  CronJob,
+  CustomResourceDefinition,
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Endpoints,
+  Event,
+  Gateway,
+  HorizontalPodAutoscaler,
+  HTTPRoute,
+  Job,
+  Lease,
+  Namespace,
+  NetworkPolicy,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  PriorityClass,
+  ReplicaSet,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from './objects/kinds.ts';
+// Objects: kinds, metadata, selectors.
+export {
+  apiVersionOf,
+  type Condition,
+  controllerOf,
+  controllerReference,
+  defineKind,
+  type Json,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+  type OwnerReference,
+  type Status,
+  type StoredObject,
+} from './objects/objects.ts';
+export { ForeignObjectError, isControlledBy } from './objects/ownership.ts';
+export { type LabelSelector, matchesLabels, type Requirement } from './objects/selectors.ts';
+export { createHealth, type Health, type HealthCheck } from './serve/health.ts';
+export { type Access, type AccessCheck, type AccessCheckOptions, accessCheck } from './serve/metrics-access.ts';
+export { type ServeLimits, type ServeOptions, type Serving, serve } from './serve/serve.ts';
+export type { ConnectionSettings, TlsSettings } from './transport/connection.ts';
+export { createHttp1Transport } from './transport/http1-transport.ts';
+export { createHttp2Transport } from './transport/http2-transport.ts';
+export type { HttpRequest, HttpResponse, Transport } from './transport/transport.ts';
+export { transportFor } from './transport/transport-for.ts';

@@ -119,6 +119,7 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
   const connection: ConnectOptions = {
     clock: realClock,
     env,
+    userAgent: 'openstack-operator',
     wrap: (transport, host) => meteredTransport(transport, metrics, host),
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
   };

@@ -1,4 +1,4 @@
-import { compact, type Kind, type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
+import { intern, type Kind, type KubeObject, keyOf, type StoredObject } from '@openstack-operator/kube';
 import { expired } from './status.ts';
 
 /** `plural.group` (`plural` in the core group): names a kind's shelf in the store, whatever the version. */
@@ -160,7 +160,7 @@ export class Store {
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
     // An API server keeps what it has accepted, however deep it is.
-    return compact({ ...object, metadata }, Number.POSITIVE_INFINITY) as StoredObject;
+    return intern({ ...object, metadata }, Number.POSITIVE_INFINITY) as StoredObject;
   }
 
   #record(event: StoreEvent): void {

@@ -61,7 +61,7 @@ export function nodeObject(node: NodeDescription, live: Stored<Node> | undefined
         kubeletVersion: KUBERNETES_VERSION,
         machineID: name,
         operatingSystem: 'linux',
-        osImage: 'openstack-operator sandbox',
+        osImage: 'sandbox',
         systemUUID: name,
       },
     },
