@@ -1,5 +1,5 @@
 import { type Api, children, composeControlPlane, crd, kinds, surroundingsOf } from '@openstack-operator/openstack';
-import { pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox';
+import { pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox/schema';
 import { expect, test } from 'vitest';
 import { resourceOf, wrongResources } from './wrong-resources.ts';
 

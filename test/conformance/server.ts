@@ -14,7 +14,8 @@ import {
   type Transport,
   transportFor,
 } from '@openstack-operator/kube';
-import { builtinResourceTypes, callOverHttps, createApiServer, resourceTypeFromCrd } from '@openstack-operator/sandbox';
+import { callOverHttps, createApiServer } from '@openstack-operator/sandbox';
+import { builtinResourceTypes, resourceTypeFromCrd } from '@openstack-operator/sandbox/schema';
 import { parse } from 'yaml';
 
 /** The server that a run is about. `CONFORMANCE_SERVER=kubernetes` takes the real one of CONFORMANCE_KUBECONFIG. */

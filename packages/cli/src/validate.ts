@@ -6,7 +6,7 @@ import {
   type ResourceType,
   resourceTypeFromCrd,
   type Schema,
-} from '@openstack-operator/sandbox';
+} from '@openstack-operator/sandbox/schema';
 import { CommandError } from './command-error.ts';
 import { composedMistakes } from './composed-mistakes.ts';
 import { nearest } from './nearest.ts';

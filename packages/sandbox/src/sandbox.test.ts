@@ -10,8 +10,8 @@ import {
   virtualClock,
 } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { testImage } from './nodes/test-images.ts';
 import { createSandbox, type SandboxOptions } from './sandbox.ts';
+import { testImage } from './testing/test-images.ts';
 
 function start(options: Partial<SandboxOptions> = {}) {
   const clock = virtualClock();

@@ -17,26 +17,26 @@ import type { LogRequest } from './api/log-handler.ts';
 import type { User } from './api/request-info.ts';
 import { badRequest, StatusError } from './api/status.ts';
 import type { WebhookCaller } from './api/webhooks.ts';
-import { bootstrap } from './bootstrap.ts';
+import { bootstrap } from './cluster/bootstrap.ts';
+import { Cluster } from './cluster/cluster.ts';
+import { expireEvents } from './cluster/events.ts';
+import { ConfigMap, Node, Pod, Secret } from './cluster/kinds.ts';
+import { Storage } from './cluster/storage.ts';
 import { workloadAdmission } from './controllers/admission.ts';
-import { Cluster } from './controllers/cluster.ts';
 import { startControllers } from './controllers/controllers.ts';
-import { expireEvents } from './controllers/events.ts';
 import { serviceAddresses } from './controllers/service-addresses.ts';
-import { ConfigMap, Node, Pod, Secret } from './kinds.ts';
 import { AddressPool } from './network/address-pool.ts';
 import { ClusterNetwork } from './network/cluster-network.ts';
 import type { ExecResult } from './nodes/container.ts';
-import { fileNode, plant, type Volume } from './nodes/file-tree.ts';
 import { nodeDisk } from './nodes/host-path.ts';
 import { Kubelet } from './nodes/kubelet.ts';
 import type { NodeTimings } from './nodes/node-context.ts';
-import type { Image } from './nodes/program.ts';
-import { quantityNumber } from './nodes/quantity.ts';
-import { Scheduler } from './nodes/scheduler.ts';
-import { Storage } from './nodes/storage.ts';
+import { fileNode, plant, type Volume } from './programs/file-tree.ts';
+import type { Image } from './programs/program.ts';
 import { builtinResourceTypes } from './resources/builtin/builtin-resource-types.ts';
 import { resourceTypeFromCrd } from './resources/crd.ts';
+import { quantityNumber } from './resources/quantity.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
 
 /** One node. */
 export interface NodeOptions {

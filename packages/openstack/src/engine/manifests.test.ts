@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
-import { builtinResourceTypes, pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox';
+import { builtinResourceTypes, pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox/schema';
 import { describe, expect, test } from 'vitest';
 import { crd } from '../api/crd.ts';
 import { kinds } from '../api/kinds.ts';

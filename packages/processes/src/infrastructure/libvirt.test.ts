@@ -1,5 +1,5 @@
+import { emptyVolume } from '@openstack-operator/sandbox/files';
 import { describe, expect, it } from 'vitest';
-import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
 import { baseCommands } from '../shell/system-commands.ts';
 import { type ContainerOptions, World } from '../testing/world.ts';
 import { libvirtPrograms } from './libvirt.ts';

@@ -1,5 +1,5 @@
+import { emptyVolume } from '@openstack-operator/sandbox/files';
 import { describe, expect, it } from 'vitest';
-import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
 import { cloudPrograms } from '../testing/cloud.ts';
 import { World } from '../testing/world.ts';
 import { unboundModule } from './ovn-client.ts';

@@ -1,5 +1,5 @@
+import { emptyVolume } from '@openstack-operator/sandbox/files';
 import { describe, expect, it } from 'vitest';
-import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
 import { type Changes, cloudPrograms, database, ground } from '../testing/cloud.ts';
 import { type Container, request } from '../testing/world.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { emptyVolume } from '@openstack-operator/sandbox/files';
 import { describe, expect, it } from 'vitest';
-import { emptyVolume } from '../../../sandbox/src/nodes/file-tree.ts';
 import { type Changes, cloudPrograms, database, ground } from '../testing/cloud.ts';
 import { type Container, request, type World } from '../testing/world.ts';
 

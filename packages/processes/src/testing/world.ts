@@ -11,15 +11,15 @@ import {
   type Session,
   SystemError,
 } from '@openstack-operator/sandbox';
-import { ContainerFileSystem } from '../../../sandbox/src/nodes/file-system.ts';
 import {
+  ContainerFileSystem,
   directoryAt,
   emptyVolume,
   fileNode,
   plant,
   segments,
   type Volume,
-} from '../../../sandbox/src/nodes/file-tree.ts';
+} from '@openstack-operator/sandbox/files';
 import { unboundModule } from '../openstack/ovn-client.ts';
 
 /** A container of a test: its files stay when it is started again. */

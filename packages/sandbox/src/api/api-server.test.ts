@@ -1,7 +1,7 @@
 import { defineKind, isApiError, type KubeObject, seededRandom, virtualClock } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
+import { toyConfigMap, toyNamespace, toyWidget } from '../testing/toy-types.ts';
 import { createApiServer } from './api-server.ts';
-import { toyConfigMap, toyNamespace, toyWidget } from './toy-types.ts';
 
 const ConfigMap = defineKind('v1', 'ConfigMap', 'configmaps');
 const Widget = defineKind('example.com/v1', 'Widget', 'widgets');

@@ -7,9 +7,9 @@ import {
   virtualClock,
 } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
+import { toyConfigMap, toyNamespace } from '../testing/toy-types.ts';
 import { createApiServer } from './api-server.ts';
 import type { Faults } from './faults.ts';
-import { toyConfigMap, toyNamespace } from './toy-types.ts';
 
 const ConfigMap = defineKind('v1', 'ConfigMap', 'configmaps');
 const configMap = (name: string): KubeObject => ({

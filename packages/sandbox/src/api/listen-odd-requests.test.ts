@@ -3,9 +3,9 @@ import { connect as connectTls } from 'node:tls';
 import { realClock, seededRandom } from '@openstack-operator/kube';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { toyConfigMap, toyNamespace } from '../testing/toy-types.ts';
 import { createApiServer } from './api-server.ts';
 import { listen } from './listen.ts';
-import { toyConfigMap, toyNamespace } from './toy-types.ts';
 
 const start = () => createApiServer({ clock: realClock, random: seededRandom(1), types: [toyNamespace, toyConfigMap] });
 

@@ -10,9 +10,9 @@ import {
 } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { toyConfigMap, toyNamespace } from '../testing/toy-types.ts';
 import { createApiServer } from './api-server.ts';
 import { listen } from './listen.ts';
-import { toyConfigMap, toyNamespace } from './toy-types.ts';
 
 const ConfigMap = defineKind('v1', 'ConfigMap', 'configmaps');
 const configMap = (name: string): KubeObject => ({

@@ -1,7 +1,7 @@
 import { type KubeObject, PriorityClass } from '@openstack-operator/kube';
 import { type AdmissionPlugin, type AdmissionRequest, refusalOf } from '../api/core.ts';
-import { type PersistentVolumeClaim, type Pod, ServiceAccount, StorageClass } from '../kinds.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { type PersistentVolumeClaim, type Pod, ServiceAccount, StorageClass } from '../cluster/kinds.ts';
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './volume-binder.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';

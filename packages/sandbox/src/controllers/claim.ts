@@ -1,5 +1,5 @@
 import { controllerReference, type Kind, type KubeObject, keyOf } from '@openstack-operator/kube';
-import type { Stored } from '../kinds.ts';
+import type { Stored } from '../cluster/kinds.ts';
 import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import type { ControllerContext } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';

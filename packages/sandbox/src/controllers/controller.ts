@@ -1,10 +1,10 @@
 import { controllerOf, type Kind, type KubeObject, keyOf } from '@openstack-operator/kube';
-import type { Stored } from '../kinds.ts';
-import type { ObjectChange } from '../network/service-table.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { EventRecorder } from '../cluster/events.ts';
+import type { Stored } from '../cluster/kinds.ts';
+import type { ObjectChange } from '../cluster/object-source.ts';
+import { Worklist } from '../cluster/worklist.ts';
 import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
-import type { Cluster } from './cluster.ts';
-import { EventRecorder } from './events.ts';
-import { Worklist } from './worklist.ts';
 
 /** A running controller. */
 export interface Controller {

@@ -1,6 +1,6 @@
-import { ControllerRevision, EndpointSlice, Job, Pod, ReplicaSet } from '../kinds.ts';
-import type { Storage } from '../nodes/storage.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { ControllerRevision, EndpointSlice, Job, Pod, ReplicaSet } from '../cluster/kinds.ts';
+import type { Storage } from '../cluster/storage.ts';
 import { type Controller, startController } from './controller.ts';
 import { cronJobController } from './cron-job.ts';
 import { daemonSetController } from './daemon-set.ts';

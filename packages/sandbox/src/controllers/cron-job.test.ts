@@ -1,6 +1,6 @@
 import { CronJob, Job } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { startTestSandbox, type TestSandbox } from '../nodes/test-sandbox.ts';
+import { startTestSandbox, type TestSandbox } from '../testing/test-sandbox.ts';
 
 async function every5Minutes(world: TestSandbox, command: string[], spec = {}): Promise<void> {
   const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'test:1', command }] } };

@@ -1,8 +1,8 @@
 import { controllerReference, keyOf, parseTimestamp, realClock, timestamp } from '@openstack-operator/kube';
 import type { ICronJobStatus } from 'kubernetes-models/batch/v1';
-import { CronJob, Job, type Stored } from '../kinds.ts';
+import { refusedWith } from '../cluster/cluster.ts';
+import { CronJob, Job, type Stored } from '../cluster/kinds.ts';
 import { cloneJson, deepEqual } from '../resources/json.ts';
-import { refusedWith } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf } from './controller.ts';
 import { nextScheduleTime } from './cron.ts';
 import { isFinished } from './job.ts';

@@ -1,13 +1,14 @@
 import { keyOf } from '@openstack-operator/kube';
 import type { IDaemonSetStatus } from 'kubernetes-models/apps/v1';
-import { ControllerRevision, DaemonSet, Node, Pod, type Stored } from '../kinds.ts';
-import { nodeSelected, type Toleration, tolerates } from '../nodes/node-fit.ts';
+import { ControllerRevision, DaemonSet, Node, Pod, type Stored } from '../cluster/kinds.ts';
+import { nodeSelected, type Toleration, tolerates } from '../cluster/node-fit.ts';
+import { isAvailable, isReady, untilAvailable } from '../cluster/pod-state.ts';
 import { deepEqual } from '../resources/json.ts';
 import { claim } from './claim.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import { resolveIntOrPercent } from './int-or-percent.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { createPod, deletePod, isAvailable, isReady, podFromTemplate, untilAvailable } from './pods.ts';
+import { createPod, deletePod, podFromTemplate } from './pods.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
 
 /** What daemon pods bear although their template does not say so (AddOrUpdateDaemonPodTolerations). */

@@ -1,4 +1,4 @@
-import type { Deployment, Stored } from '../kinds.ts';
+import type { Deployment, Stored } from '../cluster/kinds.ts';
 import { resolveIntOrPercent } from './int-or-percent.ts';
 
 /** How far a rollout may go above and below the wanted number. */

@@ -1,7 +1,7 @@
 import { controllerReference, keyOf, parseTimestamp } from '@openstack-operator/kube';
-import { Deployment, ReplicaSet, type Stored } from '../kinds.ts';
+import { refusedWith } from '../cluster/cluster.ts';
+import { Deployment, ReplicaSet, type Stored } from '../cluster/kinds.ts';
 import { cloneJson, deepEqual } from '../resources/json.ts';
-import { refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 import { boundsOf } from './deployment-bounds.ts';
 import { templateHash } from './template-hash.ts';

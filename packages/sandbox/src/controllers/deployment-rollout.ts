@@ -1,5 +1,5 @@
 import { keyOf } from '@openstack-operator/kube';
-import { type Deployment, type Pod, ReplicaSet, type Stored } from '../kinds.ts';
+import { type Deployment, type Pod, ReplicaSet, type Stored } from '../cluster/kinds.ts';
 import type { ControllerContext } from './controller.ts';
 import { boundsOf } from './deployment-bounds.ts';
 import { DESIRED, ensureCurrent, type History, scaleAnnotations } from './deployment-history.ts';

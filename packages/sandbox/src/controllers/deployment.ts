@@ -1,9 +1,9 @@
 import { parseTimestamp } from '@openstack-operator/kube';
 import type { IDeploymentCondition, IDeploymentStatus } from 'kubernetes-models/apps/v1';
-import { Deployment, type Pod, Pod as PodKind, ReplicaSet, type Stored } from '../kinds.ts';
+import { conditionOf, withCondition, withoutCondition } from '../cluster/conditions.ts';
+import { Deployment, type Pod, Pod as PodKind, ReplicaSet, type Stored } from '../cluster/kinds.ts';
 import { deepEqual } from '../resources/json.ts';
 import { claim } from './claim.ts';
-import { conditionOf, withCondition, withoutCondition } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import { boundsOf } from './deployment-bounds.ts';
 import { historyOf, trimHistory } from './deployment-history.ts';

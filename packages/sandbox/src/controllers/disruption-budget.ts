@@ -1,13 +1,13 @@
 import { controllerOf, keyOf } from '@openstack-operator/kube';
 import type { IPodDisruptionBudgetStatus } from 'kubernetes-models/policy/v1';
-import { Pod, PodDisruptionBudget, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { withCondition } from '../cluster/conditions.ts';
+import { Pod, PodDisruptionBudget, type Stored } from '../cluster/kinds.ts';
+import { isReady } from '../cluster/pod-state.ts';
 import { deepEqual } from '../resources/json.ts';
 import { selectorMatches } from '../resources/metadata.ts';
-import type { Cluster } from './cluster.ts';
-import { withCondition } from './conditions.ts';
 import { type ControllerDefinition, wakeBy } from './controller.ts';
 import { resolveIntOrPercent } from './int-or-percent.ts';
-import { isReady } from './pods.ts';
 
 /** Says how many pods of a PodDisruptionBudget may be evicted now (pkg/controller/disruption). */
 export function disruptionBudgetController(): ControllerDefinition<PodDisruptionBudget> {

@@ -1,12 +1,12 @@
 import { controllerReference, keyOf } from '@openstack-operator/kube';
 import type { IEndpoint, IEndpointPort } from 'kubernetes-models/discovery.k8s.io/v1';
 import type { IEndpointAddress, IEndpointSubset } from 'kubernetes-models/v1';
-import { EndpointSlice, Endpoints, Node, Pod, Service, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { EndpointSlice, Endpoints, Node, Pod, Service, type Stored } from '../cluster/kinds.ts';
+import { isReady } from '../cluster/pod-state.ts';
 import { deepEqual } from '../resources/json.ts';
-import type { Cluster } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, ownerOf, wakeBy } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { isReady } from './pods.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

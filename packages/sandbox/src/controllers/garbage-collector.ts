@@ -1,10 +1,10 @@
 import { type Kind, keyOf, type OwnerReference } from '@openstack-operator/kube';
 import { resourceIdOf } from '../api/store.ts';
-import type { Stored } from '../kinds.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { EventRecorder } from '../cluster/events.ts';
+import type { Stored } from '../cluster/kinds.ts';
+import { Worklist } from '../cluster/worklist.ts';
 import type { Controller } from './controller.ts';
-import { EventRecorder } from './events.ts';
-import { Worklist } from './worklist.ts';
 
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';

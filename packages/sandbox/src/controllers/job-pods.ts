@@ -1,6 +1,6 @@
 import { keyOf, parseTimestamp } from '@openstack-operator/kube';
-import { type Job, Pod, type Stored } from '../kinds.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { type Job, Pod, type Stored } from '../cluster/kinds.ts';
 import type { ControllerContext } from './controller.ts';
 import { createPod, podFromTemplate } from './pods.ts';
 

@@ -1,10 +1,11 @@
 import { controllerOf, keyOf, parseTimestamp } from '@openstack-operator/kube';
 import type { IJobCondition, IJobStatus } from 'kubernetes-models/batch/v1';
-import { Job, Pod, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { conditionOf } from '../cluster/conditions.ts';
+import { Job, Pod, type Stored } from '../cluster/kinds.ts';
+import { isActive, isReady } from '../cluster/pod-state.ts';
 import { deepEqual } from '../resources/json.ts';
 import { claim } from './claim.ts';
-import type { Cluster } from './cluster.ts';
-import { conditionOf } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import {
   createJobPod,
@@ -18,7 +19,7 @@ import {
   untrack,
 } from './job-pods.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { byExpendability, deletePod, isActive, isReady, isTerminating } from './pods.ts';
+import { byExpendability, deletePod, isTerminating } from './pods.ts';
 
 /** Runs Jobs to their end (pkg/controller/job), and removes finished ones after their time to live. */
 export function jobController(pods: OwnerIndex<Pod>): ControllerDefinition<Job> {

@@ -1,9 +1,9 @@
 import { type Condition, keyOf } from '@openstack-operator/kube';
-import { ConfigMap, Namespace, Pod, ServiceAccount, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { refusedWith } from '../cluster/cluster.ts';
+import { withCondition } from '../cluster/conditions.ts';
+import { ConfigMap, Namespace, Pod, ServiceAccount, type Stored } from '../cluster/kinds.ts';
 import { deepEqual } from '../resources/json.ts';
-import type { Cluster } from './cluster.ts';
-import { refusedWith } from './cluster.ts';
-import { withCondition } from './conditions.ts';
 import { type ControllerDefinition, type Wake, wakeBy } from './controller.ts';
 
 const ROOT_CA = 'kube-root-ca.crt';

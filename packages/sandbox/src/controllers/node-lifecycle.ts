@@ -1,8 +1,8 @@
 import { keyOf, parseTimestamp } from '@openstack-operator/kube';
-import { Lease, Node, Pod, type Stored } from '../kinds.ts';
-import { type Toleration, tolerates } from '../nodes/node-fit.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { Lease, Node, Pod, type Stored } from '../cluster/kinds.ts';
+import { type Toleration, tolerates } from '../cluster/node-fit.ts';
 import { deepEqual } from '../resources/json.ts';
-import type { Cluster } from './cluster.ts';
 import { type ControllerContext, type ControllerDefinition, wakeBy } from './controller.ts';
 
 /** kube-controller-manager --node-monitor-grace-period */

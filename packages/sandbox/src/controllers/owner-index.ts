@@ -1,6 +1,6 @@
 import { controllerOf, type Kind, type KubeObject, keyOf } from '@openstack-operator/kube';
-import type { Stored } from '../kinds.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Stored } from '../cluster/kinds.ts';
 
 const NOBODY = '';
 

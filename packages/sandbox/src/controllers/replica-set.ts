@@ -1,20 +1,12 @@
 import { keyOf } from '@openstack-operator/kube';
-import { Pod, ReplicaSet, type Stored } from '../kinds.ts';
+import { conditionOf, withCondition, withoutCondition } from '../cluster/conditions.ts';
+import { Pod, ReplicaSet, type Stored } from '../cluster/kinds.ts';
+import { isActive, isReady, untilAvailable } from '../cluster/pod-state.ts';
 import { claim } from './claim.ts';
-import { conditionOf, withCondition, withoutCondition } from './conditions.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf } from './controller.ts';
 import { describe } from './errors.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import {
-  byExpendability,
-  createPod,
-  deletePod,
-  isActive,
-  isReady,
-  isTerminating,
-  podFromTemplate,
-  untilAvailable,
-} from './pods.ts';
+import { byExpendability, createPod, deletePod, isTerminating, podFromTemplate } from './pods.ts';
 
 /** Keeps as many pods as a ReplicaSet says (pkg/controller/replicaset). */
 export function replicaSetController(pods: OwnerIndex<Pod>): ControllerDefinition<ReplicaSet> {

@@ -1,6 +1,6 @@
 import { controllerReference, keyOf } from '@openstack-operator/kube';
 import type { IPodTemplateSpec } from 'kubernetes-models/v1';
-import { ControllerRevision, type Stored } from '../kinds.ts';
+import { ControllerRevision, type Stored } from '../cluster/kinds.ts';
 import { cloneJson, deepEqual } from '../resources/json.ts';
 import { type LabelSelector, selectorMatches } from '../resources/metadata.ts';
 import { claim } from './claim.ts';

@@ -1,8 +1,8 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../api/core.ts';
 import { invalid } from '../api/status.ts';
-import { Service } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { Service } from '../cluster/kinds.ts';
 import { AddressPool } from '../network/address-pool.ts';
-import type { Cluster } from './cluster.ts';
 
 const FIRST_NODE_PORT = 30_000;
 const LAST_NODE_PORT = 32_767;

@@ -1,7 +1,13 @@
 import { controllerReference, keyOf, type OwnerReference } from '@openstack-operator/kube';
-import { type ControllerRevision, PersistentVolumeClaim, Pod, type StatefulSet, type Stored } from '../kinds.ts';
+import { refusedWith } from '../cluster/cluster.ts';
+import {
+  type ControllerRevision,
+  PersistentVolumeClaim,
+  Pod,
+  type StatefulSet,
+  type Stored,
+} from '../cluster/kinds.ts';
 import { cloneJson } from '../resources/json.ts';
-import { refusedWith } from './cluster.ts';
 import type { ControllerContext } from './controller.ts';
 import { podFromTemplate } from './pods.ts';
 import { REVISION_LABEL, templateOf } from './revisions.ts';

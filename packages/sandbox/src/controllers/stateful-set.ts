@@ -1,11 +1,11 @@
 import { keyOf } from '@openstack-operator/kube';
 import type { IStatefulSetStatus } from 'kubernetes-models/apps/v1';
-import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type Stored } from '../kinds.ts';
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet, type Stored } from '../cluster/kinds.ts';
+import { isAvailable, isReady, untilAvailable } from '../cluster/pod-state.ts';
 import { deepEqual } from '../resources/json.ts';
 import { claim } from './claim.ts';
 import { type ControllerContext, type ControllerDefinition, orphansOf, ownerOf, wakeBy } from './controller.ts';
 import type { OwnerIndex } from './owner-index.ts';
-import { isAvailable, isReady, untilAvailable } from './pods.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
 import { createMember, createMissingClaims, deleteMember, ordinalOf, retainClaims } from './stateful-set-pods.ts';
 

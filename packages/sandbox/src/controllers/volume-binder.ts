@@ -1,9 +1,9 @@
 import { keyOf } from '@openstack-operator/kube';
-import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, type Stored } from '../kinds.ts';
-import { quantityNumber } from '../nodes/quantity.ts';
-import type { Storage } from '../nodes/storage.ts';
+import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, type Stored } from '../cluster/kinds.ts';
+import type { Storage } from '../cluster/storage.ts';
 import { deepEqual } from '../resources/json.ts';
 import { selectorMatches } from '../resources/metadata.ts';
+import { quantityNumber } from '../resources/quantity.ts';
 import { type ControllerContext, type ControllerDefinition, wakeBy } from './controller.ts';
 
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';

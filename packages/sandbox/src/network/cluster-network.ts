@@ -1,13 +1,14 @@
 import type { Clock, Random } from '@openstack-operator/kube';
 import { sleep } from '@openstack-operator/kube';
-import { systemError } from '../nodes/file-tree.ts';
-import type { Connection, Protocol } from '../nodes/program.ts';
+import type { ObjectSource } from '../cluster/object-source.ts';
+import { systemError } from '../programs/file-tree.ts';
+import type { Connection, Protocol } from '../programs/program.ts';
+import type { ServerSocket } from '../programs/socket.ts';
 import { connectSocket } from './connection.ts';
 import { Dns, type Resolver } from './dns.ts';
 import { type Host, isLoopback, type Remote } from './host.ts';
 import { type PolicyEnd, policiesAllow, policyPod } from './network-policy.ts';
-import { type ObjectSource, ServiceTable } from './service-table.ts';
-import type { ServerSocket } from './socket.ts';
+import { ServiceTable } from './service-table.ts';
 
 /** What a TCP client waits at most before it gives up on an address that does not answer, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;

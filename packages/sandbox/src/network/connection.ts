@@ -1,6 +1,6 @@
-import { systemError } from '../nodes/file-tree.ts';
-import type { Connection, Peer } from '../nodes/program.ts';
-import type { ServerSocket } from './socket.ts';
+import { systemError } from '../programs/file-tree.ts';
+import type { Connection, Peer } from '../programs/program.ts';
+import type { ServerSocket } from '../programs/socket.ts';
 
 /**
  * Connects to a listening socket: the server's `accept` sees the peer at once. The connection ends when either side

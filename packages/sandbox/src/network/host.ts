@@ -1,6 +1,6 @@
-import { systemError } from '../nodes/file-tree.ts';
-import type { Protocol } from '../nodes/program.ts';
-import type { ServerSocket } from './socket.ts';
+import { systemError } from '../programs/file-tree.ts';
+import type { Protocol } from '../programs/program.ts';
+import type { ServerSocket } from '../programs/socket.ts';
 
 /** Names a pod. */
 export interface PodRef {

@@ -1,6 +1,6 @@
 import type { INetworkPolicyPeer, INetworkPolicyPort } from 'kubernetes-models/networking.k8s.io/v1';
-import { Namespace, NetworkPolicy, Pod, type Stored } from '../kinds.ts';
-import type { ObjectReader } from '../nodes/environment.ts';
+import { Namespace, NetworkPolicy, Pod, type Stored } from '../cluster/kinds.ts';
+import type { ObjectReader } from '../cluster/object-source.ts';
 import { parseCidr, parseIp, samePrefix } from '../resources/ip.ts';
 import { selectorMatches } from '../resources/metadata.ts';
 

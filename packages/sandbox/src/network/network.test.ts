@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startTestSandbox, type TestSandbox } from '../nodes/test-sandbox.ts';
+import { startTestSandbox, type TestSandbox } from '../testing/test-sandbox.ts';
 
 async function service(world: TestSandbox, name: string, spec: object): Promise<void> {
   await world.create({ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' }, spec });

@@ -1,11 +1,11 @@
-import type { ContainerFileSystem } from '../nodes/file-system.ts';
-import { systemError } from '../nodes/file-tree.ts';
-import type { Connection, Listener, ListenOptions, Network, Peer, Protocol, Session } from '../nodes/program.ts';
+import type { ContainerFileSystem } from '../programs/file-system.ts';
+import { systemError } from '../programs/file-tree.ts';
+import type { Connection, Listener, ListenOptions, Network, Peer, Protocol, Session } from '../programs/program.ts';
+import type { ServerSocket } from '../programs/socket.ts';
 import type { ClusterNetwork } from './cluster-network.ts';
 import { closeSocket, connectSocket } from './connection.ts';
 import type { Resolver } from './dns.ts';
 import { type Host, ownLoopback } from './host.ts';
-import type { ServerSocket } from './socket.ts';
 
 const FIRST_UNPRIVILEGED_PORT = 1024;
 const UMASK = 0o022;

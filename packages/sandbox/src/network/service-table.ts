@@ -1,19 +1,5 @@
-import type { Kind, KubeObject } from '@openstack-operator/kube';
-import { EndpointSlice, Service, type Stored } from '../kinds.ts';
-import type { ObjectReader } from '../nodes/environment.ts';
-
-/** Objects as they are and as they change. */
-export interface ObjectSource extends ObjectReader {
-  /** Called after each change, synchronously; `old` is what was there before, `object` is absent after a deletion. */
-  subscribe<T extends KubeObject>(kind: Kind<T>, listener: (change: ObjectChange<T>) => void): () => void;
-}
-
-/** One change of one object. */
-export interface ObjectChange<T extends KubeObject = KubeObject> {
-  readonly key: string;
-  readonly object: Stored<T> | undefined;
-  readonly old: Stored<T> | undefined;
-}
+import { EndpointSlice, Service, type Stored } from '../cluster/kinds.ts';
+import type { ObjectSource } from '../cluster/object-source.ts';
 
 /** One address that a Service leads to. */
 export interface Backend {

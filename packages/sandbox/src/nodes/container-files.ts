@@ -1,8 +1,16 @@
 import type { IContainer } from 'kubernetes-models/v1';
+import { ContainerFileSystem, type Identity, type Mount } from '../programs/file-system.ts';
+import {
+  type DirectoryNode,
+  directoryAt,
+  directoryNode,
+  emptyVolume,
+  fileNode,
+  plant,
+  segments,
+} from '../programs/file-tree.ts';
+import type { Image } from '../programs/program.ts';
 import type { ContainerLog } from './container-log.ts';
-import { ContainerFileSystem, type Identity, type Mount } from './file-system.ts';
-import { type DirectoryNode, directoryAt, directoryNode, emptyVolume, fileNode, plant, segments } from './file-tree.ts';
-import type { Image } from './program.ts';
 
 /** Files that the kubelet puts over those of every image. */
 export interface PodEtc {

@@ -1,5 +1,5 @@
 import type { IContainer, IContainerState, IContainerStatus } from 'kubernetes-models/v1';
-import type { Pod, Stored } from '../kinds.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
 import type { Container } from './container.ts';
 import type { ContainerLog } from './container-log.ts';
 import type { Prober } from './probe.ts';

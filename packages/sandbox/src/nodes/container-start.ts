@@ -1,20 +1,20 @@
 import { uuid } from '@openstack-operator/kube';
-import type { Pod, Stored } from '../kinds.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
 import { ProcessNetwork } from '../network/process-network.ts';
+import { directoryAt } from '../programs/file-tree.ts';
+import type { Image } from '../programs/program.ts';
 import { Container, type Exit } from './container.ts';
 import { containerFiles } from './container-files.ts';
 import { ContainerLog } from './container-log.ts';
 import type { ContainerSlot } from './container-slot.ts';
 import { containerEnvironment } from './environment.ts';
 import { expandVariables } from './expand.ts';
-import { directoryAt } from './file-tree.ts';
 import { networkDevices } from './machine.ts';
 import type { NodeContext } from './node-context.ts';
 import { oomScoreAdjOf } from './oom-score.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { PodVolumes } from './pod-volumes.ts';
 import { ProcessTable } from './process-table.ts';
-import type { Image } from './program.ts';
 import { containerIdentity } from './security.ts';
 
 /** A container cannot be made; `reason` is what its waiting state shows. */

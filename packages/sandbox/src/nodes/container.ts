@@ -1,11 +1,18 @@
 import type { Clock, Random } from '@openstack-operator/kube';
 import type { ProcessNetwork } from '../network/process-network.ts';
+import { findExecutable } from '../programs/executable.ts';
+import type { ContainerFileSystem, Identity } from '../programs/file-system.ts';
+import { ProcessClock } from '../programs/process-clock.ts';
+import {
+  type Image,
+  type PodFacts,
+  type Process,
+  type Program,
+  type RunOptions,
+  SystemError,
+} from '../programs/program.ts';
 import type { ContainerLog } from './container-log.ts';
-import { findExecutable } from './executable.ts';
-import type { ContainerFileSystem, Identity } from './file-system.ts';
-import { ProcessClock } from './process-clock.ts';
 import type { ProcessTable } from './process-table.ts';
-import { type Image, type PodFacts, type Process, type Program, type RunOptions, SystemError } from './program.ts';
 
 /** How a container ended. */
 export interface Exit {

@@ -1,4 +1,4 @@
-import type { Pod, Stored } from '../kinds.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
 import type { ContainerSlot } from './container-slot.ts';
 
 const FIRST_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { IContainer, IObjectFieldSelector, IResourceFieldSelector } from 'kubernetes-models/v1';
-import type { Pod, Stored } from '../kinds.ts';
-import { quantityNumber } from './quantity.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
+import { quantityNumber } from '../resources/quantity.ts';
 
 /** What the downward API knows beside the pod itself. */
 export interface DownwardFacts {

@@ -1,14 +1,8 @@
-import type { Kind, KubeObject } from '@openstack-operator/kube';
 import type { IContainer, IEnvVarSource } from 'kubernetes-models/v1';
-import { ConfigMap, type Pod, Secret, Service, type Stored } from '../kinds.ts';
+import { ConfigMap, type Pod, Secret, Service, type Stored } from '../cluster/kinds.ts';
+import type { ObjectReader } from '../cluster/object-source.ts';
 import { type DownwardFacts, fieldValue, resourceValue } from './downward-api.ts';
 import { expandVariables } from './expand.ts';
-
-/** Reads objects as they are now. `key` is `namespace/name`. */
-export interface ObjectReader {
-  get<T extends KubeObject>(kind: Kind<T>, key: string): Stored<T> | undefined;
-  list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Stored<T>[];
-}
 
 /**
  * The environment of a container as the kubelet makes it (makeEnvironmentVariables in pkg/kubelet/kubelet_pods.go):

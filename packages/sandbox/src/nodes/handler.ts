@@ -3,8 +3,8 @@ import type { IContainer, IProbe } from 'kubernetes-models/v1';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import type { Resolver } from '../network/dns.ts';
 import type { Host } from '../network/host.ts';
+import { type Connection, type HttpReply, SystemError } from '../programs/program.ts';
 import { type Container, StartError } from './container.ts';
-import { type Connection, type HttpReply, SystemError } from './program.ts';
 
 /** What a probe or a lifecycle hook does. */
 export type Handler = Pick<IProbe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & { sleep?: { seconds: number } };

@@ -6,7 +6,7 @@ import {
   plant,
   segments,
   type TreeNode,
-} from './file-tree.ts';
+} from '../programs/file-tree.ts';
 import { machineDevices, networkDevices } from './machine.ts';
 
 /** What a node has on its disk besides what tests and pods put there. */

@@ -1,7 +1,7 @@
 import { sleep } from '@openstack-operator/kube';
+import type { Image } from '../programs/program.ts';
 import type { ContainerSlot } from './container-slot.ts';
 import type { NodeContext } from './node-context.ts';
-import type { Image } from './program.ts';
 
 /** An image, or why there is none yet. */
 export type PullResult =

@@ -1,6 +1,6 @@
 import { ConfigMap, Pod } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { configMap, secret, startTestSandbox } from './test-sandbox.ts';
+import { configMap, secret, startTestSandbox } from '../testing/test-sandbox.ts';
 
 const container = (world: Awaited<ReturnType<typeof startTestSandbox>>, name: string) =>
   world.get(name)?.status?.containerStatuses?.[0];

@@ -1,20 +1,20 @@
 import { type Clock, keyOf, microTimestamp, type Random, type Timer } from '@openstack-operator/kube';
-import type { Cluster } from '../controllers/cluster.ts';
-import { EventRecorder } from '../controllers/events.ts';
-import { Worklist } from '../controllers/worklist.ts';
-import { Lease, Node, Pod, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { EventRecorder } from '../cluster/events.ts';
+import { Lease, Node, Pod, type Stored } from '../cluster/kinds.ts';
+import type { Storage } from '../cluster/storage.ts';
+import { Worklist } from '../cluster/worklist.ts';
 import type { AddressPool } from '../network/address-pool.ts';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import { Host } from '../network/host.ts';
+import { directoryAt, type Volume } from '../programs/file-tree.ts';
+import type { Image } from '../programs/program.ts';
 import type { ContainerSlot } from './container-slot.ts';
-import { directoryAt, type Volume } from './file-tree.ts';
 import { HandlerRunner } from './handler.ts';
 import type { NodeContext, NodeTimings } from './node-context.ts';
 import { nodeObject } from './node-object.ts';
 import { PodVolumes } from './pod-volumes.ts';
 import { PodWorker } from './pod-worker.ts';
-import type { Image } from './program.ts';
-import type { Storage } from './storage.ts';
 
 /** What a node is made of. */
 export interface KubeletOptions {

@@ -1,5 +1,5 @@
-import { type DirectoryNode, directoryNode, type FileNode, fileNode } from './file-tree.ts';
-import { quantityNumber } from './quantity.ts';
+import { type DirectoryNode, directoryNode, type FileNode, fileNode } from '../programs/file-tree.ts';
+import { quantityNumber } from '../resources/quantity.ts';
 
 /** What a kernel tells of its machine in /proc (proc_cpuinfo(5), proc_meminfo(5)): all of it, in every container. */
 export function machineFiles(capacity: Readonly<Record<string, string | number>>): [string, FileNode][] {

@@ -1,13 +1,13 @@
 import type { Clock, Random } from '@openstack-operator/kube';
-import type { Cluster } from '../controllers/cluster.ts';
-import type { EventRecorder } from '../controllers/events.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { EventRecorder } from '../cluster/events.ts';
+import type { Storage } from '../cluster/storage.ts';
 import type { AddressPool } from '../network/address-pool.ts';
 import type { ClusterNetwork } from '../network/cluster-network.ts';
 import type { Host } from '../network/host.ts';
-import type { Volume } from './file-tree.ts';
+import type { Volume } from '../programs/file-tree.ts';
+import type { Image } from '../programs/program.ts';
 import type { HandlerRunner } from './handler.ts';
-import type { Image } from './program.ts';
-import type { Storage } from './storage.ts';
 
 /** How long a node takes for what costs time on a real one, in milliseconds. */
 export interface NodeTimings {

@@ -1,5 +1,5 @@
 import type { INodeCondition } from 'kubernetes-models/v1';
-import type { Node, Stored } from '../kinds.ts';
+import type { Node, Stored } from '../cluster/kinds.ts';
 
 /** The version that nodes and server report. */
 export const KUBERNETES_VERSION = 'v1.36.3';

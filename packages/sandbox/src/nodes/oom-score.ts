@@ -1,8 +1,8 @@
-import type { Pod } from '../kinds.ts';
+import type { Pod } from '../cluster/kinds.ts';
 import { qualityOfService } from '../resources/builtin/quality-of-service.ts';
 import type { JsonObject } from '../resources/json.ts';
+import { quantityNumber } from '../resources/quantity.ts';
 import type { ContainerSlot } from './container-slot.ts';
-import { quantityNumber } from './quantity.ts';
 
 /** `oom_score_adj` of a container's processes, as the kubelet sets it (pkg/kubelet/qos/policy.go). */
 export function oomScoreAdjOf(

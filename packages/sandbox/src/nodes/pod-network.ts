@@ -1,4 +1,4 @@
-import type { Pod, Stored } from '../kinds.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
 import { clusterSearches, type Resolver } from '../network/dns.ts';
 import { Host } from '../network/host.ts';
 import type { PodEtc } from './container-files.ts';

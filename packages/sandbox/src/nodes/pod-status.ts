@@ -1,5 +1,5 @@
 import type { IContainerStatus, IPodCondition, IPodStatus } from 'kubernetes-models/v1';
-import type { Pod, Stored } from '../kinds.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
 import { qualityOfService } from '../resources/builtin/quality-of-service.ts';
 import type { JsonObject } from '../resources/json.ts';
 import { type ContainerSlot, restarts } from './container-slot.ts';

@@ -1,15 +1,22 @@
 import { type Clock, timestamp } from '@openstack-operator/kube';
 import type { IContainer, IVolume } from 'kubernetes-models/v1';
-import { PersistentVolume, PersistentVolumeClaim, type Pod, type Stored } from '../kinds.ts';
+import { PersistentVolume, PersistentVolumeClaim, type Pod, type Stored } from '../cluster/kinds.ts';
+import type { ObjectReader } from '../cluster/object-source.ts';
+import type { Storage } from '../cluster/storage.ts';
+import type { Mount } from '../programs/file-system.ts';
+import {
+  applyFsGroup,
+  type DirectoryNode,
+  directoryAt,
+  emptyVolume,
+  type TreeNode,
+  type Volume,
+} from '../programs/file-tree.ts';
+import { quantityNumber } from '../resources/quantity.ts';
 import type { DownwardFacts } from './downward-api.ts';
-import type { ObjectReader } from './environment.ts';
 import { expandVariables } from './expand.ts';
-import type { Mount } from './file-system.ts';
-import { applyFsGroup, type DirectoryNode, directoryAt, emptyVolume, type TreeNode, type Volume } from './file-tree.ts';
 import { hostPathNode, lookUp } from './host-path.ts';
 import { type ProjectedFile, projectedFiles, projectedSources, writeProjectedFiles } from './projected-files.ts';
-import { quantityNumber } from './quantity.ts';
-import type { Storage } from './storage.ts';
 
 /** What the volumes of a pod are made from. */
 export interface VolumeWorld {

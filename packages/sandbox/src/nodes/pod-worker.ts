@@ -1,5 +1,5 @@
 import { sleep, type Timer, timestamp } from '@openstack-operator/kube';
-import { Pod, type Stored } from '../kinds.ts';
+import { Pod, type Stored } from '../cluster/kinds.ts';
 import { deepEqual } from '../resources/json.ts';
 import { type Container, type Exit, StartError } from './container.ts';
 import { type ContainerSlot, containerSlots, restarts } from './container-slot.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Host } from '../network/host.ts';
-import { ContainerFileSystem } from './file-system.ts';
-import { directoryNode } from './file-tree.ts';
+import { ContainerFileSystem } from '../programs/file-system.ts';
+import { directoryNode } from '../programs/file-tree.ts';
 import { ProcessTable } from './process-table.ts';
 
 const identity = { uid: 1000, gid: 1000, groups: [], privileged: false, overridesPermissions: false };

@@ -1,6 +1,6 @@
 import type { Host } from '../network/host.ts';
-import type { Identity } from './file-system.ts';
-import { type DirectoryNode, directoryNode, type FileNode, fileNode, type TreeNode } from './file-tree.ts';
+import type { Identity } from '../programs/file-system.ts';
+import { type DirectoryNode, directoryNode, type FileNode, fileNode, type TreeNode } from '../programs/file-tree.ts';
 import { machineFiles } from './machine.ts';
 
 interface Entry {

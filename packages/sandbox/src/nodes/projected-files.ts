@@ -1,8 +1,9 @@
 import type { IKeyToPath, IPodSpec, IVolume } from 'kubernetes-models/v1';
-import { ConfigMap, type Pod, Secret, type Stored } from '../kinds.ts';
+import { ConfigMap, type Pod, Secret, type Stored } from '../cluster/kinds.ts';
+import type { ObjectReader } from '../cluster/object-source.ts';
+import { applyFsGroup, type DirectoryNode, directoryNode, fileNode, plant, segments } from '../programs/file-tree.ts';
 import { type DownwardFacts, fieldValue, resourceValue } from './downward-api.ts';
-import { decodeSecret, type ObjectReader } from './environment.ts';
-import { applyFsGroup, type DirectoryNode, directoryNode, fileNode, plant, segments } from './file-tree.ts';
+import { decodeSecret } from './environment.ts';
 
 /** What a file of a ConfigMap, Secret, downward API or projected volume holds. */
 export interface ProjectedFile {

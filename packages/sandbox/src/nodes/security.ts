@@ -1,7 +1,7 @@
 import type { IContainer } from 'kubernetes-models/v1';
-import type { Pod, Stored } from '../kinds.ts';
-import type { Identity } from './file-system.ts';
-import type { Image } from './program.ts';
+import type { Pod, Stored } from '../cluster/kinds.ts';
+import type { Identity } from '../programs/file-system.ts';
+import type { Image } from '../programs/program.ts';
 
 /**
  * Whose rights the processes of a container have: the container's securityContext before the pod's, before the image's

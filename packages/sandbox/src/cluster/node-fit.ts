@@ -1,8 +1,8 @@
 import type { INodeSelectorTerm, IPodAffinityTerm } from 'kubernetes-models/v1';
-import { type Node, PersistentVolume, PersistentVolumeClaim, type Pod, type Stored } from '../kinds.ts';
 import { selectorMatches } from '../resources/metadata.ts';
-import type { ObjectReader } from './environment.ts';
-import { quantityNumber } from './quantity.ts';
+import { quantityNumber } from '../resources/quantity.ts';
+import { type Node, PersistentVolume, PersistentVolumeClaim, type Pod, type Stored } from './kinds.ts';
+import type { ObjectReader } from './object-source.ts';
 
 /** A node with the pods that are bound to it. */
 export interface NodeLoad {

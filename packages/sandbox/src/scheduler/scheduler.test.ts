@@ -1,6 +1,6 @@
 import { Node, PersistentVolumeClaim, Pod } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { startTestSandbox, type TestSandbox } from './test-sandbox.ts';
+import { startTestSandbox, type TestSandbox } from '../testing/test-sandbox.ts';
 
 const reasonOf = (world: TestSandbox, name: string) =>
   world.get(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message;

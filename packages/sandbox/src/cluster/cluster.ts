@@ -12,9 +12,9 @@ import { type DeleteRequest, deleteObject } from '../api/delete.ts';
 import { StatusError } from '../api/status.ts';
 import type { ResourceId } from '../api/store.ts';
 import { createObject, replaceObject } from '../api/write.ts';
-import { Namespace, Pod, type Stored } from '../kinds.ts';
-import type { ObjectChange, ObjectSource } from '../network/service-table.ts';
 import { cloneJson } from '../resources/json.ts';
+import { Namespace, Pod, type Stored } from './kinds.ts';
+import { type ObjectChange, type ObjectSource } from './object-source.ts';
 
 /**
  * One component's way to the API server from within its process: reads are the store's own frozen objects, writes go

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type KubeObject, parseTimestamp } from '@openstack-operator/kube';
-import { Event, type Stored } from '../kinds.ts';
 import { type Cluster, refusedWith } from './cluster.ts';
+import { Event, type Stored } from './kinds.ts';
 
 /** Kubernetes keeps events for an hour (kube-apiserver --event-ttl). */
 const TTL_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Peer, Protocol, Session } from '../nodes/program.ts';
+import type { Peer, Protocol, Session } from './program.ts';
 
 /** A listening socket, TCP or Unix: what a connect finds at the other end. */
 export interface ServerSocket {

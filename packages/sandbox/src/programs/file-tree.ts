@@ -1,5 +1,5 @@
-import type { ServerSocket } from '../network/socket.ts';
 import { type ErrorCode, SystemError } from './program.ts';
+import type { ServerSocket } from './socket.ts';
 
 /** Permission bits and numeric owner. */
 export interface Ownership {

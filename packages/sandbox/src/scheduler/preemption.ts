@@ -1,7 +1,7 @@
 import { parseTimestamp } from '@openstack-operator/kube';
-import type { Pod, PodDisruptionBudget, Stored } from '../kinds.ts';
+import type { Pod, PodDisruptionBudget, Stored } from '../cluster/kinds.ts';
+import { type FitWorld, misfits, type NodeLoad } from '../cluster/node-fit.ts';
 import { selectorMatches } from '../resources/metadata.ts';
-import { type FitWorld, misfits, type NodeLoad } from './node-fit.ts';
 
 /** What preemption comes to for a pod that fits nowhere. */
 export interface Preemption {

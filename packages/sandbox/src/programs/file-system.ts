@@ -1,4 +1,3 @@
-import type { ServerSocket } from '../network/socket.ts';
 import {
   type DirectoryNode,
   directoryNode,
@@ -12,6 +11,7 @@ import {
   type Volume,
 } from './file-tree.ts';
 import type { FileFacts, FileSystem } from './program.ts';
+import type { ServerSocket } from './socket.ts';
 
 /** One mount of a container: a node of a volume that is seen at `path`. */
 export interface Mount {

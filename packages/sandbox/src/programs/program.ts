@@ -173,8 +173,8 @@ export interface FileFacts {
   readonly size: number;
 }
 
-/** Application protocols of the modelled programs: both ends must speak the same, else EPROTO. */
-export type Protocol = 'http' | 'mysql' | 'amqp' | 'memcached' | 'ovsdb' | 'libvirt' | 'vnc' | 'raw';
+/** Name of an application protocol: both ends must speak the same, else EPROTO. The kubelet's probes speak `http`. */
+export type Protocol = string;
 
 /** The pod's view of the network: its own addresses, cluster DNS, Services, network policies. */
 export interface Network {

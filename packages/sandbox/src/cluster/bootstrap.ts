@@ -1,5 +1,5 @@
 import { PriorityClass } from '@openstack-operator/kube';
-import type { Cluster } from './controllers/cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { Namespace, Service, StorageClass } from './kinds.ts';
 
 /** The StorageClass that claims get which name none. */

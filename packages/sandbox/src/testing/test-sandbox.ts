@@ -1,8 +1,8 @@
 import { type KubeObject, seededRandom, type VirtualClock, virtualClock } from '@openstack-operator/kube';
 import type { IContainer, IPodSpec } from 'kubernetes-models/v1';
-import { Event, Pod, type Stored } from '../kinds.ts';
+import { Event, Pod, type Stored } from '../cluster/kinds.ts';
+import type { ExecResult } from '../nodes/container.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
-import type { ExecResult } from './container.ts';
 import { testImage } from './test-images.ts';
 
 /** A sandbox on a virtual clock with what tests ask it for. */

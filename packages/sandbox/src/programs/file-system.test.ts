@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { type ProjectedFile, writeProjectedFiles } from '../nodes/projected-files.ts';
 import { ContainerFileSystem, type Identity, type Mount } from './file-system.ts';
 import { applyFsGroup, directoryNode, emptyVolume, fileNode, plant, type Volume } from './file-tree.ts';
-import { type ProjectedFile, writeProjectedFiles } from './projected-files.ts';
 
 const root: Identity = { uid: 0, gid: 0, groups: [], privileged: false, overridesPermissions: true };
 const nova: Identity = { uid: 42436, gid: 42436, groups: [], privileged: false, overridesPermissions: false };

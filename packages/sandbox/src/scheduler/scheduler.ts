@@ -1,12 +1,12 @@
 import { keyOf } from '@openstack-operator/kube';
-import type { Cluster } from '../controllers/cluster.ts';
-import { type StatusCondition, withCondition } from '../controllers/conditions.ts';
-import { EventRecorder } from '../controllers/events.ts';
-import { isEnded } from '../controllers/pods.ts';
-import { Worklist } from '../controllers/worklist.ts';
-import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, type Stored } from '../kinds.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { type StatusCondition, withCondition } from '../cluster/conditions.ts';
+import { EventRecorder } from '../cluster/events.ts';
+import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, type Stored } from '../cluster/kinds.ts';
+import { burden, misfits } from '../cluster/node-fit.ts';
+import { isEnded } from '../cluster/pod-state.ts';
+import { Worklist } from '../cluster/worklist.ts';
 import { deepEqual } from '../resources/json.ts';
-import { burden, misfits } from './node-fit.ts';
 import { NodeLoads } from './node-loads.ts';
 import { nodesUnavailable, type Preemption, preempt, priorityOf } from './preemption.ts';
 

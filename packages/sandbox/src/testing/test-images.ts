@@ -1,4 +1,4 @@
-import type { Image, Process, Program } from './program.ts';
+import type { Image, Process, Program } from '../programs/program.ts';
 
 /** Resolves on SIGTERM. */
 export function untilTerminated({ signal }: Process): Promise<void> {

@@ -1,7 +1,7 @@
-import type { Cluster } from '../controllers/cluster.ts';
-import { isEnded } from '../controllers/pods.ts';
-import { Node, type Pod, type Stored } from '../kinds.ts';
-import type { NodeLoad } from './node-fit.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { Node, type Pod, type Stored } from '../cluster/kinds.ts';
+import type { NodeLoad } from '../cluster/node-fit.ts';
+import { isEnded } from '../cluster/pod-state.ts';
 import { priorityOf } from './preemption.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { PersistentVolume, Stored } from '../kinds.ts';
-import { emptyVolume, type Volume } from './file-tree.ts';
-import { quantityNumber } from './quantity.ts';
+import { emptyVolume, type Volume } from '../programs/file-tree.ts';
+import { quantityNumber } from '../resources/quantity.ts';
+import type { PersistentVolume, Stored } from './kinds.ts';
 
 /** A pod that has a volume attached. */
 export interface Attachment {
