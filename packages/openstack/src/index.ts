@@ -12,6 +12,8 @@ export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schem
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
+export { assessAll } from './assess/assess.ts';
+export type { Observed, UncleanNode } from './assess/observed.ts';
 export { children } from './control-plane/children.ts';
 export { composeControlPlane } from './control-plane/compose.ts';
 export {
@@ -37,7 +39,6 @@ export {
 } from './engine/deregistration.ts';
 export { digest } from './engine/digest.ts';
 export { gatewayOf } from './engine/exposure.ts';
-export { awaitedMessage, judgeAll } from './engine/judge.ts';
 export {
   annotations,
   auditSuffix,
@@ -63,6 +64,7 @@ export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
 export { type Capability, defineService, type Guests, type Service } from './engine/service.ts';
 export type {
+  Cause,
   DataGuard,
   Desired,
   DesiredObject,
@@ -91,7 +93,6 @@ export {
   type Twin,
 } from './engine/surroundings.ts';
 export { terminationMessageOf } from './engine/termination-message.ts';
-export type { Judgement, UncleanNode } from './engine/verdict.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
 export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';

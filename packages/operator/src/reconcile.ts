@@ -9,13 +9,13 @@ import {
 } from '@openstack-operator/kube';
 import {
   annotations,
+  assessAll,
   type Composition,
   checkVolumes,
   claimPlans,
   cloudOf,
   conditionOf,
   type Hold,
-  judgeAll,
   type Live,
   nodesByCloud,
   ownershipOf,
@@ -220,7 +220,7 @@ function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>
   const finishedJobs = finishedOf(pass, adopted);
   const observed = observedBy(pass, finishedJobs);
   const { steps, complete, status } = adopted.composition;
-  const progress = judgeAll(steps, observed);
+  const progress = assessAll(steps, observed);
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));

@@ -123,6 +123,18 @@ export interface Step {
   readonly skipped?: Problem;
 }
 
+/** Something that keeps a step from being done, and what keeps that: a tree, down to the container that fails. */
+export interface Cause {
+  /** The object that it is about; absent for another step of the same resource, and for what is said of many. */
+  readonly object?: { readonly kind: string; readonly namespace?: string; readonly name: string };
+  /** The step that it is about. */
+  readonly condition?: string;
+  readonly reason: Reason;
+  /** What is said of the object itself, without its causes. */
+  readonly message: string;
+  readonly causes: readonly Cause[];
+}
+
 /** How far a step has come. */
 export interface Progress {
   readonly condition: string;
@@ -131,8 +143,10 @@ export interface Progress {
   readonly message: string;
   /** Of a wait: when it has lasted too long, in milliseconds since the epoch. */
   readonly deadline?: number;
-  /** Milliseconds until it may be judged otherwise without any change. */
+  /** Milliseconds until it may be assessed otherwise without any change. */
   readonly requeueAfter?: number;
+  /** What `message` is made from: all that keeps the step from being done, the first one first. */
+  readonly causes?: readonly Cause[];
 }
 
 /** Reads what the cluster shows; undefined when there is no such object. */

@@ -1,10 +1,10 @@
 import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
+import type { UncleanNode } from '../assess/observed.ts';
 import type { Composition } from '../engine/compose.ts';
 import { conditionOf } from '../engine/conditions.ts';
 import { annotations, claimantOf, cleaningLabel, cloudLabel } from '../engine/names.ts';
 import { podWords, refusalWords } from '../engine/pod-words.ts';
 import type { NodeClaim } from '../engine/step.ts';
-import type { UncleanNode } from '../engine/verdict.ts';
 import { nodeCleaning } from '../infrastructure/node-cleaning.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import { planApplied } from './applied.ts';

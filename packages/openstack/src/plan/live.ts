@@ -1,7 +1,7 @@
 import type { CacheReader, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { Observed } from '../assess/observed.ts';
 import type { Progress } from '../engine/step.ts';
 import type { ReferenceField } from '../engine/surroundings.ts';
-import type { Judgement } from '../engine/verdict.ts';
 
 /** Why something may not be deleted yet, and after how many milliseconds that is to be looked at again. */
 export interface Hold extends Pick<Progress, 'reason' | 'message'> {
@@ -12,7 +12,7 @@ export interface Hold extends Pick<Progress, 'reason' | 'message'> {
  * What a plan follows from beside the composition: objects as they are, questions whose answers are known, and the time.
  * The same answers give the same plan.
  */
-export interface Live extends Judgement {
+export interface Live extends Observed {
   /** The resource, with its status. */
   readonly resource: StoredObject;
   readonly cache: CacheReader;

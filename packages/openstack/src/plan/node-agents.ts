@@ -1,9 +1,9 @@
 import { ControllerRevision, DaemonSet, Node, Pod, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import { awaitedMessage } from '../assess/assess.ts';
 import { isNodeAgent, isSelected, unreadySince } from '../engine/agents.ts';
 import type { Composition } from '../engine/compose.ts';
 import { conditionOf } from '../engine/conditions.ts';
 import { digest } from '../engine/digest.ts';
-import { awaitedMessage } from '../engine/judge.ts';
 import { annotations, cloudOf, nodeGroupLabel } from '../engine/names.ts';
 import { type Action, nothing, type Plan, soonest, statedObjects, type Told } from './action.ts';
 import { nodesByCloud } from './cluster-nodes.ts';

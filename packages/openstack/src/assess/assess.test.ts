@@ -1,10 +1,10 @@
 import { keyOf, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
 import { describe, expect, test } from 'vitest';
+import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
+import type { Desired, Step } from '../engine/step.ts';
 import { Keystone } from '../services/keystone/kind.ts';
-import { judge, judgeAll } from './judge.ts';
-import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from './names.ts';
-import { podsOf } from './rollout-verdict.ts';
-import type { Desired, Step } from './step.ts';
+import { assess, assessAll } from './assess.ts';
+import { podsOf } from './pods-of.ts';
 
 const stored = (kind: string, name: string, more: object = {}): StoredObject => ({
   apiVersion: kind === 'Job' ? 'batch/v1' : kind === 'Secret' ? 'v1' : 'apps/v1',
@@ -40,9 +40,9 @@ const blank = {
 function verdict(
   desired: StoredObject,
   live: StoredObject | undefined,
-  world: Partial<Parameters<typeof judge>[1]> = {},
+  world: Partial<Parameters<typeof assess>[1]> = {},
 ) {
-  const { status, reason, message } = judge(step(desired), {
+  const { status, reason, message } = assess(step(desired), {
     observe: (kind, { name }) => (live?.kind === kind.kind && live.metadata.name === name ? live : undefined),
     ...blank,
     ...world,
@@ -205,7 +205,7 @@ describe('node agents are judged by the nodes that they are for', () => {
 
   test('one that is starting is looked at again when it is given up on', () => {
     const view = { ...blank, ...world([one, two], [pod('node-1', true), pod('node-2', false)]) };
-    expect(judge(step(live), { ...view, observe: () => live }).requeueAfter).toBe(240_000);
+    expect(assess(step(live), { ...view, observe: () => live }).requeueAfter).toBe(240_000);
   });
 
   test('a pod whose volume cannot be mounted says why, which its status does not', () => {
@@ -275,7 +275,7 @@ describe('steps', () => {
 
   test('a step waits for what it needs, and says for what that one waits', () => {
     const steps = [step(config, { condition: 'ConfigReady' }), step(config, { needs: ['ConfigReady'] })];
-    expect(judgeAll(steps, world).map(({ condition, reason, message }) => [condition, reason, message])).toEqual([
+    expect(assessAll(steps, world).map(({ condition, reason, message }) => [condition, reason, message])).toEqual([
       ['ConfigReady', 'Missing', 'Secret config is to be created'],
       ['DeploymentReady', 'Waiting', expect.stringContaining('ConfigReady')],
     ]);
@@ -283,21 +283,21 @@ describe('steps', () => {
 
   test('a step that may not begin says which resource it waits for, in words that stay while that is not Ready', () => {
     const awaits = [{ kind: Keystone, namespace: 'ns', name: 'keystone' }];
-    expect(judge(step(config, { awaits }), world).message).toBe('waiting for Keystone keystone, which does not exist');
+    expect(assess(step(config, { awaits }), world).message).toBe('waiting for Keystone keystone, which does not exist');
     const live = stored('Keystone', 'keystone', {
       status: { conditions: [{ type: 'Ready', status: 'False', reason: 'JobRunning', message: 'Job x is running' }] },
     });
     const observe: typeof world.observe = ((kind: { kind: string }) =>
       kind.kind === 'Keystone' ? live : undefined) as never;
-    expect(judge(step(config, { awaits }), { ...world, observe }).message).toBe(
+    expect(assess(step(config, { awaits }), { ...world, observe }).message).toBe(
       'waiting for Keystone keystone, which is not Ready (JobRunning)',
     );
   });
 
   test('a problem is said, a skipped step is done', () => {
     const problem = { reason: 'ConfigRefused' as const, message: 'spec.x: wrong' };
-    expect(judge(step(config, { problem }), world)).toMatchObject({ status: 'False', ...problem });
-    expect(judge(step(config, { skipped: problem }), world)).toMatchObject({ status: 'True', ...problem });
+    expect(assess(step(config, { problem }), world)).toMatchObject({ status: 'False', ...problem });
+    expect(assess(step(config, { skipped: problem }), world)).toMatchObject({ status: 'True', ...problem });
   });
 
   test('a generated Secret is whole when every key is there', () => {
@@ -309,7 +309,7 @@ describe('steps', () => {
     };
     const live = stored('Secret', 'config', { data: { a: '' } });
     const one = { ...step(config), objects: [desired] };
-    expect(judge(one, { ...world, observe: () => live }).message).toBe('Secret config: key b is to be generated');
+    expect(assess(one, { ...world, observe: () => live }).message).toBe('Secret config: key b is to be generated');
     expect(keyOf(live)).toBe('ns/config');
   });
 
@@ -324,22 +324,73 @@ describe('steps', () => {
     const claims = (...objects: Desired[]) => ({ ...step(config), objects });
     const node = stored('Node', 'node-1', { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: 'a' } } });
     const nodes = [node];
-    expect(judge(claims(claim('a', 2)), { ...world, nodes })).toMatchObject({
+    expect(assess(claims(claim('a', 2)), { ...world, nodes })).toMatchObject({
       status: 'True',
       reason: 'Degraded',
       message: expect.stringContaining('1 of 2 nodes of group a are claimed; a node is eligible when'),
     });
-    expect(judge(claims(claim('a', 1), claim('b', 1)), { ...world, nodes }).status).toBe('True');
-    expect(judge(claims(claim('b', 1)), { ...world, nodes: [] })).toMatchObject({ status: 'False', reason: 'NoNodes' });
-    expect(judge(claims(claim('b', 1)), { ...world, nodes })).toMatchObject({
+    expect(assess(claims(claim('a', 1), claim('b', 1)), { ...world, nodes }).status).toBe('True');
+    expect(assess(claims(claim('b', 1)), { ...world, nodes: [] })).toMatchObject({
+      status: 'False',
+      reason: 'NoNodes',
+    });
+    expect(assess(claims(claim('b', 1)), { ...world, nodes })).toMatchObject({
       status: 'True',
       reason: 'Degraded',
       message: expect.stringContaining('node-1 (a); their agents stay as they are'),
     });
     const guests = claim('b', 1, { [computeLabel]: 'true' });
-    expect(judge(claims(claim('a', 1), guests), { ...world, nodes }), 'none runs guests').toMatchObject({
+    expect(assess(claims(claim('a', 1), guests), { ...world, nodes }), 'none runs guests').toMatchObject({
       reason: 'NoNodes',
     });
-    expect(judge(claims(claim('b', 0)), world).reason).toBe('Done');
+    expect(assess(claims(claim('b', 0)), world).reason).toBe('Done');
+  });
+});
+
+describe('causes', () => {
+  const pod = (name: string, message: string) =>
+    stored('Pod', name, {
+      status: { containerStatuses: [{ name: 'api', ready: false, state: { terminated: { exitCode: 1, message } } }] },
+    });
+  const spec = { replicas: 2, template };
+  const status = { observedGeneration: 2, updatedReplicas: 2, replicas: 2, availableReplicas: 0 };
+  const api = stored('Deployment', 'api', { spec, status });
+  const worker = stored('Deployment', 'worker', { spec, status: { ...status, availableReplicas: 2 } });
+  const config = stored('Secret', 'config');
+
+  test('everything that a step waits for is a cause, down to each pod; the message tells of the first', () => {
+    const two = step(api, { objects: [api, worker, config].map((object) => ({ verb: 'apply', object })) });
+    const { message, causes } = assess(two, {
+      ...blank,
+      observe: (_kind, { name }) => [api, worker].find(({ metadata }) => metadata.name === name),
+      pods: () => [pod('api-1', 'no route to host'), pod('api-2', 'killed')],
+    });
+    expect(message).toBe(
+      'Deployment api: 0 of 2 pods are ready; pod api-1: container api ended with 1: no route to host',
+    );
+    expect(causes).toMatchObject([
+      {
+        object: { kind: 'Deployment', namespace: 'ns', name: 'api' },
+        reason: 'NotAvailable',
+        message: 'Deployment api: 0 of 2 pods are ready',
+        causes: [
+          { object: { kind: 'Pod', name: 'api-1' }, message: 'container api ended with 1: no route to host' },
+          { object: { kind: 'Pod', name: 'api-2' }, message: 'container api ended with 1: killed' },
+        ],
+      },
+      { object: { kind: 'Secret', name: 'config' }, reason: 'Missing', causes: [] },
+    ]);
+  });
+
+  test('a step that is held back has the step before it as its cause, with the causes of that', () => {
+    const steps = [step(config, { condition: 'ConfigReady' }), step(api, { needs: ['ConfigReady'] })];
+    const [, held] = assessAll(steps, { ...blank, observe: () => undefined });
+    expect(held?.causes).toMatchObject([
+      { condition: 'ConfigReady', causes: [{ object: { kind: 'Secret', name: 'config' } }] },
+    ]);
+  });
+
+  test('what is done has none', () => {
+    expect(assess(step(worker), { ...blank, observe: () => worker })).not.toHaveProperty('causes');
   });
 });

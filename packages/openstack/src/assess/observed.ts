@@ -1,10 +1,9 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
-import type { Moment } from './deadlines.ts';
-import type { Reason } from './reasons.ts';
-import type { NodeClaim, Observe } from './step.ts';
+import type { Moment } from '../engine/deadlines.ts';
+import type { NodeClaim, Observe } from '../engine/step.ts';
 
-/** What a judgement needs beside the step. */
-export interface Judgement {
+/** What of a cluster an assessment follows from. */
+export interface Observed {
   readonly observe: Observe;
   /** Whether a live object is the resource's. One of somebody else is never what a step waits for. Default: all are. */
   readonly ours?: (live: StoredObject) => boolean;
@@ -37,32 +36,3 @@ export interface UncleanNode {
   /** Somebody has to do something before it can be clean. */
   readonly isStuck: boolean;
 }
-
-/** Whether one thing is as wanted; otherwise what is awaited. */
-export type Verdict =
-  /**
-   * `note`: of node agents that wait to be replaced. `remark`: of what is as it should be, all the same. `degraded`:
-   * usable, but something is to be mended.
-   */
-  | {
-      readonly done: true;
-      readonly note?: string;
-      readonly remark?: string;
-      readonly degraded?: string;
-      readonly requeueAfter?: number;
-    }
-  | {
-      readonly done: false;
-      readonly reason: Reason;
-      readonly message: string;
-      readonly requeueAfter?: number;
-      /** When what is awaited showed a sign of life last (milliseconds since the epoch). */
-      readonly begun?: number;
-      /** Another resource of ours says it, which knows itself when it waits too long. */
-      readonly said?: boolean;
-      /** A Job that has to run anew: like what is missing, it waits for what the step awaits. */
-      readonly rerun?: boolean;
-    };
-
-export const done: Verdict = { done: true };
-export const wait = (reason: Reason, message: string): Verdict & { done: false } => ({ done: false, reason, message });

@@ -1,0 +1,172 @@
+import { kindOf } from '../api/kinds.ts';
+import { conditionOf, isStale } from '../engine/conditions.ts';
+import { withDeadline } from '../engine/deadlines.ts';
+import { digest } from '../engine/digest.ts';
+import { annotations } from '../engine/names.ts';
+import { isReason, type Reason } from '../engine/reasons.ts';
+import type { Cause, Desired, Progress, Step } from '../engine/step.ts';
+import { sentenceOf } from './causes.ts';
+import { done, type Health, wait } from './health.ts';
+import { agentsHealth, claimsHealth } from './node-health.ts';
+import type { Observed } from './observed.ts';
+import { jobHealth, workloadHealth } from './workload-health.ts';
+
+/**
+ * Assesses every step of a composition, in order. A step whose needs are not done says which one it waits for.
+ */
+export function assessAll(steps: readonly Step[], observed: Observed): Progress[] {
+  const results = new Map<string, Progress>();
+  for (const step of steps) {
+    const blocker = step.needs
+      .map((need) => results.get(need))
+      .find((need) => need !== undefined && need.status !== 'True');
+    results.set(step.condition, assess(step, observed, blocker));
+  }
+  return [...results.values()];
+}
+
+/**
+ * Assesses one step from what the cluster shows. Its message is what is said of the first object that is not as desired;
+ * its causes are all of them, each with what explains it.
+ */
+export function assess(step: Step, observed: Observed, blocker?: Progress): Progress {
+  const { condition } = step;
+  if (step.skipped !== undefined) return { condition, status: 'True', ...step.skipped };
+  if (step.problem !== undefined) return { condition, status: 'False', ...step.problem };
+  if (blocker !== undefined) {
+    const { condition: blocking, reason, message, causes = [] } = blocker;
+    return {
+      condition,
+      status: 'False',
+      reason: 'Waiting',
+      message: `waiting for ${blocking}: ${message}`,
+      causes: [{ condition: blocking, reason, message, causes }],
+    };
+  }
+  const parts = partsOf(step, observed);
+  const causes = parts.flatMap(causeOf);
+  const explained = causes.length === 0 ? {} : { causes };
+  const open = parts.findIndex(({ health }) => !health.done);
+  const before = (open === -1 ? parts : parts.slice(0, open)).map(({ health }) => health);
+  const said = (name: 'note' | 'remark') => before.flatMap((health) => (health.done ? (health[name] ?? []) : []));
+  const outdated = withWayOut(said('note'));
+  const health = parts[open]?.health;
+  const requeueAfter = [...before, ...(health === undefined ? [] : [health])].find(
+    (one) => one.requeueAfter !== undefined,
+  )?.requeueAfter;
+  const again = requeueAfter === undefined ? {} : { requeueAfter };
+  if (health === undefined || health.done) {
+    const degraded = causes.map(sentenceOf);
+    const message = [...degraded, ...said('remark'), ...outdated].join('; ');
+    return {
+      condition,
+      status: 'True',
+      reason: degraded.length === 0 ? 'Done' : 'Degraded',
+      message,
+      ...again,
+      ...explained,
+    };
+  }
+  const waits = (reason: Reason, message: string): Progress => {
+    const progress = { condition, status: 'False', reason, message } as const;
+    return observed.moment === undefined || health.said === true
+      ? progress
+      : withDeadline(progress, observed.moment, health.begun);
+  };
+  const awaited = health.reason === 'Missing' || health.rerun === true ? awaitedCause(step, observed) : undefined;
+  if (awaited !== undefined) return { ...waits('Waiting', awaited.message), ...again, causes: [awaited, ...causes] };
+  // Agents may be down for being of an older revision.
+  const message = [sentenceOf({ causes: [], ...health }), ...outdated].join('; ');
+  return { ...waits(health.reason, message), ...again, ...explained };
+}
+
+/** A part of a step, and how it is. */
+interface Part {
+  readonly object?: Cause['object'];
+  readonly health: Health;
+}
+
+function partsOf(step: Step, observed: Observed): readonly Part[] {
+  const objects = step.objects.map((desired): Part => {
+    const health = healthOf(desired, observed);
+    if (desired.verb === 'claim') return { health };
+    const { kind, metadata } = desired.object;
+    const { namespace, name = '' } = metadata;
+    return { object: { kind, ...(namespace === undefined ? {} : { namespace }), name }, health };
+  });
+  return [...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
+}
+
+/** What a part has to say of why its step is not done, or is degraded. */
+function causeOf({ object, health }: Part): readonly Cause[] {
+  const about = object === undefined ? {} : { object };
+  if (!health.done) {
+    const { reason, message, causes = [] } = health;
+    return [{ ...about, reason, message, causes }];
+  }
+  const { degraded, causes = [] } = health;
+  return degraded === undefined ? [] : [{ ...about, reason: 'Degraded', message: degraded, causes }];
+}
+
+/** Agents of an older revision, and what somebody can do about it. */
+function withWayOut(outdated: readonly string[]): readonly string[] {
+  const wayOut = `annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
+  return outdated.length === 0 ? [] : [...outdated, wayOut];
+}
+
+/** What another resource is still missing before a step may begin; undefined when all are Ready. */
+export function awaitedMessage(step: Step, observed: Pick<Observed, 'observe'>): string | undefined {
+  return awaitedCause(step, observed)?.message;
+}
+
+function awaitedCause({ awaits }: Step, { observe }: Pick<Observed, 'observe'>): Cause | undefined {
+  for (const { kind, namespace, name } of awaits) {
+    const about = { object: { kind: kind.kind, namespace, name }, causes: [] };
+    const object = observe(kind, { namespace, name });
+    if (object === undefined)
+      return { ...about, reason: 'Missing', message: `waiting for ${kind.kind} ${name}, which does not exist` };
+    const ready = conditionOf(object, 'Ready');
+    if (ready?.status !== 'True' || isStale(ready, object)) {
+      // Not its message: that changes more often than this step is assessed again.
+      const why = ready === undefined || ready.status === 'True' ? 'Progressing' : ready.reason;
+      const message = `waiting for ${kind.kind} ${name}, which is not Ready (${why})`;
+      return { ...about, reason: isReason(why) ? why : 'Progressing', message };
+    }
+  }
+  return undefined;
+}
+
+function healthOf(desired: Desired, observed: Observed): Health {
+  // Claims are assessed together.
+  if (desired.verb === 'claim') return done;
+  const { object } = desired;
+  const kind = kindOf(object);
+  const { namespace, name = '' } = object.metadata;
+  const live = observed.observe(kind, { ...(namespace === undefined ? {} : { namespace }), name });
+  const title = `${kind.kind} ${name}`;
+  if (live !== undefined && observed.ours?.(live) === false)
+    return wait('ForeignObject', `${title} is somebody else's`);
+  if (kind.kind === 'Job') return jobHealth(object, live, observed);
+  if (live === undefined) return wait('Missing', `${title} is to be created`);
+  if (desired.verb === 'resolve') {
+    const current = live.metadata.annotations?.[annotations.inputs];
+    return current === object.metadata.annotations?.[annotations.inputs]
+      ? done
+      : wait('Updating', `${title} is being renewed`);
+  }
+  if (desired.verb === 'generate') {
+    const data = (live['data'] ?? {}) as Record<string, string>;
+    // A rotation drops the numbers that it began with.
+    const complete = desired.rotation !== undefined && Object.keys(data).length > 0;
+    const absent = complete ? undefined : Object.keys(desired.values).find((key) => !(key in data));
+    return absent === undefined ? done : wait('Missing', `${title}: key ${absent} is to be generated`);
+  }
+  const applied = live.metadata.annotations?.[annotations.applied];
+  // What is live may be well, but it is not yet what this generation states.
+  if (applied !== undefined && applied !== digest(object)) return wait('Updating', `${title} is being changed`);
+  const { replicas } = (object['spec'] ?? {}) as { replicas?: number };
+  // Its status says that all of its 0 pods are ready, but it serves nobody.
+  if (kind.group === 'apps' && replicas === 0 && observed.isAutoscaled?.(object) !== true)
+    return wait('Stopped', `${title} is stopped: its replicas are set to 0; set 1 or more to start it`);
+  return workloadHealth(kind, live, observed);
+}

@@ -1,0 +1,52 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { type NodeState, reasonsOf } from '../engine/agents.ts';
+import { podWords, refusalWords } from '../engine/pod-words.ts';
+import type { Reason } from '../engine/reasons.ts';
+import type { Cause } from '../engine/step.ts';
+import type { Observed } from './observed.ts';
+import { podsOf } from './pods-of.ts';
+
+/** Of a workload whose pods do not start no more pods are looked at. */
+const mostPods = 10;
+
+/**
+ * Why a workload or Job is not as desired: the API server refuses its pods, or what each of them says last.
+ * @param reason that of the workload
+ */
+export function podCauses(owner: StoredObject, observed: Observed, reason: Reason): readonly Cause[] {
+  const refusal = refusalWords(owner, observed.eventWords);
+  if (refusal !== undefined) return [{ reason, message: refusal, causes: [] }];
+  const causes: Cause[] = [];
+  for (const pod of podsOf(owner, observed)) {
+    const message = podWords(pod, observed.eventWords);
+    if (message === undefined) continue;
+    const { name, namespace = '' } = pod.metadata;
+    causes.push({ object: { kind: 'Pod', namespace, name }, reason, message, causes: [] });
+    if (causes.length === mostPods) break;
+  }
+  return causes;
+}
+
+/** Why agents are not up, by node. */
+export function nodeCauses(states: readonly NodeState[]): readonly Cause[] {
+  return states
+    .filter(({ state }) => state !== 'up')
+    .map(({ name, state, why }) => ({
+      object: { kind: 'Node', name },
+      reason: state === 'down' ? 'Degraded' : 'NotAvailable',
+      message: why,
+      causes: [],
+    }));
+}
+
+/** What is said of something in one sentence: its own words, and those of what explains it most. */
+export function sentenceOf({ message, causes }: Pick<Cause, 'message' | 'causes'>): string {
+  const nodes = causes.flatMap(({ object, message: why }): NodeState[] =>
+    object?.kind === 'Node' ? [{ name: object.name, state: 'down', why }] : [],
+  );
+  if (nodes.length > 0) return `${message}; ${reasonsOf(nodes)}`;
+  const [first] = causes;
+  if (first === undefined) return message;
+  const { object } = first;
+  return `${message}; ${object?.kind === 'Pod' ? `pod ${object.name}: ` : ''}${sentenceOf(first)}`;
+}

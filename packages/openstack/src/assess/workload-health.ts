@@ -1,0 +1,115 @@
+import { type Kind, type KubeObject, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import { isNodeAgent } from '../engine/agents.ts';
+import { conditionOf, isStale } from '../engine/conditions.ts';
+import { isCrashing, lastChange, wasReady } from '../engine/deadlines.ts';
+import { annotations } from '../engine/names.ts';
+import { podWords } from '../engine/pod-words.ts';
+import { isReason, type Reason } from '../engine/reasons.ts';
+import { routeProblem } from '../engine/route-problem.ts';
+import { failedRunsKept } from '../engine/schedule.ts';
+import { scheduleStatus } from '../engine/schedule-status.ts';
+import { podCauses } from './causes.ts';
+import { done, type Health, wait } from './health.ts';
+import type { Observed } from './observed.ts';
+import { podsOf } from './pods-of.ts';
+
+/** What a workload waits for, since when, and whether what ran before has begun to crash. */
+export function workloadHealth(kind: Kind, live: StoredObject, observed: Observed): Health {
+  const health = rolloutHealth(kind, live, observed);
+  if (health.done || health.said === true || observed.moment === undefined) return health;
+  const { now, resource } = observed.moment;
+  const pods = podsOf(live, observed);
+  const crashes = wasReady(resource) && pods.some((pod) => isCrashing(pod, now));
+  return { ...health, begun: lastChange(pods), ...(crashes ? { reason: 'CrashLoopBackOff' } : {}) };
+}
+
+function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Health {
+  const title = `${kind.kind} ${live.metadata.name}`;
+  const status = (live['status'] ?? {}) as Record<string, number | undefined>;
+  const spec = (live['spec'] ?? {}) as { replicas?: number; template?: unknown; updateStrategy?: { type?: string } };
+  const seen = (status['observedGeneration'] ?? 0) >= (live.metadata.generation ?? 0);
+  const replicas = spec.replicas ?? 1;
+  const waits = (reason: Reason, message: string): Health => ({
+    ...wait(reason, message),
+    causes: podCauses(live, observed, reason),
+  });
+  switch (kind.kind) {
+    case 'Deployment': {
+      if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
+      const updated = status['updatedReplicas'] ?? 0;
+      const available = status['availableReplicas'] ?? 0;
+      if (updated < replicas) return waits('RollingOut', `${title}: ${updated} of ${replicas} pods are new`);
+      if ((status['replicas'] ?? 0) > updated)
+        return waits('RollingOut', `${title}: ${(status['replicas'] ?? 0) - updated} old pods are terminating`);
+      return available < replicas
+        ? waits('NotAvailable', `${title}: ${available} of ${replicas} pods are ready`)
+        : done;
+    }
+    case 'StatefulSet': {
+      if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
+      const ready = status['readyReplicas'] ?? 0;
+      const updated = status['updatedReplicas'] ?? 0;
+      if (ready < replicas) return waits('NotAvailable', `${title}: ${ready} of ${replicas} pods are ready`);
+      return updated < replicas ? waits('RollingOut', `${title}: ${updated} of ${replicas} pods are new`) : done;
+    }
+    case 'DaemonSet': {
+      if (!seen) return wait('RollingOut', `${title}: rollout has not begun`);
+      const wanted = status['desiredNumberScheduled'] ?? 0;
+      const ready = status['numberReady'] ?? 0;
+      // Node agents are assessed together, node by node.
+      const together = isNodeAgent(live) && observed.nodes !== undefined;
+      if (!together && ready < wanted) return waits('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes`);
+      const older = wanted - (status['updatedNumberScheduled'] ?? 0);
+      return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
+    }
+    case 'CronJob':
+      return scheduleHealth(live, observed);
+    case 'HTTPRoute': {
+      const problem = routeProblem(live, observed.observe);
+      return problem === undefined ? done : { done: false, ...problem };
+    }
+    default: {
+      // Our own kinds say it themselves; everything else is done once it exists.
+      if (kind.group !== 'openstack.k8s.io') return done;
+      const ready = conditionOf(live, 'Ready');
+      if (ready?.status === 'True' && !isStale(ready, live))
+        return ready.message === '' ? done : { done: true, degraded: ready.message };
+      const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
+      const health = wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
+      return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
+    }
+  }
+}
+
+/** One run that failed is told, and tried again at its next time; as many in a row as are kept are a problem. */
+function scheduleHealth(live: StoredObject, { controlled = () => [], eventWords }: Observed): Health {
+  const pods = (job: StoredObject) => controlled('Pod', job);
+  const words = (pod: StoredObject) => podWords(pod, eventWords);
+  const { failures, message = '' } = scheduleStatus(live, { jobs: controlled('Job', live), pods, words });
+  if (failures === 0) return done;
+  const text = `CronJob ${live.metadata.name}: its last ${failures === 1 ? 'run' : `${failures} runs`} failed: ${message}`;
+  return failures < failedRunsKept ? { done: true, remark: text } : wait('ScheduleFailing', text);
+}
+
+/** Whether a Job has run with the inputs of now. */
+export function jobHealth(object: KubeObject, live: StoredObject | undefined, observed: Observed): Health {
+  const name = object.metadata.name ?? '';
+  const inputs = object.metadata.annotations?.[annotations.inputs];
+  if (live === undefined) {
+    const finished = inputs !== undefined && observed.finishedJobs[name] === inputs;
+    return finished ? done : wait('Missing', `Job ${name} is to be run`);
+  }
+  // Even what has finished before has to be run again after another run: back and forth is two changes.
+  if (live.metadata.annotations?.[annotations.inputs] !== inputs)
+    return { ...wait('Updating', `Job ${name} is to be run again`), rerun: true };
+  if (conditionOf(live, 'Complete')?.status === 'True') return done;
+  const failed = conditionOf(live, 'Failed');
+  if (failed?.status === 'True')
+    return {
+      ...wait('JobFailed', `Job ${name} failed: ${failed.message}`),
+      causes: podCauses(live, observed, 'JobFailed'),
+    };
+  const { startTime = live.metadata.creationTimestamp } = (live['status'] ?? {}) as { startTime?: string };
+  const begun = parseTimestamp(startTime ?? '') || 0;
+  return { ...wait('JobRunning', `Job ${name} is running`), causes: podCauses(live, observed, 'JobRunning'), begun };
+}
