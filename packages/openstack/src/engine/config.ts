@@ -2,10 +2,11 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { type Layer, layered } from '../oslo/layers.ts';
 import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
+import type { Context } from './context.ts';
 import { credentialDigest } from './credential-digest.ts';
 import { digest } from './digest.ts';
 import { annotations, labelsOf } from './names.ts';
-import type { ConfigFiles, OsloSource } from './service.ts';
+import type { ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Desired } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -34,6 +35,16 @@ export interface ConfigOwner {
   readonly instance: string;
   readonly namespace: string;
   readonly surroundings: Surroundings;
+}
+
+/** Whose sets of configuration a resource's are. */
+export function ownerOf(service: Service, context: Context): ConfigOwner {
+  return {
+    service: service.name,
+    instance: context.name,
+    namespace: context.namespace,
+    surroundings: context.surroundings,
+  };
 }
 
 /**

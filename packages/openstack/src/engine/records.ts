@@ -1,5 +1,5 @@
 import type { Runs } from './component.ts';
-import { inputsOf, resolvedSecret } from './config.ts';
+import { inputsOf, ownerOf, resolvedSecret } from './config.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import type { Job } from './service.ts';
 import type { Desired } from './step.ts';
@@ -22,11 +22,8 @@ const deadlineSeconds = 900;
 export function recordsOf(keeping: Keeping, kept: Kept): Records {
   const { service, context } = kept;
   const { suffix, step, client } = keeping;
-  const { name: instance, namespace, surroundings } = context;
   const name = context.named(suffix);
-  const list = resolvedSecret({ service: service.name, instance, namespace, surroundings }, name, {
-    ...keeping.list(kept),
-  });
+  const list = resolvedSecret(ownerOf(service, context), name, { ...keeping.list(kept) });
   return {
     objects: [list],
     list: name,

@@ -9,6 +9,31 @@ export interface StepDraft {
   readonly skipped?: Problem;
 }
 
+/** The steps of a resource while they are being put together, by condition; a step is there once it is spoken of. */
+export class StepDrafts {
+  readonly all: Record<string, StepDraft> = {};
+
+  step(condition: string): StepDraft {
+    return (this.all[condition] ??= { objects: [], needs: new Set(), awaits: [], problems: [] });
+  }
+
+  add(condition: string, ...objects: readonly Desired[]): void {
+    if (objects.length > 0) this.step(condition).objects.push(...objects);
+  }
+
+  need(condition: string, ...needs: readonly string[]): void {
+    for (const need of needs) this.step(condition).needs.add(need);
+  }
+
+  refuse(condition: string, ...problems: readonly Problem[]): void {
+    this.step(condition).problems.push(...problems);
+  }
+
+  skip(condition: string, skipped: Problem): void {
+    this.all[condition] = { ...this.step(condition), objects: [], skipped };
+  }
+}
+
 /**
  * The steps of a resource in the order in which they can be done: each after what it needs, otherwise as they were
  * written down. Needs of steps that this resource does not have fall away (a service without a database).

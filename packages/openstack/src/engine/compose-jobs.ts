@@ -1,0 +1,48 @@
+import type { Assembly } from './assembly.ts';
+import type { Component } from './component.ts';
+import type { Context } from './context.ts';
+import { imageOf } from './images.ts';
+import { jobObject } from './job.ts';
+import { cronJobObject } from './schedule.ts';
+import type { Job, Schedule } from './service.ts';
+import { jobStart } from './start-sets.ts';
+
+/** Adds a Job to its step, and the files that start it. */
+export function addJob({ service, context, components, drafts, sets }: Assembly, job: Job, ...needs: string[]): void {
+  const start = jobStart(service, context, job);
+  const [main = ''] = Object.keys(components);
+  const object = jobObject({
+    service,
+    context,
+    job,
+    image: imageOfJob(context, job, components),
+    overrides: context.spec.components?.[main],
+    configs: [sets.byName[job.config ?? 'main'], start].filter((set) => set !== undefined),
+  });
+  drafts.add('ConfigReady', ...start.objects);
+  drafts.add(job.step, { verb: 'apply', object });
+  drafts.need(job.step, ...needs, ...(job.needs ?? []));
+}
+
+/** Adds what is done now and then, after everything else was set up once. */
+export function addSchedule({ service, context, components, drafts, sets }: Assembly, schedule: Schedule): void {
+  const start = jobStart(service, context, schedule);
+  const configs = [sets.byName[schedule.config ?? 'main'], start].filter((set) => set !== undefined);
+  const image = (name: string) => imageOfJob(context, { suffix: schedule.suffix, image: name }, components);
+  const object = cronJobObject({ service, context, schedule, image, configs });
+  drafts.add('SchedulesReady', ...start.objects, { verb: 'apply', object });
+  drafts.need('SchedulesReady', 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'EndpointReady');
+}
+
+/** A Job runs what the component with the same image runs: a migration of another version would break it. */
+function imageOfJob(
+  { spec, release, surroundings }: Context,
+  job: Pick<Job, 'suffix' | 'image'>,
+  components: Readonly<Record<string, Component>>,
+): string {
+  if (job.image === 'operator') return surroundings.operatorImage;
+  const all = Object.entries(components);
+  const index = all.findIndex(([, component]) => component.image === job.image);
+  const [name = job.suffix, component] = all[index] ?? [];
+  return imageOf(job.image, { component: component?.variantOf ?? name, main: index === 0, spec, release });
+}

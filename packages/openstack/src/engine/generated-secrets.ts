@@ -1,0 +1,55 @@
+import type { Context } from './context.ts';
+import { labelsOf, retainedFor, retainedForLabel } from './names.ts';
+import type { GeneratedSecret, Service } from './service.ts';
+import type { Desired } from './step.ts';
+
+/** The Secrets that the operator makes for a resource: `<name>-<suffix>` each. */
+export function generatedSecrets(service: Service, context: Context): readonly Desired[] {
+  return secretsOf(service, context).map((secret) => generated(service, context, secret));
+}
+
+/** The Secrets that a definition names, and those that its databases, vhost and user imply. */
+function secretsOf(service: Service, context: Context): readonly GeneratedSecret[] {
+  const password = { password: { type: 'password', length: 32 } } as const;
+  const credential = (suffix: string, more: Partial<GeneratedSecret> = {}): GeneratedSecret => ({
+    suffix,
+    values: password,
+    secretClass: 'credential',
+    ...more,
+  });
+  const { database, broker, identity } = context.accounts;
+  const account = (suffix: string, secret: string) => (secret === context.named(suffix) ? [credential(suffix)] : []);
+  return [
+    ...(service.secrets?.(context) ?? []),
+    ...(service.databases === undefined ? [] : account('db-password', database.secret)),
+    ...(service.messaging === true ? account('mq-password', broker.secret) : []),
+    ...(service.identity?.user === undefined ? [] : account('service-password', identity.secret)),
+    ...(service.identity?.user === undefined || context.cache === undefined ? [] : [credential('cache-key')]),
+  ];
+}
+
+function generated(service: Service, context: Context, secret: GeneratedSecret): Desired {
+  const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
+  const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
+  return {
+    verb: 'generate',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: context.named(secret.suffix),
+        namespace: context.namespace,
+        labels: {
+          ...labelsOf(service.name, context.name),
+          ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
+        },
+      },
+      type: 'Opaque',
+    },
+    values: secret.values,
+    secretClass: secret.secretClass,
+    ...(retained ? { retained } : {}),
+    ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
+    ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+  };
+}
