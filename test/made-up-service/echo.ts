@@ -15,6 +15,7 @@ import {
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
 import { databaseRef } from '../../packages/openstack/src/infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../packages/openstack/src/infrastructure/memcached/reference.ts';
+import { secretReference } from '../../packages/openstack/src/oslo/references.ts';
 import { keystoneRef } from '../../packages/openstack/src/services/keystone/reference.ts';
 
 const Echo = defineApi({
@@ -50,8 +51,7 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', placementRef: 'cloud' },
   databases: [{ name: 'echo' }],
   identity: {
-    user: 'echo',
-    roles: ['service'],
+    users: [{ name: 'echo', roles: ['service'] }],
     catalogue: [
       { type: 'echo', name: 'echo', description: 'A made-up service', component: 'api', port: 'api', path: '' },
       { type: 'echo-v1', name: 'echov1', description: 'Its old API', component: 'api', port: 'api', path: '/v1' },
@@ -63,7 +63,7 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
         oslo: sections(logging, databaseSection(context, 'echo', 'placement_database'), authtoken(context), {
           api: { auth_strategy: 'keystone' },
           // No variable has such a name: the whole file is a Secret.
-          'backend:one': { password: context.servicePassword() },
+          'backend:one': { password: secretReference(context.user().secret, 'password', 'oslo') },
         }),
       },
     },

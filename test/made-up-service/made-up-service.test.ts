@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { outcomeOf } from './outcome.ts';
 
 test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [new URL('run.ts', import.meta.url).pathname]);
-  const { controlPlane, echo, spec, service, policy, catalogue, containers, files } = JSON.parse(stdout) as Record<
+  const outcome = await outcomeOf('run.ts');
+  const { controlPlane, echo, spec, service, policy, catalogue, containers, files } = outcome as Record<
     string,
     Record<string, unknown>
   >;

@@ -1,20 +1,8 @@
-import { registerHooks } from 'node:module';
 import type { Condition } from '@openstack-operator/kube';
+import { addServices } from './add-services.ts';
 
-/**
- * Brings up a control plane in a process whose list of services has one more, then switches that one off: all else that
- * knows of services follows from the list. Prints what became of it, as JSON.
- */
-const list = new URL('../../packages/openstack/src/services/index.ts', import.meta.url).href;
-const longer = `import { definitions } from '${list}?known';
-import { linked } from '${new URL('../../packages/openstack/src/engine/dependencies.ts', import.meta.url).href}';
-import { echo } from '${new URL('echo.ts', import.meta.url).href}';
-export const services = linked([...definitions, echo]);
-`;
-registerHooks({
-  load: (url, context, next) =>
-    url === list ? { format: 'module', source: longer, shortCircuit: true } : next(url, context),
-});
+/** Brings up a control plane with one more service, then switches that one off. Prints what became of it, as JSON. */
+addServices(['echo.ts', 'echo']);
 
 const { controlPlane, createCloud } = await import('../rollout/cloud.ts');
 const { entitiesOf } = await import('../rollout/keystone.ts');

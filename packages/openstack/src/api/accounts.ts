@@ -40,14 +40,42 @@ export const noMessageQueue = object(
   },
 );
 
-/** The account in Keystone and the entry in its catalogue. */
-export function identity(name: string) {
+const userName = (what: string, name: string) => identifier(`Name of ${what}.`, name);
+const userSecret = (what: string) =>
+  secretName(`Secret with the password of ${what} (key password).`, ' Absent: one is generated.');
+
+/** The accounts in Keystone and the entry in its catalogue; `users`, `domains`: further ones, by the names that they have unless told otherwise. */
+export function identity(
+  name: string,
+  { users = [], domains = [] }: { readonly users?: readonly string[]; readonly domains?: readonly string[] } = {},
+) {
   return object('Account of the service in Keystone, and its entry in the catalogue.', {
-    userName: identifier('Name of the service user.', name),
+    userName: userName('the service user', name),
     serviceName: identifier("Name of the service's entry in the catalogue.", name),
-    secretName: secretName(
-      'Secret with the password of the service user (key password).',
-      ' Absent: one is generated.',
-    ),
+    secretName: userSecret('the service user'),
+    ...(users.length === 0
+      ? {}
+      : {
+          users: object(
+            'Further users of the service.',
+            Object.fromEntries(
+              users.map((user) => [
+                user,
+                object(`The user ${user}.`, {
+                  userName: userName('the user', user),
+                  secretName: userSecret('the user'),
+                }),
+              ]),
+            ),
+          ),
+        }),
+    ...(domains.length === 0
+      ? {}
+      : {
+          domains: object(
+            'Names of the domains of the service.',
+            Object.fromEntries(domains.map((domain) => [domain, identifier(`Name of the domain ${domain}.`, domain)])),
+          ),
+        }),
   });
 }

@@ -1,4 +1,4 @@
-import { accountsOf, databaseName } from './context.ts';
+import { accountsOf, databaseName, userTitle } from './accounts.ts';
 import type { Capability, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import type { ServiceSpec, Twin } from './surroundings.ts';
@@ -48,13 +48,16 @@ export function commonAccounts(service: Named, name: string, spec: ServiceSpec, 
       way: 'spec.messageQueue.user',
       agreed: agreed(mine.broker, its.broker),
     });
-  if (service.identity !== undefined && mine.identity.user === its.identity.user)
+  for (const [index, user] of mine.identity.users.entries()) {
+    const same = its.identity.users.find(({ name, domain }) => name === user.name && domain === user.domain);
+    if (same === undefined) continue;
     common.push({
       capability: 'identity',
-      what: `user ${mine.identity.user} in Keystone`,
-      way: 'spec.identity.userName',
-      agreed: agreed(mine.identity, its.identity),
+      what: `${userTitle(user)} in Keystone`,
+      way: index === 0 ? 'spec.identity.userName' : `spec.identity.users.${user.user.name}.userName`,
+      agreed: agreed(user, same),
     });
+  }
   return common.filter(({ capability }) => twin.shared.includes(capability));
 }
 

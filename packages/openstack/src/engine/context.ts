@@ -2,6 +2,7 @@ import type { StoredObject } from '@openstack-operator/kube';
 import { secretReference } from '../oslo/references.ts';
 import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
+import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
 import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
 import { fieldFor } from './dependencies.ts';
 import { exposureOf } from './exposure.ts';
@@ -46,57 +47,10 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly databaseUrl: (database: string) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
-  /** Reference to the password of the service's user in Keystone, for an oslo.config file. */
-  readonly servicePassword: () => string;
+  /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
+  readonly user: (name?: string) => UserAccount;
   /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
   readonly cacheKey: () => string;
-}
-
-/** Names that adoption of an existing cloud may need to change; each has a default. */
-export interface Accounts {
-  readonly database: {
-    readonly names: Readonly<Record<string, string>>;
-    readonly user: string;
-    readonly secret: string;
-  };
-  readonly broker: { readonly user: string; readonly vhost: string; readonly secret: string };
-  readonly identity: { readonly user: string; readonly serviceName: string; readonly secret: string };
-}
-
-interface AccountSpec {
-  readonly database?: {
-    readonly names?: Readonly<Record<string, string>>;
-    readonly user?: string;
-    readonly secretName?: string;
-  };
-  readonly messageQueue?: { readonly user?: string; readonly vhost?: string; readonly secretName?: string };
-  readonly identity?: { readonly userName?: string; readonly serviceName?: string; readonly secretName?: string };
-}
-
-/** The names of a resource's accounts: those of its spec, or the defaults. */
-export function accountsOf(
-  service: Pick<Service, 'name' | 'identity'>,
-  name: string,
-  spec: ServiceSpec & AccountSpec,
-): Accounts {
-  const { database, messageQueue, identity } = spec;
-  return {
-    database: {
-      names: database?.names ?? {},
-      user: database?.user ?? service.name,
-      secret: database?.secretName ?? `${name}-db-password`,
-    },
-    broker: {
-      user: messageQueue?.user ?? service.name,
-      vhost: messageQueue?.vhost ?? service.name,
-      secret: messageQueue?.secretName ?? `${name}-mq-password`,
-    },
-    identity: {
-      user: identity?.userName ?? service.identity?.user ?? service.name,
-      serviceName: identity?.serviceName ?? service.identity?.catalogue[0].name ?? service.name,
-      secret: identity?.secretName ?? `${name}-service-password`,
-    },
-  };
 }
 
 /** What a reference field of the spec says of something that this operator does not run. */
@@ -179,12 +133,12 @@ export function contextOf<R extends ServiceResource>(
       const { user, secret } = accounts.broker;
       return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${vhost}`;
     },
-    servicePassword: () => secretReference(accounts.identity.secret, 'password', 'oslo'),
+    user(wanted) {
+      const { users } = accounts.identity;
+      const found = wanted === undefined ? users[0] : users.find(({ user }) => user.name === wanted);
+      if (found === undefined) throw new Error(`${service.name}: has no user ${wanted ?? ''} in Keystone`);
+      return found;
+    },
     cacheKey: () => secretReference(named('cache-key'), 'password', 'oslo'),
   };
-}
-
-/** The name that one of a service's databases has here: its default unless the resource renames it. */
-export function databaseName(accounts: Accounts, database: string): string {
-  return accounts.database.names[database] ?? database;
 }

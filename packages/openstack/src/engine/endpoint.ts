@@ -1,7 +1,8 @@
 import type { Component } from './component.ts';
 import type { Context } from './context.ts';
+import type { CatalogueEntry } from './identity.ts';
 import { serviceHost } from './names.ts';
-import type { CatalogueEntry, Service } from './service.ts';
+import type { Service } from './service.ts';
 import { workloadName } from './workload.ts';
 
 /** Where a service answers, as an entry of the catalogue has it. */

@@ -23,8 +23,8 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(service.secrets?.(context) ?? []),
     ...(service.databases === undefined ? [] : account('db-password', database.secret)),
     ...(service.messaging === true ? account('mq-password', broker.secret) : []),
-    ...(service.identity?.user === undefined ? [] : account('service-password', identity.secret)),
-    ...(service.identity?.user === undefined || context.cache === undefined ? [] : [credential('cache-key')]),
+    ...identity.users.flatMap((user) => account(user.suffix, user.secret)),
+    ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
   ];
 }
 

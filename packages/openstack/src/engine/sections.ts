@@ -1,4 +1,5 @@
 import type { Layer } from '../oslo/layers.ts';
+import { secretReference } from '../oslo/references.ts';
 import type { Context } from './context.ts';
 
 /** Sections that many services share, said once. Facts: the service catalogue of 2025.1, checked option by option. */
@@ -64,16 +65,21 @@ export function authtoken(context: Context): Layer {
   };
 }
 
-/** How the service logs in when it calls another one; always as its own user (production rule 33). */
-export function client(context: Context): Readonly<Record<string, string>> {
+/**
+ * How the service logs in when it calls another one; always as a user of its own (production rule 33), the first one
+ * unless it says otherwise: to the user's project, or to its domain.
+ */
+export function client(context: Context, name?: string): Readonly<Record<string, string>> {
+  const { user, name: username, domain, secret } = context.user(name);
   return {
     auth_type: 'password',
     auth_url: context.identity.internalUrl,
-    username: context.accounts.identity.user,
-    password: context.servicePassword(),
-    project_name: 'service',
-    user_domain_name: 'Default',
-    project_domain_name: 'Default',
+    username,
+    password: secretReference(secret, 'password', 'oslo'),
+    user_domain_name: domain ?? 'Default',
+    ...(domain === undefined
+      ? { project_name: user.project ?? 'service', project_domain_name: 'Default' }
+      : { domain_name: domain }),
     region_name: context.region,
   };
 }

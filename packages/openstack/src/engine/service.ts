@@ -5,6 +5,7 @@ import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
+import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
 import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
 import type { ClientOptions } from './owned-options.ts';
@@ -59,27 +60,6 @@ export interface Database {
 export interface Connections {
   readonly processes: number;
   readonly pools: number;
-}
-
-/** What Keystone is told of the service. */
-export interface Identity {
-  /** Name of its user in project `service`; absent when it needs none (Keystone itself). */
-  readonly user?: string;
-  /** What that user may do. */
-  readonly roles: readonly string[];
-  /** Its entries in the catalogue. The first is its API, whose name and public host name the resource may change. */
-  readonly catalogue: readonly [CatalogueEntry, ...CatalogueEntry[]];
-}
-
-/** An entry of the catalogue, with endpoints `internal`, `public` and `admin`. */
-export interface CatalogueEntry {
-  readonly type: string;
-  readonly name: string;
-  readonly description: string;
-  /** Component and port whose address the endpoints have. */
-  readonly component: string;
-  readonly port: string;
-  readonly path: string;
 }
 
 /** A Secret that the operator makes. */

@@ -1,12 +1,12 @@
 import { seededRandom } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import type { Http, HttpAnswer } from './http.ts';
-import { type IdentityRecords, keepIdentityRecords } from './keystone.ts';
+import { type IdentityRecords, keepIdentityRecords, removeIdentityRecords } from './keystone.ts';
 
 type Entity = Record<string, unknown> & { id: string };
 
 /** What Keystone holds unique: nothing of services and endpoints. */
-const unique = ['projects', 'roles', 'users', 'regions'];
+const unique = ['domains', 'projects', 'roles', 'users', 'regions'];
 
 /** As much of Keystone as the records need. Answers come in an order that the seed decides. */
 function identity(seed: number) {
@@ -166,4 +166,32 @@ test('what was disabled is enabled again; a service without endpoints of others 
     `changed admin endpoint of glance in RegionOne: ${url('internal')}`,
   ]);
   expect(list('services').map((one) => one['enabled'])).toEqual([true]);
+});
+
+test('a domain with its administrator, and a role that implies another one, are kept, and disabled when they are taken back', async () => {
+  const { http, list, of, grants } = identity(3);
+  const stacks = { name: 'stacks', description: 'Users of stacks' };
+  const own: IdentityRecords = {
+    ...records,
+    domains: [stacks],
+    impliedRoles: [{ role: 'admin', implies: 'owner' }],
+    users: [...records.users, { name: 'stack-admin', password: 'two', domain: 'stacks', roles: ['admin'] }],
+  };
+  await keepIdentityRecords(own, http);
+  const idOf = (name: string, one: string) => list(name).find((entity) => entity['name'] === one)?.id ?? '';
+  const [domain, admin, owner] = [idOf('domains', 'stacks'), idOf('roles', 'admin'), idOf('roles', 'owner')];
+  const user = idOf('users', 'stack-admin');
+  expect(of('users').get(user)).toMatchObject({ domain_id: domain });
+  const granted = [`/v3/domains/${domain}/users/${user}/roles/${admin}`, `/v3/roles/${admin}/implies/${owner}`];
+  for (const path of granted) expect(grants.delete(path), path).toBe(true);
+  of('domains').set(domain, { id: domain, ...stacks, enabled: false });
+  expect(await keepIdentityRecords(own, http)).toEqual([
+    'enabled domain stacks',
+    'made role admin imply owner',
+    'granted stack-admin admin on domain stacks',
+  ]);
+  expect(await removeIdentityRecords(own, http)).toEqual(
+    expect.arrayContaining(['disabled user glance', 'disabled user stack-admin', 'disabled domain stacks']),
+  );
+  expect(await removeIdentityRecords(own, http)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { type Http, jsonApi, patient } from './http.ts';
-import { login } from './keystone.ts';
+import { login } from './identity-login.ts';
 import type { RecordsWorld } from './run.ts';
 
 /** From here on servers of a cell that does not answer are listed, by their id alone (compute API, microversion 2.69). */

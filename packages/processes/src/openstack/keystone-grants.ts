@@ -26,6 +26,8 @@ export function grants(
     const [, kind, id = '', system, user = '', role] = grant;
     return grantReply(schema, request, { target: system ?? id, kind, user, role });
   }
+  const implied = /^roles\/([^/]+)\/implies(?:\/([^/]+))?$/.exec(path);
+  if (implied !== null) return impliedReply(schema, request, caller, { prior: implied[1] ?? '', implied: implied[2] });
   const credential = /^users\/([^/]+)\/application_credentials(?:\/([^/]+))?$/.exec(path);
   return credential === null
     ? undefined
@@ -60,6 +62,43 @@ function grantReply(
     );
   if (request.method === 'DELETE') table.delete(`${user}/${target}/${role}`);
   return { status: 204 };
+}
+
+/** Implied roles (keystone.api.roles.RoleImplicationResource). */
+function impliedReply(
+  schema: Schema,
+  request: HttpMessage,
+  caller: GrantCaller,
+  { prior, implied }: { prior: string; implied: string | undefined },
+): HttpReply {
+  const { method } = request;
+  if (!caller.roles.includes('admin'))
+    throw new KeystoneError(
+      403,
+      `You are not authorized to perform the requested action: identity:${method === 'PUT' ? 'create' : 'check'}_implied_role.`,
+    );
+  const role = (id: string): Row => {
+    const found = findRow(schema, 'role', id);
+    if (found === undefined) throw new KeystoneError(404, `Could not find role: ${id}.`);
+    return { id, name: found['name'] };
+  };
+  const table = tableOf(schema, 'implied_role');
+  const body = (...ids: string[]) => ({ prior_role: role(prior), implies: ids.map(role) });
+  if (implied === undefined) {
+    const ids = findRows(schema, 'implied_role', { prior_role_id: prior }).map((row) => String(row['implied_role_id']));
+    return json(200, { role_inference: body(...ids) });
+  }
+  const key = `${prior}/${implied}`;
+  const { prior_role, implies } = body(implied);
+  if (method === 'PUT') table.set(key, { prior_role_id: prior, implied_role_id: implied });
+  else if (!table.has(key))
+    throw new KeystoneError(404, `Could not find role inference rule: ${prior} implies ${implied}.`);
+  if (method === 'HEAD') return { status: 204 };
+  if (method === 'DELETE') {
+    table.delete(key);
+    return { status: 204 };
+  }
+  return json(method === 'PUT' ? 201 : 200, { role_inference: { prior_role, implies: implies[0] } });
 }
 
 function assignments(schema: Schema, request: HttpMessage): HttpReply {

@@ -1,5 +1,6 @@
+import { databaseName } from '../../engine/accounts.ts';
 import type { Runs } from '../../engine/component.ts';
-import { type Context, databaseName } from '../../engine/context.ts';
+import type { Context } from '../../engine/context.ts';
 import type { Keeping, Kept } from '../../engine/keeping.ts';
 import { secretReference } from '../../oslo/references.ts';
 

@@ -20,8 +20,7 @@ export const glance = defineService<Glance>({
   databases: [{ name: 'glance' }],
   connections: () => ({ api: { processes: 3, pools: 1 } }),
   identity: {
-    user: 'glance',
-    roles: ['admin', 'service'],
+    users: [{ name: 'glance', roles: ['admin', 'service'] }],
     catalogue: [
       { type: 'image', name: 'glance', description: 'OpenStack Image', component: 'api', port: 'api', path: '' },
     ],

@@ -15,6 +15,8 @@ export const login: ClientOptions = {
     user_domain_id: 'spec.keystoneRef',
     project_domain_name: 'spec.keystoneRef',
     project_domain_id: 'spec.keystoneRef',
+    domain_name: 'spec.keystoneRef',
+    domain_id: 'spec.keystoneRef',
     region_name: 'spec.region',
     memcached_servers: 'spec.cacheRef',
     memcache_security_strategy: 'spec.cacheRef',

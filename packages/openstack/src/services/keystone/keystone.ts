@@ -25,7 +25,7 @@ export const keystone = defineService<Keystone>({
   databases: [{ name: 'keystone' }],
   connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
-    roles: [],
+    users: [],
     catalogue: [
       {
         type: 'identity',

@@ -1,9 +1,10 @@
+import { type UserAccount, userTitle } from '../../engine/accounts.ts';
 import { endpointsOf } from '../../engine/endpoint.ts';
 import type { Keeping } from '../../engine/keeping.ts';
 import { recordsFile } from '../../engine/records.ts';
 import { secretReference } from '../../oslo/references.ts';
 
-/** Service user, roles, service and endpoints in Keystone (`<name>-endpoint-create`), its own ones as well. */
+/** What a service has in Keystone: domains, users, roles, services, endpoints (`<name>-endpoint-create`); its own ones as well. */
 export const identityRecords: Keeping = {
   suffix: 'endpoint-create',
   step: 'EndpointReady',
@@ -14,8 +15,13 @@ export const identityRecords: Keeping = {
     const { identity } = service;
     if (identity === undefined) throw new Error(`${service.name} has no identity`);
     const { internalUrl, admin } = context.identity;
-    const { user, serviceName, secret } = context.accounts.identity;
-    const password = secretReference(secret, 'password', 'quoted');
+    const { users, domains, serviceName } = context.accounts.identity;
+    const { implied = [] } = identity;
+    const roles = [
+      ...users.flatMap(({ user }) => user.roles),
+      ...(identity.roles ?? []),
+      ...implied.flatMap(({ role, implies }) => [role, implies]),
+    ];
     return recordsFile({
       url: internalUrl,
       username: admin.user('quoted'),
@@ -23,9 +29,11 @@ export const identityRecords: Keeping = {
       project: admin.project('quoted'),
       userDomain: admin.userDomain('quoted'),
       projectDomain: admin.projectDomain('quoted'),
+      ...(domains.length === 0 ? {} : { domains }),
       projects: [{ name: 'service', description: 'Users of the services' }],
-      roles: [...new Set(['admin', 'service', ...identity.roles])].map((role) => ({ name: role })),
-      users: identity.user === undefined ? [] : [{ name: user, password, project: 'service', roles: identity.roles }],
+      roles: [...new Set(['admin', 'service', ...roles])].map((name) => ({ name })),
+      ...(implied.length === 0 ? {} : { impliedRoles: implied }),
+      users: users.map(userRecord),
       services: identity.catalogue.map((entry, index) => {
         const { internal, public: outside } = endpointsOf(service, context, components, entry);
         const { type, name, description } = entry;
@@ -35,10 +43,16 @@ export const identityRecords: Keeping = {
     });
   },
   things({ service, context: { accounts, region } }, shared) {
-    const { user, serviceName } = accounts.identity;
+    const { users, domains, serviceName } = accounts.identity;
     const [, ...others] = service.identity?.catalogue ?? [];
     const names = [serviceName, ...others.map(({ name }) => name)];
     const endpoints = `endpoints of ${names.join(', ')} in region ${region} of Keystone`;
-    return shared ? endpoints : `user ${user} and ${endpoints}`;
+    const logins = [...users.map(userTitle), ...domains.map(({ name }) => `domain ${name}`)];
+    return shared || logins.length === 0 ? endpoints : `${logins.join(', ')} and ${endpoints}`;
   },
 };
+
+function userRecord({ user: { roles, project = 'service' }, name, domain, secret }: UserAccount): object {
+  const password = secretReference(secret, 'password', 'quoted');
+  return { name, password, ...(domain === undefined ? { project } : { domain }), roles };
+}

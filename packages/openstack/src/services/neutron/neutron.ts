@@ -46,8 +46,7 @@ export const neutron = defineService<Neutron>({
   }),
   messaging: true,
   identity: {
-    user: 'neutron',
-    roles: ['admin', 'service'],
+    users: [{ name: 'neutron', roles: ['admin', 'service'] }],
     catalogue: [
       {
         type: 'network',

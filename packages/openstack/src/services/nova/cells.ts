@@ -1,4 +1,5 @@
-import { type Context, databaseName } from '../../engine/context.ts';
+import { databaseName } from '../../engine/accounts.ts';
+import type { Context } from '../../engine/context.ts';
 import type { Nova } from './kind.ts';
 
 /** A cell with the names that follow from its entry. */

@@ -1,4 +1,5 @@
-import { type Context, databaseName } from '../../engine/context.ts';
+import { databaseName } from '../../engine/accounts.ts';
+import type { Context } from '../../engine/context.ts';
 import type { Job } from '../../engine/service.ts';
 import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
 import { computeNodes } from './compute.ts';

@@ -40,8 +40,7 @@ export const nova = defineService<Nova>({
   messaging: true,
   vhosts: (context) => cellsOf(context).map(({ vhost }) => vhost),
   identity: {
-    user: 'nova',
-    roles: ['admin', 'service'],
+    users: [{ name: 'nova', roles: ['admin', 'service'] }],
     catalogue: [
       { type: 'compute', name: 'nova', description: 'OpenStack Compute', component: 'api', port: 'api', path: '/v2.1' },
     ],

@@ -21,7 +21,7 @@ export function serverCountJob(service: Service, resource: ServiceResource, surr
   const keystone = surroundings.reference('keystoneRef');
   if (keystone !== undefined && 'missing' in keystone) throw new Error(keystone.missing);
   const context = contextOf(service, resource, surroundings);
-  const { user, secret } = context.accounts.identity;
+  const { name: username, secret } = context.user();
   const api = service.identity?.catalogue[0];
   if (api === undefined) throw new Error(`${service.name} is not in the catalogue`);
   const job: Job = {
@@ -32,7 +32,7 @@ export function serverCountJob(service: Service, resource: ServiceResource, surr
     config: 'none',
     env: {
       OS_AUTH_URL: context.identity.internalUrl,
-      OS_USERNAME: user,
+      OS_USERNAME: username,
       OS_PASSWORD: { secret, key: 'password' },
       COMPUTE_URL: endpointsOf(service, context, service.components(context), api).internal,
     },

@@ -13,8 +13,7 @@ export const placement = defineService<Placement>({
   databases: [{ name: 'placement' }],
   connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
-    user: 'placement',
-    roles: ['admin', 'service'],
+    users: [{ name: 'placement', roles: ['admin', 'service'] }],
     catalogue: [
       {
         type: 'placement',

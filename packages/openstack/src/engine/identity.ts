@@ -1,0 +1,48 @@
+/** What Keystone is told of a service. */
+export interface Identity {
+  /** Its users. As the first one it checks tokens and calls other services; Keystone itself has none. */
+  readonly users: readonly IdentityUser[];
+  /** Roles that it knows beside those of its users, for whoever uses it: `heat_stack_owner`. */
+  readonly roles?: readonly string[];
+  /** Roles that come with others. */
+  readonly implied?: readonly ImpliedRole[];
+  /** Domains of its own, beside `Default`. */
+  readonly domains?: readonly IdentityDomain[];
+  /** Its entries in the catalogue. The first is its API, whose name and public host name the resource may change. */
+  readonly catalogue: readonly [CatalogueEntry, ...CatalogueEntry[]];
+}
+
+/** A user in Keystone: `<name>-<name of the user>-password` is its Secret, `<name>-service-password` that of the first one. */
+export interface IdentityUser {
+  /** Its name, unless the resource renames it. */
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Project of domain `Default` that it logs in to, and that its roles are on; `service` unless it says otherwise. */
+  readonly project?: string;
+  /** One of the service's domains, by its name here: the user is in it, logs in to it, and has its roles on it. */
+  readonly domain?: string;
+}
+
+/** Whoever has a role has what it implies as well. */
+export interface ImpliedRole {
+  readonly role: string;
+  readonly implies: string;
+}
+
+/** A domain of a service: what the service makes there (users of stacks) is nobody else's. */
+export interface IdentityDomain {
+  /** Its name, unless the resource renames it. */
+  readonly name: string;
+  readonly description: string;
+}
+
+/** An entry of the catalogue, with endpoints `internal`, `public` and `admin`. */
+export interface CatalogueEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly description: string;
+  /** Component and port whose address the endpoints have. */
+  readonly component: string;
+  readonly port: string;
+  readonly path: string;
+}
