@@ -9,13 +9,14 @@ import { config, region, release, template } from '../../packages/openstack/src/
 import {
   authtoken,
   client,
+  coordination,
   database as databaseSection,
   logging,
   sections,
 } from '../../packages/openstack/src/engine/sections.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
 import { databaseRef } from '../../packages/openstack/src/infrastructure/mariadb/reference.ts';
-import { cacheRef } from '../../packages/openstack/src/infrastructure/memcached/reference.ts';
+import { cacheRef, coordinationRef } from '../../packages/openstack/src/infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../../packages/openstack/src/services/keystone/reference.ts';
 
 const Bell = defineApi({
@@ -31,6 +32,7 @@ const Bell = defineApi({
     region,
     databaseRef,
     cacheRef,
+    coordinationRef,
     keystoneRef,
     database: database('bell', ['bell']),
     identity: identity('bell', { users: ['bell_domain_admin', 'bell_probe'], domains: ['bells'] }),
@@ -43,11 +45,11 @@ const Bell = defineApi({
 /** A service that this version does not have, and that has much to do with others. It runs Placement's programs. */
 export const bell = defineService<ObjectOf<typeof Bell>>({
   kind: Bell,
-  referredAs: 'bellRef',
+  offers: { bellRef: {} },
   child: { field: 'bell', phase: 'ExtendedServices', description: 'The bell service.' },
   name: 'bell',
   user: 'placement',
-  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', coordinationRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'bell' }],
   identity: {
     users: [
@@ -65,10 +67,16 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
   config: (context) => ({
     main: {
       '/etc/placement/placement.conf': {
-        oslo: sections(logging, databaseSection(context, 'bell', 'placement_database'), authtoken(context), {
-          api: { auth_strategy: 'keystone' },
-          bells: client(context, 'bell_domain_admin'),
-        }),
+        oslo: sections(
+          logging,
+          databaseSection(context, 'bell', 'placement_database'),
+          authtoken(context),
+          coordination(context),
+          {
+            api: { auth_strategy: 'keystone' },
+            bells: client(context, 'bell_domain_admin'),
+          },
+        ),
       },
     },
   }),

@@ -44,7 +44,7 @@ const Echo = defineApi({
 /** A service that this version does not have, as its folder would define it. It runs Placement's programs under its own name. */
 export const echo = defineService<ObjectOf<typeof Echo>>({
   kind: Echo,
-  referredAs: 'echoRef',
+  offers: { echoRef: {} },
   child: { field: 'echo', phase: 'ExtendedServices', description: 'The echo service.' },
   name: 'echo',
   user: 'placement',

@@ -118,7 +118,7 @@ export function secretsOfReferences(
 
 /** Concerned by a Service whose address is that of what controls it, and is composed: who refers to that. */
 export function serviceWatches({ kind, providers }: Depending, selection: Watched['selection']): Watched[] {
-  const fields = [...(providers ?? [])].filter(([, { offers }]) => offers?.ofServices === true);
+  const fields = [...(providers ?? [])].filter(([field, { offers }]) => offers?.[field]?.ofServices === true);
   return fields.map(([field, { kind: offering }]) => ({
     kind: Service,
     ...(selection === undefined ? {} : { selection }),

@@ -1,5 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
+import { referredBy } from '../engine/dependencies.ts';
 import type { ReferenceField } from '../engine/surroundings.ts';
 import { services } from '../services/index.ts';
 import { type BroughtObject, broughtObjects } from './brought-objects.ts';
@@ -40,7 +41,5 @@ export function knownKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' 
 
 /** The kind that a reference field is about. @throws Error when no service says that it is referred to so */
 export function kindReferredBy(field: ReferenceField): Kind {
-  const kind = services.find(({ referredAs }) => referredAs === field)?.kind;
-  if (kind === undefined) throw new Error(`${field}: no service is referred to by this field`);
-  return kind;
+  return referredBy(field, services).kind;
 }

@@ -1,4 +1,4 @@
-import { foundBy, mentionsOf, referencesOf } from '../engine/dependencies.ts';
+import { foundBy, mentionsOf, referencesOf, referredBy } from '../engine/dependencies.ts';
 import type { Phase } from '../engine/phases.ts';
 import type { Service } from '../engine/service.ts';
 import type { ReferenceField } from '../engine/surroundings.ts';
@@ -38,7 +38,7 @@ export interface Child {
 
 /** Field of the child that a reference field is about. @throws Error when no service says that it is referred to so */
 function childField(reference: ReferenceField): string {
-  const field = services.find(({ referredAs }) => referredAs === reference)?.child?.field;
+  const field = referredBy(reference, services).child?.field;
   if (field === undefined) throw new Error(`${reference}: no child of a control plane is referred to by this field`);
   return field;
 }

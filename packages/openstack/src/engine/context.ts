@@ -4,7 +4,7 @@ import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.t
 import type { Release } from '../releases/release.ts';
 import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
 import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
-import { fieldFor } from './dependencies.ts';
+import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
@@ -30,6 +30,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly broker: BrokerAddress;
   /** memcached servers, `host:port[,host:port...]`; undefined when the service has no cache. */
   readonly cache: string | undefined;
+  /** URL of what its processes coordinate by (tooz), with references to Secrets; undefined when the service has none. */
+  readonly coordination: string | undefined;
   readonly identity: IdentityAddress;
   /** What a service that it depends on offers: the address of the referenced resource, or of the external one. */
   readonly address: (field: ReferenceField) => unknown;
@@ -73,13 +75,14 @@ export function contextOf<R extends ServiceResource>(
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
   };
   const address = (field: ReferenceField | undefined): unknown => {
-    const offers = field === undefined ? undefined : service.providers?.get(field)?.offers;
-    if (field === undefined || offers === undefined) throw new Error(`${service.name}: ${field} offers no address`);
+    const offer = field === undefined ? undefined : offerBy(service, field);
+    if (field === undefined || offer?.address === undefined)
+      throw new Error(`${service.name}: ${field} offers no address`);
     const external = externalOf(spec, field) as never;
-    if (external !== undefined) return offers.external(external);
+    if (external !== undefined) return offer.external?.(external);
     const found = reference(field);
     if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);
-    return offers.address(found, surroundings);
+    return offer.address(found, surroundings);
   };
   const named = (suffix: string) => (suffix === '' ? name : `${name}-${suffix}`);
   const database = () => address(fieldFor(service, 'database')) as DatabaseAddress;
@@ -115,11 +118,15 @@ export function contextOf<R extends ServiceResource>(
       const field = fieldFor(service, 'cache');
       return field === undefined ? undefined : (address(field) as string);
     },
+    get coordination() {
+      const field = fieldFor(service, 'coordination');
+      return field === undefined ? undefined : (address(field) as string);
+    },
     get identity() {
       const field = fieldFor(service, 'identity');
       // The identity service registers itself, at its own address.
-      const own = field === undefined && service.offers?.capability === 'identity' ? service.offers : undefined;
-      return (own?.address(resource as StoredObject, surroundings) ?? address(field)) as IdentityAddress;
+      const own = field === undefined ? ownOffer(service, 'identity') : undefined;
+      return (own?.address?.(resource as StoredObject, surroundings) ?? address(field)) as IdentityAddress;
     },
     address,
     databaseUrl(name) {

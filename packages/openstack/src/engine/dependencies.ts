@@ -1,4 +1,4 @@
-import type { Capability, Moment, Service } from './service.ts';
+import type { Capability, Moment, Offer, Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
 type Depending = Pick<Service, 'dependsOn'>;
@@ -34,24 +34,36 @@ export function fieldFor(
   { providers }: Pick<Service, 'providers'>,
   capability: Capability,
 ): ReferenceField | undefined {
-  for (const [field, { offers }] of providers ?? []) if (offers?.capability === capability) return field;
+  for (const [field, { offers }] of providers ?? []) if (offers?.[field]?.capability === capability) return field;
   return undefined;
+}
+
+/** What a service has of another one by a field; undefined when it does not depend on it. */
+export function offerBy({ providers }: Pick<Service, 'providers'>, field: ReferenceField): Offer | undefined {
+  return providers?.get(field)?.offers?.[field];
+}
+
+/** What a service offers others of a capability. */
+export function ownOffer({ offers = {} }: Pick<Service, 'offers'>, capability: Capability): Offer | undefined {
+  return Object.values(offers).find((offer) => offer?.capability === capability);
+}
+
+/** The service that a field is about. @throws Error when none says that it is referred to so */
+export function referredBy(field: ReferenceField, services: readonly Service[]): Service {
+  const found = services.find(({ offers = {} }) => Object.hasOwn(offers, field));
+  if (found === undefined) throw new Error(`${field}: no service is referred to by this field`);
+  return found;
 }
 
 /** The services, each with what it depends on, and with the names of those that cannot be without it. */
 export function linked(services: readonly Service[]): readonly Service[] {
   const all = services.map((service) => {
-    const { referredAs } = service;
-    const dependents = services.filter((other) => referredAs !== undefined && referencesOf(other).includes(referredAs));
+    const { offers = {} } = service;
+    const dependents = services.filter((other) => referencesOf(other).some((field) => Object.hasOwn(offers, field)));
     const providers = new Map<ReferenceField, Service>();
     return { ...service, dependents: dependents.map(({ name }) => name), providers };
   });
-  for (const { name, dependsOn, providers } of all) {
-    for (const field of Object.keys(dependsOn) as ReferenceField[]) {
-      const provider = all.find((other) => other.referredAs === field);
-      if (provider === undefined) throw new Error(`${name}: no service is referred to by ${field}`);
-      providers.set(field, provider);
-    }
-  }
+  for (const { dependsOn, providers } of all)
+    for (const field of Object.keys(dependsOn) as ReferenceField[]) providers.set(field, referredBy(field, all));
   return all;
 }

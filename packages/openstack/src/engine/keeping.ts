@@ -1,7 +1,7 @@
 import type { User } from '@openstack-operator/facts/users';
 import type { Component, Runs } from './component.ts';
 import type { Context } from './context.ts';
-import { fieldFor } from './dependencies.ts';
+import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { type Capability, capabilities, type Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
@@ -60,8 +60,7 @@ export interface KeepingOf {
 export function keepingsOf(service: Service): readonly KeepingOf[] {
   return capabilities.flatMap((capability) => {
     const field = fieldFor(service, capability);
-    const own = service.offers?.capability === capability ? service.offers : undefined;
-    const keeping = (field === undefined ? own : service.providers?.get(field)?.offers)?.keeps;
+    const keeping = (field === undefined ? ownOffer(service, capability) : offerBy(service, field))?.keeps;
     return keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
   });
 }

@@ -14,8 +14,8 @@ export interface ClientOptions {
 /** The options that follow from what a service depends on; `written` is what the operator writes into its files. */
 export function ownedByProviders({ providers }: Pick<Service, 'providers'>, written: readonly Layer[]): OwnedOptions {
   const owned: Record<string, Record<string, string>>[] = [];
-  for (const { offers } of providers?.values() ?? []) {
-    for (const { section, having = '', fields } of offers?.clientOptions ?? []) {
+  for (const [field, { offers }] of providers ?? []) {
+    for (const { section, having = '', fields } of offers?.[field]?.clientOptions ?? []) {
       if (section !== undefined) owned.push({ [section]: fields });
       for (const [name, options] of written.flatMap(Object.entries<Layer[string]>))
         if (having in options) owned.push({ [name]: fields });

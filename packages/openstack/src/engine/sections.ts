@@ -45,6 +45,11 @@ export function cache(context: Context): Layer {
   return { cache: { enabled: true, backend, memcache_servers: context.cache, memcache_dead_retry: 10 } };
 }
 
+/** By what its processes agree on who does what (tooz); nothing when there is none. */
+export function coordination(context: Context): Layer {
+  return context.coordination === undefined ? {} : { coordination: { backend_url: context.coordination } };
+}
+
 /** How the service asks Keystone about tokens: as its own user. What it caches of them others cannot read or forge. */
 export function authtoken(context: Context): Layer {
   const cached = {

@@ -113,18 +113,18 @@ export type Moment = 'steps' | 'start' | 'name' | 'cloud';
 export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
 
 /** What the engine itself uses of another service: where it makes databases, users and endpoints. */
-export const capabilities = ['database', 'broker', 'cache', 'identity'] as const;
+export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity'] as const;
 
 /** One of `capabilities`. */
 export type Capability = (typeof capabilities)[number];
 
-/** What others have of a service: where it is, and who may do all there. */
+/** What others have of a service that they refer to by one of its fields: where it is, and who may do all there. */
 export interface Offer {
   readonly capability?: Capability;
   /** Address of a resource of its kind: `DatabaseAddress` and so on, by capability; else what its dependents know. */
-  readonly address: (resource: StoredObject, surroundings: Surroundings) => unknown;
+  readonly address?: (resource: StoredObject, surroundings: Surroundings) => unknown;
   /** The same of one that this operator does not run, from `spec.<field>.external`. */
-  readonly external: (external: never) => unknown;
+  readonly external?: (external: never) => unknown;
   /** Options of its dependents that follow from their reference to it. */
   readonly clientOptions?: readonly ClientOptions[];
   /** What of its dependents is kept in it. */
@@ -183,10 +183,8 @@ export interface Guests {
 /** A service, as data: the engine derives all objects from it. */
 export interface Service<R extends ServiceResource = ServiceResource> {
   readonly kind: Api & Kind<R>;
-  /** The field by which others refer to it. */
-  readonly referredAs?: ReferenceField;
-  /** What others have of it. */
-  readonly offers?: Offer;
+  /** The fields by which others refer to it, and what they have of it then. */
+  readonly offers?: Readonly<Partial<Record<ReferenceField, Offer>>>;
   /** Its place in a control plane. */
   readonly child?: Child;
   /** `app.kubernetes.io/name`, such as `keystone`. */

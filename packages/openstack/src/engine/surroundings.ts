@@ -2,7 +2,7 @@ import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from './own-value.ts';
 import type { Capability } from './service.ts';
 
-/** A field by which a resource refers to another one; which kind it is about, `Service.referredAs` says. */
+/** A field by which a resource refers to another one; which kind it is about, `Service.offers` says. */
 export type ReferenceField = `${string}Ref`;
 
 /** What the operator found for a reference: the resource, or why there is none. */

@@ -30,8 +30,8 @@ export function resource(text: string): ServiceResource & StoredObject {
 
 /** A cluster with a Gateway, two claimed nodes, and all the other samples. */
 export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
-  const references = [...sampleOf].flatMap(([{ referredAs }, name]) =>
-    referredAs === undefined ? [] : [[referredAs, { found: resource(read(name)) }]],
+  const references = [...sampleOf].flatMap(([{ offers = {} }, name]) =>
+    Object.keys(offers).map((field) => [field, { found: resource(read(name)) }]),
   );
   const labels = { [cloudLabel]: 'openstack.standalone', [nodeGroupLabel]: 'compute', [computeLabel]: 'true' };
   return {

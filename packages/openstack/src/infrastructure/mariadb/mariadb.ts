@@ -40,21 +40,22 @@ const ownedOptions = Object.fromEntries(
  */
 export const mariadb = defineService<MariaDB>({
   kind: MariaDB,
-  referredAs: 'databaseRef',
   offers: {
-    capability: 'database',
-    address: databaseAddress,
-    external: externalDatabase,
-    keeps: databaseRecords,
-    clientOptions: [
-      {
-        having: 'connection',
-        fields: {
-          connection: 'spec.databaseRef or spec.database',
-          slave_connection: 'spec.databaseRef or spec.database',
+    databaseRef: {
+      capability: 'database',
+      address: databaseAddress,
+      external: externalDatabase,
+      keeps: databaseRecords,
+      clientOptions: [
+        {
+          having: 'connection',
+          fields: {
+            connection: 'spec.databaseRef or spec.database',
+            slave_connection: 'spec.databaseRef or spec.database',
+          },
         },
-      },
-    ],
+      ],
+    },
   },
   child: {
     field: 'mariadb',

@@ -1,5 +1,5 @@
 import { defineService } from '../../engine/service.ts';
-import { cacheAddress, externalCache } from './address.ts';
+import { cacheAddress, coordinationUrl, externalCache, externalCoordination } from './address.ts';
 import { Memcached } from './kind.ts';
 
 /**
@@ -8,17 +8,24 @@ import { Memcached } from './kind.ts';
  */
 export const memcached = defineService<Memcached>({
   kind: Memcached,
-  referredAs: 'cacheRef',
   offers: {
-    capability: 'cache',
-    address: cacheAddress,
-    external: externalCache,
-    clientOptions: [
-      {
-        section: 'cache',
-        fields: { memcache_servers: 'spec.cacheRef', enabled: 'spec.cacheRef', backend: 'spec.cacheRef' },
-      },
-    ],
+    cacheRef: {
+      capability: 'cache',
+      address: cacheAddress,
+      external: externalCache,
+      clientOptions: [
+        {
+          section: 'cache',
+          fields: { memcache_servers: 'spec.cacheRef', enabled: 'spec.cacheRef', backend: 'spec.cacheRef' },
+        },
+      ],
+    },
+    coordinationRef: {
+      capability: 'coordination',
+      address: coordinationUrl,
+      external: externalCoordination,
+      clientOptions: [{ section: 'coordination', fields: { backend_url: 'spec.coordinationRef' } }],
+    },
   },
   child: { field: 'memcached', phase: 'Infrastructure', description: 'The cache.' },
   name: 'memcached',

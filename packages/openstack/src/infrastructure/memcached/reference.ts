@@ -1,4 +1,4 @@
-import { reference } from '../../api/references.ts';
+import { host, port, reference, secretName } from '../../api/references.ts';
 import { array, type Infer, object, required, string } from '../../api/schema.ts';
 
 /** `spec.cacheRef` of what has a cache. */
@@ -22,3 +22,20 @@ export const cacheRef = reference(
 
 /** Its value. */
 export type CacheRef = Infer<typeof cacheRef>;
+
+/** `spec.coordinationRef` of what has several processes that agree on who does what: locks, leaders, groups (tooz). */
+export const coordinationRef = reference(
+  'What its processes coordinate by.',
+  'Memcached',
+  object(
+    'A Valkey or Redis that this operator does not run. Unlike a Memcached it forgets no lock when it is restarted.',
+    {
+      host: required(host('Host name or address.')),
+      port: port('Port.', 6379),
+      secretName: secretName('Secret with the password (key password). Absent: it asks for none.'),
+    },
+  ),
+);
+
+/** Its value. */
+export type CoordinationRef = Infer<typeof coordinationRef>;

@@ -19,8 +19,7 @@ import { inactivityProbe } from './ovs-settings.ts';
  */
 export const ovn = defineService<OVNNetwork>({
   kind: OVNNetwork,
-  referredAs: 'ovnRef',
-  offers: { address: ovnAddress, external: (external: OvnAddress) => external, ofServices: true },
+  offers: { ovnRef: { address: ovnAddress, external: (external: OvnAddress) => external, ofServices: true } },
   child: {
     field: 'ovnNetwork',
     suffix: 'ovn',

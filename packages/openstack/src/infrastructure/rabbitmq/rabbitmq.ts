@@ -18,13 +18,14 @@ import { brokerRecords } from './records.ts';
  */
 export const rabbitmq = defineService<RabbitMQ>({
   kind: RabbitMQ,
-  referredAs: 'messageQueueRef',
   offers: {
-    capability: 'broker',
-    address: brokerAddress,
-    external: externalBroker,
-    keeps: brokerRecords,
-    clientOptions: [{ section: 'DEFAULT', fields: { transport_url: 'spec.messageQueueRef or spec.messageQueue' } }],
+    messageQueueRef: {
+      capability: 'broker',
+      address: brokerAddress,
+      external: externalBroker,
+      keeps: brokerRecords,
+      clientOptions: [{ section: 'DEFAULT', fields: { transport_url: 'spec.messageQueueRef or spec.messageQueue' } }],
+    },
   },
   child: { field: 'rabbitmq', phase: 'Infrastructure', description: 'The message broker.' },
   name: 'rabbitmq',

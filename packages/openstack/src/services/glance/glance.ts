@@ -12,7 +12,7 @@ import { Glance } from './kind.ts';
  */
 export const glance = defineService<Glance>({
   kind: Glance,
-  referredAs: 'glanceRef',
+  offers: { glanceRef: {} },
   child: { field: 'glance', phase: 'CoreServices', description: 'The image service.' },
   name: 'glance',
   user: 'glance',

@@ -10,13 +10,14 @@ import { identityRecords } from './records.ts';
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({
   kind: Keystone,
-  referredAs: 'keystoneRef',
   offers: {
-    capability: 'identity',
-    address: identityAddress,
-    external: externalIdentity,
-    keeps: identityRecords,
-    clientOptions: [login],
+    keystoneRef: {
+      capability: 'identity',
+      address: identityAddress,
+      external: externalIdentity,
+      keeps: identityRecords,
+      clientOptions: [login],
+    },
   },
   child: { field: 'keystone', phase: 'Identity', description: 'The identity service.' },
   name: 'keystone',

@@ -21,7 +21,7 @@ import { Neutron } from './kind.ts';
  */
 export const neutron = defineService<Neutron>({
   kind: Neutron,
-  referredAs: 'neutronRef',
+  offers: { neutronRef: {} },
   bridges: (spec) => ({
     mappings: bridgesOf(spec),
     isDefault: spec.bridgeMappings === undefined && spec.externalBridge === undefined,

@@ -13,7 +13,7 @@ import { serverCountJob } from './server-count.ts';
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
   kind: Nova,
-  referredAs: 'novaRef',
+  offers: { novaRef: {} },
   child: {
     field: 'nova',
     phase: 'Compute',

@@ -5,7 +5,7 @@ import { Placement } from './kind.ts';
 /** What every host has, and what is used of it (phase 1 plan, task 15). */
 export const placement = defineService<Placement>({
   kind: Placement,
-  referredAs: 'placementRef',
+  offers: { placementRef: {} },
   child: { field: 'placement', phase: 'CoreServices', description: 'The placement service.' },
   name: 'placement',
   user: 'placement',
