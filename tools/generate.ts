@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { admission } from './generators/admission.ts';
 import { apiReference } from './generators/api-reference.ts';
 import { customResourceDefinitions } from './generators/custom-resource-definitions.ts';
 import type { GeneratedFile } from './generators/generated-file.ts';
@@ -9,7 +10,12 @@ import { rbac } from './generators/rbac.ts';
  * Writes the files that are made from code; with `--check`, says which ones are not as they would be made, and exits
  * with 1 if there are any. A generator is a function that gives files; add one to the list and it takes part.
  */
-const generators: readonly (() => readonly GeneratedFile[])[] = [customResourceDefinitions, rbac, apiReference];
+const generators: readonly (() => readonly GeneratedFile[])[] = [
+  customResourceDefinitions,
+  rbac,
+  admission,
+  apiReference,
+];
 
 const root = join(import.meta.dirname, '..');
 const usage = 'usage: node tools/generate.ts [--check]';

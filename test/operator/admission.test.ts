@@ -5,13 +5,17 @@ import {
   ConfigMap,
   DaemonSet,
   Deployment,
+  Event,
+  Job,
   type Kind,
   type KubeObject,
   Namespace,
   Node,
   Pod,
+  ReplicaSet,
   RoleBinding,
   Secret,
+  StatefulSet,
   type Transport,
 } from '@openstack-operator/kube';
 import { Keystone, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
@@ -243,14 +247,47 @@ test('an editor makes pods that are restricted, and by no detour others', async 
   const ref = { namespace, name: made.metadata.name };
   const options = { subresource: 'ephemeralcontainers' };
   await expect(editor.client.patch(Pod, ref, 'merge', debug, options)).rejects.toThrow('exceeds');
-  // The pods of a Deployment come from a controller, and are no agents either.
-  const deployment = await create(editor, Deployment, workload('Deployment', agent));
-  const failed = await eventually(
-    () => client.get(Deployment, { namespace, name: deployment.metadata.name }),
-    ({ status }) => status?.conditions?.some(({ type }) => type === 'ReplicaFailure') === true,
+  // What the pods of a controller are made from is refused itself; those of a Job are refused as they come.
+  for (const kind of [Deployment, ReplicaSet, StatefulSet] as Kind[])
+    await expect(create(editor, kind, workload(kind.kind, agent))).rejects.toThrow('exceeds');
+  const metadata = { name: uniqueName('job'), namespace };
+  const template = { spec: { ...agent, restartPolicy: 'Never' } };
+  await create(editor, Job, { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { template } });
+  await eventually(
+    () => client.list(Event, { namespace, fieldSelector: `involvedObject.name=${metadata.name}` }),
+    ({ items }) => JSON.stringify(items).includes('exceeds the Pod Security Standard'),
   );
-  expect(JSON.stringify(failed.status)).toContain('exceeds the Pod Security Standard');
 });
+
+test.each([
+  ['Deployment', Deployment],
+  ['StatefulSet', StatefulSet],
+] as [string, Kind][])(
+  'a %s of the operator has pods that use their node, in a labelled namespace alone',
+  async (name, kind) => {
+    const app = uniqueName('host');
+    const labels = { ...ours, app };
+    const wanted = (inNamespace: string, spec: object) => {
+      const metadata = { name: app, namespace: inNamespace, labels };
+      const template = { metadata: { labels }, spec };
+      return { apiVersion: 'apps/v1', kind: name, metadata, spec: { selector: { matchLabels: { app } }, template } };
+    };
+    await create(operator, kind, wanted(namespace, agent));
+    const { items } = await eventually(
+      () => client.list(Pod, { namespace, labelSelector: `app=${app}` }),
+      (pods) => pods.items.length > 0,
+    );
+    const ref = { namespace, name: items[0]?.metadata.name ?? '' };
+    const image = { spec: { containers: [{ name: 'main', image: 'evil.example.org/image:1' }] } };
+    await expect(editor.client.patch(Pod, ref, 'strategic', image)).rejects.toThrow('exceeds');
+    const restrictedPods = { ...plain, securityContext: { runAsNonRoot: true } };
+    await create(operator, kind, wanted(other, restrictedPods));
+    const change = { spec: { template: { spec: { hostNetwork: true } } } };
+    await expect(operator.client.patch(kind, { namespace: other, name: app }, 'merge', change)).rejects.toThrow(
+      `kubectl label namespace ${other} openstack.k8s.io/node-agents=allowed`,
+    );
+  },
+);
 
 test('the pods of the operator’s DaemonSets come to be, and an editor neither changes nor enters them', async () => {
   expect(agentPod).not.toBe('');

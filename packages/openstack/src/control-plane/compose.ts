@@ -1,10 +1,10 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { type Composition, unknownRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
+import { defined } from '../engine/defined.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
 import { nodeClaims } from '../engine/node-groups.ts';
 import { phases } from '../engine/phases.ts';
-import { defined } from '../engine/pod.ts';
 import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';

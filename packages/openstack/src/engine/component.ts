@@ -59,10 +59,10 @@ export type Mount =
    * anew by themselves, so that a change neither rolls pods nor runs Jobs again.
    */
   | { readonly path: string; readonly secret: string; readonly key?: string; readonly follows?: boolean }
-  /** A path of the node, at the same path unless `from` says otherwise. */
+  /** A path of the node, at the same path unless `from` says otherwise. Devices can be opened by `privileged` containers alone. */
   | {
       readonly path: string;
-      readonly host: 'DirectoryOrCreate' | 'Directory' | 'File' | 'CharDevice';
+      readonly host: 'DirectoryOrCreate' | 'Directory' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice';
       readonly from?: string;
       readonly shared?: boolean;
       readonly readOnly?: boolean;
@@ -103,14 +103,38 @@ export interface Sidecar extends Init {
   readonly resources?: Component['resources'];
 }
 
-/** Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. */
+/**
+ * What a component's pods have of the node that they run on, beyond the Pod Security Standard "restricted". Its service
+ * says `usesNodes`. Paths and devices of the node are mounts (`host`).
+ */
+export interface HostAccess {
+  /** The node's network: its addresses, and its ports are taken. */
+  readonly network?: boolean;
+  /** The node's processes. */
+  readonly pid?: boolean;
+  /** The node's shared memory and semaphores. */
+  readonly ipc?: boolean;
+  /** All capabilities and all devices. */
+  readonly privileged?: boolean;
+  /**
+   * The capabilities that its containers have, such as `NET_ADMIN`: at once as root, else by setuid programs. An empty list
+   * lets containers be root without any.
+   */
+  readonly capabilities?: readonly string[];
+}
+
+/**
+ * Runs on every node that the cloud has claimed, next to the guests: rules 1-7 of running OpenStack in pods apply. It has
+ * the node's network (`host`).
+ */
 export interface NodeAgent {
   /** Labels of its nodes: those of the claim, with the group's where it is for one alone. */
   readonly nodes: Readonly<Record<string, string>>;
-  readonly hostPID?: boolean;
-  /** Needs the whole machine; otherwise only the capabilities. */
-  readonly privileged?: boolean;
-  readonly capabilities?: readonly string[];
+}
+
+/** Whether pods exceed the Pod Security Standard "restricted". */
+export function usesHost({ host, mounts = [] }: Pick<Component, 'host' | 'mounts'>): boolean {
+  return host !== undefined || mounts.some((mount) => 'host' in mount);
 }
 
 /** One component: one workload, and one container unless it says `sidecars`. */
@@ -148,6 +172,8 @@ export interface Component {
   readonly claims?: readonly Claim[];
   readonly env?: Readonly<Record<string, Variable>>;
   readonly nodeAgent?: NodeAgent;
+  /** What its pods have of their node; default: nothing. */
+  readonly host?: HostAccess;
   /** Seconds between SIGTERM and SIGKILL; default 30. */
   readonly graceSeconds?: number;
   /** The port that users reach from outside, by name. */

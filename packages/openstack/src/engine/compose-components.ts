@@ -1,5 +1,5 @@
 import { type Assembly, awaited } from './assembly.ts';
-import type { Component } from './component.ts';
+import { type Component, usesHost } from './component.ts';
 import { askedAtStart } from './dependencies.ts';
 import { exposureOf, routeOf } from './exposure.ts';
 import { environmentProblems } from './pod.ts';
@@ -13,6 +13,8 @@ export function addComponents(assembly: Assembly): void {
 
 function addComponent(assembly: Assembly, name: string, component: Component, main: boolean): void {
   const { service, context, drafts, sets, starts } = assembly;
+  if (usesHost(component) && service.usesNodes !== true)
+    throw new Error(`${service.name} ${name}: its pods have access to their node; its definition has to say usesNodes`);
   const condition = component.step ?? 'DeploymentReady';
   const configs = [sets.ofComponents[name] ?? sets.byName[component.config ?? 'main'], starts[name]].filter(
     (set) => set !== undefined,

@@ -225,6 +225,11 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly bridges?: (spec: NonNullable<R['spec']>) => AskedBridges;
   /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
   readonly groups?: (context: Context<R>) => readonly RolledGroup[];
+  /**
+   * Pods of it exceed the Pod Security Standard "restricted" (`host`): who states its kind needs the verb `use-nodes`
+   * (`config/admission`, docs/security.md).
+   */
+  readonly usesNodes?: true;
   readonly guests?: Guests;
   /** Of what it depends on, what its guests are lost without: it stays for as long as there are any. */
   readonly carriedBy?: readonly ReferenceField[];

@@ -3,9 +3,10 @@ import { type Claim, type Component, type Init, type Mount, protocolOf } from '.
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
+import { defined } from './defined.ts';
 import { imageOf } from './images.ts';
 import { annotations, labelsOf, monitoringLabel, selectorOf } from './names.ts';
-import { defined, type PodInput, podSpec } from './pod.ts';
+import { type PodInput, podSpec } from './pod.ts';
 import { type EnvVar, variableReads } from './preconditions.ts';
 import type { Service } from './service.ts';
 import { type ComponentOverrides, configMapDigest, type Surroundings } from './surroundings.ts';
@@ -74,10 +75,7 @@ export function workload(input: ComponentInput): KubeObject {
           replicas,
           revisionHistoryLimit: 3,
           selector: { matchLabels: selector },
-          strategy:
-            component.strategy === 'Recreate'
-              ? { type: 'Recreate' }
-              : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+          strategy: rolloutOf(component),
           template,
         },
       };
@@ -114,6 +112,16 @@ export function workload(input: ComponentInput): KubeObject {
         },
       };
   }
+}
+
+/** How a Deployment comes to new pods: none is missed meanwhile, where an old one does not stand in the way of a new one. */
+function rolloutOf({ strategy, host, ports }: Component): Record<string, unknown> {
+  if (strategy === 'Recreate') return { type: 'Recreate' };
+  const isInTheWay = host?.network === true && ports !== undefined;
+  return {
+    type: 'RollingUpdate',
+    rollingUpdate: isInTheWay ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 },
+  };
 }
 
 /** The Service of a component; undefined when it has none. */
@@ -199,7 +207,7 @@ export function disruptionBudget(input: ComponentInput): KubeObject | undefined 
  */
 export function networkPolicy(input: ComponentInput): KubeObject | undefined {
   const { service, context, name, component } = input;
-  if (component.nodeAgent !== undefined) return undefined;
+  if (component.host?.network === true) return undefined;
   const { reachable = 'cloud', ports = {}, clients, monitored = [] } = component;
   const { nodeNetworks } = context.spec;
   const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);

@@ -1,5 +1,5 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
-import type { Component, Mount, NodeAgent, Variable } from '../../engine/component.ts';
+import type { Component, HostAccess, Mount, Variable } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, serviceHost } from '../../engine/names.ts';
 import { agentsOf } from '../../engine/node-groups.ts';
@@ -12,16 +12,18 @@ import { applySettings } from './ovs-settings.ts';
  * mappings rolls only the settings, never the data path (production rule 6).
  */
 export function chassisComponents(context: Context<OVNNetwork>): Record<string, Component> {
-  const nodes = { [cloudLabel]: context.cloud };
+  const nodeAgent = { nodes: { [cloudLabel]: context.cloud } };
   return {
     'ovsdb-server': {
-      ...agent('openvswitch-db-server', { nodes }),
+      ...agent('openvswitch-db-server'),
+      nodeAgent,
       runs: { script: startDatabase },
       health: { exec: ['ovs-vsctl', '--timeout=3', '--no-wait', 'show'] },
       mounts: [...sockets, { path: '/var/lib/openvswitch', host: 'DirectoryOrCreate' }],
     },
     'ovs-vswitchd': {
-      ...agent('openvswitch-vswitchd', { nodes, privileged: true }),
+      ...agent('openvswitch-vswitchd', { privileged: true }),
+      nodeAgent,
       runs: { script: startSwitch },
       health: { exec: ['ovs-appctl', '-T', '3', '-t', '/run/openvswitch/ovs-vswitchd.ctl', 'version'] },
       mounts: [...sockets, modules, { path: '/dev/net/tun', host: 'CharDevice' }],
@@ -29,7 +31,8 @@ export function chassisComponents(context: Context<OVNNetwork>): Record<string, 
     },
     ...settings(context),
     'ovn-controller': {
-      ...agent('ovn-controller', { nodes, capabilities: ['NET_ADMIN'] }),
+      ...agent('ovn-controller', { capabilities: ['NET_ADMIN'] }),
+      nodeAgent,
       runs: { script: startController },
       // The command succeeds whatever it says, and what it says is how the roll of other nodes goes on.
       health: { exec: ['bash', '-c', isConnected], periodSeconds: 10 },
@@ -47,13 +50,13 @@ export const modules: Mount = { path: '/lib/modules', host: 'DirectoryOrCreate',
 
 const sockets = [{ path: '/run/openvswitch', host: 'DirectoryOrCreate' }] as const;
 
-function agent(image: string, nodeAgent: NodeAgent) {
+function agent(image: string, host: HostAccess = { capabilities: [] }) {
   return {
     workload: 'DaemonSet',
     step: 'AgentsReady',
     image,
     user: 'root',
-    nodeAgent,
+    host: { network: true, ...host },
     resources: { cpu: '10m', memory: '64Mi' },
   } as const;
 }
@@ -88,9 +91,8 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
     return [
       `ovs-settings${suffix}`,
       {
-        ...agent('openvswitch-vswitchd', {
-          nodes: { [cloudLabel]: context.cloud, ...nodes },
-        }),
+        ...agent('openvswitch-vswitchd'),
+        nodeAgent: { nodes: { [cloudLabel]: context.cloud, ...nodes } },
         variantOf: 'ovs-settings',
         strategy: 'RollingUpdate',
         runs: { script: applySettings },

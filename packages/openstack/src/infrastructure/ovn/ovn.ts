@@ -35,6 +35,7 @@ export const ovn = defineService<OVNNetwork>({
     const cleaner = nodeCleaner(resource, { service: 'ovn', spec, release });
     return nodeClaims(resource, spec.nodeGroups ?? [], { compute: false, cleaner });
   },
+  usesNodes: true,
   groups: ({ spec }) => spec.nodeGroups ?? [],
   components: (context) => ({
     'nb-db': database(context, { schema: 'nb', port: 6641, raftPort: 6643, reachable: 'cloud' }),

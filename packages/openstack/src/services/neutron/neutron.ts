@@ -89,6 +89,7 @@ export const neutron = defineService<Neutron>({
         ]
       : [],
   // Its agents are on every chassis.
+  usesNodes: true,
   groups: ({ reference }) => ((reference('ovnRef')?.['spec'] ?? {}) as OVNNetwork['spec']).nodeGroups ?? [],
   config: (context) => ({
     main: {
@@ -182,7 +183,8 @@ function metadataAgent(context: Context<Neutron>): Component {
     step: 'AgentsReady',
     image: 'neutron-metadata-agent',
     config: 'metadata-agent',
-    nodeAgent: { nodes: { [cloudLabel]: context.cloud }, privileged: true },
+    nodeAgent: { nodes: { [cloudLabel]: context.cloud } },
+    host: { network: true, privileged: true },
     init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42435:42435', '/var/lib/neutron'] } }],
     runs: { command: ['neutron-ovn-metadata-agent', '--config-file', '/etc/neutron/neutron_ovn_metadata_agent.ini'] },
     // The socket outlives the program: only a connection that is alive says that somebody is behind it.

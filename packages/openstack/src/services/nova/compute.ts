@@ -1,4 +1,4 @@
-import type { Component, Mount, NodeAgent } from '../../engine/component.ts';
+import type { Component, HostAccess, Mount, NodeAgent } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import { cloudLabel, computeLabel } from '../../engine/names.ts';
 import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
@@ -98,14 +98,12 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
   const hosts = { [cloudLabel]: context.cloud, [computeLabel]: 'true' };
   const nodeAgent = (group: Pick<GroupAgents, 'nodes'> = { nodes: {} }): NodeAgent => ({
     nodes: { ...hosts, ...group.nodes },
-    privileged: true,
   });
-  const outliving = (group?: Pick<GroupAgents, 'nodes'>): NodeAgent => ({ ...nodeAgent(group), hostPID: true });
   const groups = hypervisors(context);
   const computes = groups.map(({ suffix, nodes, guests }): [string, Component] => [
     `compute${suffix}`,
     {
-      ...agent('nova-compute', nodeAgent({ nodes })),
+      ...agent('nova-compute', nodeAgent({ nodes }), wholeHost),
       variantOf: 'compute',
       config: `compute${suffix}`,
       init: [{ name: 'own-state', user: 'root', runs: { script: ownState } }],
@@ -128,7 +126,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
   const libvirts = groups.map(({ suffix, nodes, guests }): [string, Component] => [
     `libvirt${suffix}`,
     {
-      ...agent('nova-libvirt', outliving({ nodes })),
+      ...agent('nova-libvirt', nodeAgent({ nodes }), outliving),
       variantOf: 'libvirt',
       user: 'root',
       config: 'libvirt',
@@ -148,7 +146,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
   ]);
   return {
     virtlogd: {
-      ...agent('nova-libvirt', outliving()),
+      ...agent('nova-libvirt', nodeAgent(), outliving),
       user: 'root',
       config: 'virtlogd',
       runs: { script: startVirtlogd },
@@ -161,9 +159,14 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
   };
 }
 
-function agent(image: string, nodeAgent: NodeAgent) {
-  return { workload: 'DaemonSet', step: 'AgentsReady', image, nodeAgent } as const;
+function agent(image: string, nodeAgent: NodeAgent, host: HostAccess) {
+  return { workload: 'DaemonSet', step: 'AgentsReady', image, nodeAgent, host } as const;
 }
+
+const wholeHost: HostAccess = { network: true, privileged: true };
+
+/** What it starts outlives its pod. */
+const outliving: HostAccess = { ...wholeHost, pid: true };
 
 /** At the same paths as on the node, for all three: they hand paths to each other. */
 const shared: readonly Mount[] = [

@@ -61,6 +61,7 @@ export const nova = defineService<Nova>({
     const cleaner = nodeCleaner(resource, { service: 'nova', spec, release });
     return nodeClaims(resource, claimedGroups(spec), { compute: true, cleaner });
   },
+  usesNodes: true,
   groups: ({ spec }) => groupsOf(spec),
   guests: { discovery: 'host-discovery', component: 'compute', count: serverCountJob },
   carriedBy: ['neutronRef'],

@@ -1,0 +1,75 @@
+import type { Mount } from './component.ts';
+import type { ConfigSet } from './config.ts';
+import { defined } from './defined.ts';
+import type { PodInput } from './pod.ts';
+
+/** Collects the volumes of a pod and where they are mounted. */
+export class PodVolumes {
+  readonly volumes: Record<string, unknown>[] = [];
+  readonly mounts: Record<string, unknown>[] = [];
+
+  constructor(input: Pick<PodInput, 'configs' | 'mounts' | 'ownClaims'>) {
+    for (const set of input.configs) this.#config(set);
+    this.mounts.push({ name: 'tmp', mountPath: '/tmp' });
+    this.volumes.push({ name: 'tmp', emptyDir: {} });
+    for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
+  }
+
+  #config({ volume, configMap, paths, secretFiles, secretPaths }: ConfigSet): void {
+    if (configMap !== undefined)
+      this.volumes.push({ name: volume, configMap: { name: configMap, defaultMode: 0o444 } });
+    this.#files(volume, paths);
+    const secretVolume = `${volume}-secret`;
+    if (secretFiles !== undefined)
+      this.volumes.push({ name: secretVolume, secret: { secretName: secretFiles, defaultMode: 0o440 } });
+    this.#files(secretVolume, secretPaths);
+  }
+
+  /** File by file: what the image itself has beside them (api-paste.ini, rootwrap.d) stays visible. */
+  #files(name: string, paths: Readonly<Record<string, string>>): void {
+    for (const [mountPath, subPath] of Object.entries(paths)) {
+      this.mounts.push({ name, mountPath, subPath, readOnly: true });
+    }
+  }
+
+  #mount(mount: Mount, ownClaims: readonly string[]): void {
+    const name = 'claim' in mount ? mount.claim : volumeName(mount.path);
+    if ('secret' in mount) {
+      this.#volume(name, { secret: { secretName: mount.secret, defaultMode: 0o440 } });
+      this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.key, readOnly: true }));
+      return;
+    }
+    if ('claim' in mount) {
+      if (!ownClaims.includes(name)) this.#volume(name, { persistentVolumeClaim: { claimName: mount.claim } });
+      this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.subPath }));
+      return;
+    }
+    if ('host' in mount) {
+      this.#volume(name, { hostPath: { path: mount.from ?? mount.path, type: mount.host } });
+      this.mounts.push(
+        defined({
+          name,
+          mountPath: mount.path,
+          mountPropagation: mount.shared === true ? 'Bidirectional' : undefined,
+          readOnly: mount.readOnly,
+        }),
+      );
+      return;
+    }
+    this.#volume(name, { emptyDir: mount.memory === true ? { medium: 'Memory' } : {} });
+    this.mounts.push({ name, mountPath: mount.path });
+  }
+
+  #volume(name: string, source: Record<string, unknown>): void {
+    if (!this.volumes.some((volume) => volume['name'] === name)) this.volumes.push({ name, ...source });
+  }
+}
+
+/** A DNS label made of a path: `/var/lib/nova` -> `var-lib-nova`. */
+function volumeName(path: string): string {
+  return path
+    .slice(1)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 63);
+}

@@ -1,0 +1,43 @@
+import { defineApi, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
+import { nameLength } from '../../packages/openstack/src/api/names.ts';
+import { object } from '../../packages/openstack/src/api/schema.ts';
+import { common, phase } from '../../packages/openstack/src/api/status.ts';
+import { release, template } from '../../packages/openstack/src/api/template.ts';
+import type { Component } from '../../packages/openstack/src/engine/component.ts';
+import { defineService } from '../../packages/openstack/src/engine/service.ts';
+
+const Depot = defineApi({
+  kind: 'Depot',
+  plural: 'depots',
+  shortName: 'osdp',
+  description: 'A made-up service that stands alone.',
+  nameLength: nameLength.service,
+  spec: object('Desired state of Depot.', {
+    ...template({ main: 'the gate', components: ['gate', 'volume'] }),
+    release,
+  }),
+  status: object('Observed state of Depot.', { ...common, phase }),
+  columns: [],
+});
+
+/** What of its programs counts here is that they run. */
+const waits = { image: 'placement-api', runs: { script: 'exec sleep infinity\n' } } as const;
+
+/** A service that this version does not have, with the words of pods, nodes and files that the others do not use. */
+export const depot = defineService<ObjectOf<typeof Depot>>({
+  kind: Depot,
+  name: 'depot',
+  user: 'placement',
+  dependsOn: {},
+  usesNodes: true,
+  components: (): Record<string, Component> => ({
+    gate: { ...waits, workload: 'Deployment', host: { network: true }, ports: { tftp: 6900 }, udp: ['tftp'] },
+    volume: {
+      ...waits,
+      workload: 'StatefulSet',
+      user: 'root',
+      host: { network: true, ipc: true, capabilities: ['SYS_ADMIN'] },
+      mounts: [{ path: '/run/lock/iscsi', host: 'DirectoryOrCreate' }],
+    },
+  }),
+});
