@@ -8,7 +8,13 @@ interface Pod {
   readonly status: { readonly podIP: string; readonly hostIP: string };
 }
 
-let depot: { readonly pods: readonly Pod[]; readonly deployment: Record<string, unknown> };
+let depot: {
+  readonly pods: readonly Pod[];
+  readonly deployment: Record<string, unknown>;
+  readonly external: Record<string, unknown>;
+  readonly route: Record<string, unknown>;
+  readonly externals: readonly unknown[];
+};
 
 beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [new URL('run-depot.ts', import.meta.url).pathname]);
@@ -46,4 +52,22 @@ test('a StatefulSet has the capabilities, the IPC and the paths of its node that
   expect(spec.containers).toMatchObject([
     { securityContext: { runAsUser: 0, capabilities: { drop: ['ALL'], add: ['SYS_ADMIN'] } } },
   ]);
+});
+
+test('a port is exposed by a load balancer, as its users say', () => {
+  expect(depot.external).toMatchObject({
+    metadata: { annotations: { 'lb.example.org/pool': 'edge' } },
+    spec: { type: 'LoadBalancer', ports: [{ name: 'tftp', port: 69, targetPort: 'tftp', protocol: 'UDP' }] },
+  });
+});
+
+test('a port of UDP is exposed by a UDPRoute at the listener of its port; the load balancer goes', () => {
+  expect(depot.route).toMatchObject({
+    apiVersion: 'gateway.networking.k8s.io/v1alpha2',
+    spec: {
+      parentRefs: [{ name: 'openstack-gateway', sectionName: 'tftp' }],
+      rules: [{ backendRefs: [{ name: 'depot-gate', port: 6900 }] }],
+    },
+  });
+  expect(depot.externals).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { defineApi, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
+import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
 import { object } from '../../packages/openstack/src/api/schema.ts';
 import { common, phase } from '../../packages/openstack/src/api/status.ts';
@@ -14,6 +15,7 @@ const Depot = defineApi({
   nameLength: nameLength.service,
   spec: object('Desired state of Depot.', {
     ...template({ main: 'the gate', components: ['gate', 'volume'] }),
+    ...api('depot'),
     release,
   }),
   status: object('Observed state of Depot.', { ...common, phase }),
@@ -31,7 +33,15 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
   dependsOn: {},
   usesNodes: true,
   components: (): Record<string, Component> => ({
-    gate: { ...waits, workload: 'Deployment', host: { network: true }, ports: { tftp: 6900 }, udp: ['tftp'] },
+    gate: {
+      ...waits,
+      workload: 'Deployment',
+      host: { network: true },
+      ports: { tftp: 6900 },
+      udp: ['tftp'],
+      exposed: 'tftp',
+      reachable: 'anyone',
+    },
     volume: {
       ...waits,
       workload: 'StatefulSet',

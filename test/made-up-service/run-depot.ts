@@ -1,18 +1,61 @@
+import { CustomResourceDefinition, Service, UDPRoute } from '@openstack-operator/kube';
 import { addServices } from './add-services.ts';
 
 /** Brings up a service that stands alone, by every word that it has. Prints what became of it, as JSON. */
 addServices(['depot.ts', 'depot']);
 
 const { createCloud } = await import('../rollout/cloud.ts');
+const { gatewayApi } = await import('../rollout/gateway-api.ts');
+const { kinds } = await import('@openstack-operator/openstack');
+const Depot = kinds.find(({ kind }) => kind === 'Depot');
+if (Depot === undefined) throw new Error('the list of services has no Depot');
+
 const cloud = await createCloud();
+const client = cloud.rehearsal.sandbox.client();
+const names = { namespace: 'openstack', name: 'depot-gate' };
+const told = () => cloud.condition(Depot, 'depot', 'ExposureReady');
+for (const definition of [gatewayApi('v1', 'Gateway', 'gateways'), gatewayApi('v1alpha2', 'UDPRoute', 'udproutes')])
+  await cloud.settle(client.create(CustomResourceDefinition, definition));
 await cloud.startOperator();
-const metadata = { name: 'depot', namespace: 'openstack' };
 await cloud.settle(
-  cloud.rehearsal.create({ apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Depot', metadata, spec: {} }),
+  cloud.rehearsal.create({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'Depot',
+    metadata: { name: 'depot', namespace: 'openstack' },
+    spec: {
+      exposure: 'LoadBalancer',
+      externalService: { ports: { gate: 69 }, annotations: { 'lb.example.org/pool': 'edge' } },
+    },
+  }),
+);
+await cloud.until(() => told()?.reason === 'LoadBalancerPending');
+const external = cloud.get('Service', 'depot-gate-external');
+const status = { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } };
+await cloud.settle(
+  client.patch(Service, { ...names, name: 'depot-gate-external' }, 'merge', { status }, { subresource: 'status' }),
 );
 await cloud.until(() => cloud.isReady('Depot', 'depot'));
-
 const pods = cloud.list('Pod').map(({ metadata, spec, status }) => ({ name: metadata.name, spec, status }));
 const deployment = cloud.get('Deployment', 'depot-gate')?.['spec'];
-process.stdout.write(JSON.stringify({ pods, deployment }));
+
+const listeners = [{ name: 'tftp', protocol: 'UDP', port: 6900 }];
+await cloud.settle(
+  cloud.rehearsal.create({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'openstack-gateway', namespace: 'openstack' },
+    spec: { gatewayClassName: 'any', listeners },
+  }),
+);
+await cloud.change(Depot, 'depot', { spec: { exposure: 'Gateway', externalService: null } });
+await cloud.until(() => told()?.reason === 'RoutePending');
+const route = cloud.get('UDPRoute', 'depot-gate');
+const conditions = [{ type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }];
+const { parentRefs: [parentRef] = [] } = (route?.['spec'] ?? {}) as { parentRefs?: object[] };
+const parents = [{ parentRef, controllerName: 'example.org/any', conditions }];
+await cloud.settle(client.patch(UDPRoute, names, 'merge', { status: { parents } }, { subresource: 'status' }));
+await cloud.until(() => cloud.isReady('Depot', 'depot'));
+const externals = cloud.list('Service').filter(({ metadata }) => metadata.name.endsWith('-external'));
+
+process.stdout.write(JSON.stringify({ pods, deployment, external, route, externals }));
 process.exit(0);

@@ -8,6 +8,7 @@ import {
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { gatewayApi } from './gateway-api.ts';
 import { get, login } from './keystone.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
@@ -17,31 +18,10 @@ beforeEach(async () => {
   ({ cloud } = await readyCloud({ spec: identityOnly }));
 });
 
-/** The definition of a kind of Gateway API, as far as the API server needs it. */
-function definition(kind: string, plural: string): CustomResourceDefinition {
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: `${plural}.gateway.networking.k8s.io`,
-      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/2538' },
-    },
-    spec: {
-      group: 'gateway.networking.k8s.io',
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      scope: 'Namespaced',
-      versions: [
-        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, subresources: { status: {} } },
-      ],
-    },
-  };
-}
-
 async function installGatewayApi(): Promise<void> {
   const client = cloud.rehearsal.sandbox.client();
-  await cloud.settle(client.create(CustomResourceDefinition, definition('HTTPRoute', 'httproutes')));
-  await cloud.settle(client.create(CustomResourceDefinition, definition('Gateway', 'gateways')));
+  await cloud.settle(client.create(CustomResourceDefinition, gatewayApi('v1', 'HTTPRoute', 'httproutes')));
+  await cloud.settle(client.create(CustomResourceDefinition, gatewayApi('v1', 'Gateway', 'gateways')));
 }
 const gateway = (listeners: object[], name = 'openstack-gateway'): KubeObject => ({
   apiVersion: 'gateway.networking.k8s.io/v1',

@@ -109,6 +109,8 @@ export {
   ServiceAccount,
   StatefulSet,
   StorageClass,
+  TCPRoute,
+  UDPRoute,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from './objects/kinds.ts';

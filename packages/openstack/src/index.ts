@@ -1,5 +1,5 @@
 export { apiBlocks } from './api/blocks.ts';
-export { builtInKinds } from './api/built-in-kinds.ts';
+export { builtInKinds, routeKinds } from './api/built-in-kinds.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
 export type { GatewayRef } from './api/exposure.ts';

@@ -8,7 +8,6 @@ import {
   controller,
   DaemonSet,
   Deployment,
-  HTTPRoute,
   Job,
   type Kind,
   type KubeObject,
@@ -42,6 +41,7 @@ import {
   referencesOf,
   retainedForLabel,
   roots,
+  routeKinds,
   type Service,
   services,
   troubleOf,
@@ -119,7 +119,10 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       events.forget(key);
     },
     indexes: indexesOf(fields),
-    owns: [...ownedKinds.map((kind) => ({ kind, selection: ours })), { kind: HTTPRoute, selection: ours }],
+    owns: [
+      ...ownedKinds.map((kind) => ({ kind, selection: ours })),
+      ...routeKinds.map((kind) => ({ kind, selection: ours })),
+    ],
     watches: seen(facts, [
       ...roots.map((root) => ({ kind: root.kind, when: turned, map: ownedBy(kind) })),
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),

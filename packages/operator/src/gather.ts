@@ -2,7 +2,6 @@ import {
   ConfigMap,
   controllerOf,
   Gateway,
-  HTTPRoute,
   Service as KubeService,
   Node,
   Secret,
@@ -28,6 +27,7 @@ import {
   type Resolved,
   referencesOf,
   rootOf,
+  routeKinds,
   type Service,
   type ServiceSpec,
   type Surroundings,
@@ -57,7 +57,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
     address: (owner, name) => addressOf(pass, owner, name),
-    serves: (api) => api === 'gateway.networking.k8s.io/HTTPRoute' && cache.served(HTTPRoute),
+    serves: (api) => routeKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
       const [, configMap] = configMapDigestPattern.exec(name) ?? [];
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);

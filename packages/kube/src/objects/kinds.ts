@@ -195,3 +195,7 @@ export const Gateway = defineKind<Gateway>('gateway.networking.k8s.io/v1', 'Gate
 
 export type HTTPRoute = ObjectOf<IHTTPRoute>;
 export const HTTPRoute = defineKind<HTTPRoute>('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes');
+
+export const TCPRoute = defineKind('gateway.networking.k8s.io/v1alpha2', 'TCPRoute', 'tcproutes');
+
+export const UDPRoute = defineKind('gateway.networking.k8s.io/v1alpha2', 'UDPRoute', 'udproutes');

@@ -22,7 +22,12 @@ import {
   ServiceAccount,
   StatefulSet,
   StorageClass,
+  TCPRoute,
+  UDPRoute,
 } from '@openstack-operator/kube';
+
+/** Kinds of Gateway API that expose: compose states them where the cluster serves them. */
+export const routeKinds: readonly Kind[] = [HTTPRoute, TCPRoute, UDPRoute];
 
 /** The kinds of Kubernetes, and of optional APIs, that compose states or refers to. */
 export const builtInKinds: readonly Kind[] = [
@@ -48,4 +53,6 @@ export const builtInKinds: readonly Kind[] = [
   ServiceAccount,
   StatefulSet,
   StorageClass,
+  TCPRoute,
+  UDPRoute,
 ];

@@ -59,6 +59,7 @@ const sharedShapes: readonly string[] = [
   'components',
   'config',
   'database',
+  'externalService',
   'housekeeping',
   'identity',
   'images',

@@ -1,7 +1,7 @@
 import { subdomainPattern } from './names.ts';
 import { notOfferedYet, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
-import { bool, choice, type Infer, object, required, string } from './schema.ts';
+import { array, bool, choice, type Infer, int, map, object, required, rule, string } from './schema.ts';
 
 /** The Gateway that public routes attach to. */
 export const gatewayRef = object(
@@ -31,11 +31,47 @@ export const hostname = (what: string, options: { otherwise?: string; default?: 
 
 /** How an API is reached from outside the cluster. */
 export const exposure = choice(
-  'How the API is reached from outside: Gateway makes an HTTPRoute, None keeps it inside the cluster. LoadBalancer, NodePort and Ingress are not offered yet.',
+  'How the API is reached from outside: Gateway makes a route of Gateway API, LoadBalancer and NodePort a Service (externalService), None keeps it inside the cluster. Ingress is not offered yet.',
   ['Gateway', 'LoadBalancer', 'NodePort', 'Ingress', 'None'],
   {
     otherwise: 'Gateway where the cluster serves Gateway API and a Gateway is named or found, else None',
-    rules: [onlyOffered('exposure', ['Gateway', 'None'])],
+    rules: [onlyOffered('exposure', ['Gateway', 'LoadBalancer', 'NodePort', 'None'])],
+  },
+);
+
+/** The Service of an API that no Gateway exposes. */
+const externalService = object(
+  'The Service by which the API is reached from outside with exposure LoadBalancer or NodePort: <name>-<component>-external.',
+  {
+    ports: map(
+      'Ports outside, by component: of the load balancer, or of the nodes, where NodePort needs one (30000-32767, unless the cluster says otherwise).',
+      int('A port.', { minimum: 1, maximum: 65_535 }),
+      { maxProperties: 16 },
+    ),
+    scheme: choice('What the public URL begins with: https where a load balancer ends TLS.', ['http', 'https'], {
+      fallback: 'http',
+    }),
+    annotations: map(
+      'Annotations of the Service, such as those that its load balancer reads.',
+      string('Value.', { maxLength: 4096 }),
+      {
+        maxProperties: 32,
+      },
+    ),
+    loadBalancerClass: string('Class of the load balancer.', { maxLength: 253, otherwise: "the cluster's default" }),
+    loadBalancerSourceRanges: array(
+      'Networks (CIDR) of the clients that the load balancer lets in.',
+      string('Such as 203.0.113.0/24.', {
+        maxLength: 43,
+        rules: [rule('isCIDR(self)', 'expected a network such as 203.0.113.0/24')],
+      }),
+      { minItems: 1, maxItems: 32, unique: true, otherwise: 'any client' },
+    ),
+    externalTrafficPolicy: choice(
+      'Whether nodes pass requests on to pods of other nodes; with Local, pods see the addresses of clients.',
+      ['Cluster', 'Local'],
+      { otherwise: 'Cluster' },
+    ),
   },
 );
 
@@ -47,6 +83,7 @@ export const api = (name: string) => ({
     { otherwise: `${name}.<publicDomain> below a control plane; else the API has no public host name` },
   ),
   gatewayRef,
+  externalService,
 });
 
 /** TLS of the endpoints. */

@@ -64,7 +64,11 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
     }
     case 'CronJob':
       return scheduleHealth(live, observed);
-    case 'HTTPRoute': {
+    case 'Service':
+      return loadBalancerHealth(live, title);
+    case 'HTTPRoute':
+    case 'TCPRoute':
+    case 'UDPRoute': {
       const problem = routeProblem(live, observed.observe);
       return problem === undefined ? done : { done: false, ...problem };
     }
@@ -79,6 +83,14 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
     }
   }
+}
+
+/** A load balancer has an address once the controller of its class has made it. */
+function loadBalancerHealth({ spec, status }: StoredObject, title: string): Health {
+  const { loadBalancer: { ingress = [] } = {} } = (status ?? {}) as { loadBalancer?: { ingress?: readonly unknown[] } };
+  if ((spec as { type?: string }).type !== 'LoadBalancer' || ingress.length > 0) return done;
+  const message = `${title} has no address yet`;
+  return wait('LoadBalancerPending', message);
 }
 
 /** One run that failed is told, and tried again at its next time; as many in a row as are kept are a problem. */

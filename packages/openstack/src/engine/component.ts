@@ -178,6 +178,8 @@ export interface Component {
   readonly graceSeconds?: number;
   /** The port that users reach from outside, by name. */
   readonly exposed?: string;
+  /** What it speaks there; default HTTP, or UDP where the port is one. */
+  readonly exposedAs?: 'HTTP' | 'TCP';
   /** Its host name from outside; default `spec.publicHostname`. Without one it is only reached inside. */
   readonly publicHostname?: string;
   /**

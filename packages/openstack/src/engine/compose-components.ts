@@ -1,14 +1,28 @@
 import { type Assembly, awaited } from './assembly.ts';
 import { type Component, usesHost } from './component.ts';
 import { askedAtStart } from './dependencies.ts';
-import { exposureOf, routeOf } from './exposure.ts';
+import { exposedOf, exposureOf, externalServiceProblems } from './exposure.ts';
+import { exposureObject } from './exposure-object.ts';
 import { environmentProblems } from './pod.ts';
-import { disruptionBudget, memberServices, networkPolicy, serviceOf, workload, workloadName } from './workload.ts';
+import {
+  type ComponentInput,
+  disruptionBudget,
+  memberServices,
+  networkPolicy,
+  serviceOf,
+  workload,
+} from './workload.ts';
 
 /** Adds the workloads of a service, each with its Services, disruption budget, network policy and route. */
 export function addComponents(assembly: Assembly): void {
   for (const [index, [name, component]] of Object.entries(assembly.components).entries())
     addComponent(assembly, name, component, index === 0);
+  const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);
+  const problems = externalServiceProblems(
+    assembly.context.spec,
+    exposed.map(([name]) => name),
+  );
+  if (problems.length > 0) assembly.drafts.refuse('ExposureReady', ...problems);
 }
 
 function addComponent(assembly: Assembly, name: string, component: Component, main: boolean): void {
@@ -35,25 +49,13 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
   drafts.step(condition).awaits = askedAtStart(service).flatMap((field) => awaited(context, field));
   if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
-  if (component.exposed !== undefined) expose(assembly, name, component);
+  if (component.exposed !== undefined) expose(assembly, input);
 }
 
-function expose({ service, context, drafts }: Assembly, name: string, component: Component): void {
-  const { publicHostname } = component;
-  const spec = publicHostname === undefined ? context.spec : { ...context.spec, publicHostname };
-  const exposure = exposureOf({ namespace: context.namespace, spec }, context.surroundings);
+function expose({ context, drafts }: Assembly, input: ComponentInput): void {
+  const exposed = exposedOf(context, input.name, input.component);
+  const exposure = exposureOf(exposed, context.surroundings);
   if (exposure.type === 'problem') drafts.refuse('ExposureReady', exposure.problem);
-  if (exposure.type !== 'route') return;
-  const port = component.ports?.[component.exposed ?? ''];
-  if (port === undefined)
-    throw new Error(`${service.name} ${name}: exposes port ${component.exposed}, which it does not have`);
-  const route = routeOf(exposure, {
-    service: service.name,
-    instance: context.name,
-    namespace: context.namespace,
-    name: workloadName({ context, name, component }),
-    component: name,
-    port,
-  });
-  drafts.add('ExposureReady', route);
+  const object = exposureObject(exposure, input, exposed.port);
+  if (object !== undefined) drafts.add('ExposureReady', { verb: 'apply', object });
 }

@@ -4,8 +4,9 @@ import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.t
 import type { Release } from '../releases/release.ts';
 import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
 import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
+import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
-import { exposureOf } from './exposure.ts';
+import { exposedOf, exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
 import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
@@ -43,8 +44,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly reference: (field: ReferenceField) => StoredObject | undefined;
   /** Name of a resource that is referred to by name only: it may not exist yet. Undefined when nothing is meant. */
   readonly mention: (field: ReferenceField) => string | undefined;
-  /** URL of a host name of the spec from outside (default: `spec.publicHostname`); undefined when there is no route. */
-  readonly publicUrl: (hostname?: string) => string | undefined;
+  /** URL of a component from outside; undefined when it is not exposed. */
+  readonly publicUrl: (name: string, component: Component) => string | undefined;
   /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
   readonly databaseUrl: (database: string) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
@@ -103,11 +104,10 @@ export function contextOf<R extends ServiceResource>(
     reference,
     mention: (field) =>
       (spec as Readonly<Record<string, { name?: string } | undefined>>)[field]?.name ?? reference(field)?.metadata.name,
-    publicUrl(hostname = spec.publicHostname) {
-      if (hostname === undefined) return undefined;
-      const exposure = exposureOf({ namespace, spec: { ...spec, publicHostname: hostname } }, surroundings);
-      return exposure.type === 'route' ? exposure.url : undefined;
-    },
+    publicUrl: (name, component) =>
+      component.exposed === undefined
+        ? undefined
+        : exposureOf(exposedOf({ namespace, spec }, name, component), surroundings).url,
     get database() {
       return database();
     },

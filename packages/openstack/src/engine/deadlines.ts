@@ -30,6 +30,7 @@ const bounds: Readonly<Partial<Record<Reason, Bound>>> = {
   Updating: { minutes: 60, remedy: "see the operator's log, and whether an earlier Job still runs" },
   Progressing: { minutes: 10, remedy: "see whether the operator reconciles it, in the operator's log" },
   RoutePending: { minutes: 10, remedy: 'see whether the controller of the GatewayClass runs' },
+  LoadBalancerPending: { minutes: 10, remedy: 'see whether the cluster has a controller of load balancers' },
   RollingOut: { minutes: 15, remedy: 'see the events and logs of its pods' },
   NotAvailable: { minutes: 15, remedy: 'see the events and logs of its pods' },
   JobRunning: { minutes: 60, remedy: 'it goes on; see the log of its pod' },

@@ -29,6 +29,6 @@ export function endpointsOf(
     throw new Error(`${service.name}: endpoint ${type} is of component ${name}, port ${portName}: there is none`);
   }
   const internal = `http://${serviceHost(workloadName({ context, name, component }), context.namespace)}:${port}${path}`;
-  const outside = component.exposed === portName ? context.publicUrl(component.publicHostname) : undefined;
+  const outside = component.exposed === portName ? context.publicUrl(name, component) : undefined;
   return { internal, public: outside === undefined ? internal : `${outside}${path}` };
 }

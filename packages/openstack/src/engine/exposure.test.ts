@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exposureOf } from './exposure.ts';
+import { type Exposed, exposureOf } from './exposure.ts';
 import { type KnownSurroundings, type ServiceSpec, surroundingsOf } from './surroundings.ts';
 
 const gateways: NonNullable<KnownSurroundings['gateways']> = {
@@ -15,9 +15,13 @@ const gateways: NonNullable<KnownSurroundings['gateways']> = {
 const served = new Set(['gateway.networking.k8s.io/HTTPRoute']);
 const host = 'api.example.org';
 
-function outcome(spec: ServiceSpec, world: KnownSurroundings = { served, gateways }): string {
-  const exposure = exposureOf({ namespace: 'ns', spec }, surroundingsOf(world));
-  return exposure.type === 'route' ? exposure.url : exposure.type === 'problem' ? exposure.problem.reason : 'none';
+function outcome(
+  spec: ServiceSpec,
+  world: KnownSurroundings = { served, gateways },
+  what: Pick<Exposed, 'port' | 'speaks'> = { port: 9696 },
+): string {
+  const exposure = exposureOf({ namespace: 'ns', component: 'api', ...what, spec }, surroundingsOf(world));
+  return exposure.type === 'problem' ? exposure.problem.reason : (exposure.url ?? exposure.type);
 }
 
 describe('an API is reached from outside', () => {
@@ -43,6 +47,23 @@ describe('an API is reached from outside', () => {
       'ListenerMissing',
     ],
     [
+      'by a load balancer, at the port of the API',
+      { publicHostname: host, exposure: 'LoadBalancer' },
+      `http://${host}:9696`,
+    ],
+    [
+      'by a load balancer that ends TLS, at the port of that',
+      { publicHostname: host, exposure: 'LoadBalancer', externalService: { ports: { api: 443 }, scheme: 'https' } },
+      `https://${host}`,
+    ],
+    [
+      'by a port of the nodes',
+      { publicHostname: host, exposure: 'NodePort', externalService: { ports: { api: 30_001 } } },
+      `http://${host}:30001`,
+    ],
+    ['a port of the nodes is named', { publicHostname: host, exposure: 'NodePort' }, 'ExposureRefused'],
+    ['a load balancer without a host name', { exposure: 'LoadBalancer' }, 'HostnameMissing'],
+    [
       'a Gateway without a listener for HTTP',
       { publicHostname: host, gatewayRef: { name: 'tcp', namespace: 'edge' } },
       'ListenerMissing',
@@ -55,6 +76,15 @@ describe('an API is reached from outside', () => {
     expect(outcome({ publicHostname: host }, {})).toBe('none');
     expect(outcome({ publicHostname: host, exposure: 'Gateway' }, {})).toBe('GatewayApiMissing');
     expect(outcome({ publicHostname: host, gatewayRef: { name: 'x' } }, {})).toBe('GatewayApiMissing');
+  });
+
+  test('what speaks no HTTP needs a listener of its port, and no host name', () => {
+    const gatewayRef = { name: 'tcp', namespace: 'edge' };
+    const tcp = { gateways, served: new Set([...served, 'gateway.networking.k8s.io/TCPRoute']) };
+    expect(outcome({ gatewayRef }, tcp, { port: 9000, speaks: 'TCP' })).toBe('route');
+    expect(outcome({ gatewayRef }, tcp, { port: 9001, speaks: 'TCP' })).toBe('ListenerMissing');
+    expect(outcome({ gatewayRef }, tcp, { port: 9000, speaks: 'UDP' })).toBe('GatewayApiMissing');
+    expect(outcome({ exposure: 'LoadBalancer' }, {}, { port: 9000, speaks: 'UDP' })).toBe('service');
   });
 
   test('a cluster with Gateway API and no Gateway: nothing', () => {

@@ -10,7 +10,7 @@ export function routeProblem(route: StoredObject, observe: Observe): Problem | u
   const { parents = [] } = (route['status'] ?? {}) as { parents?: readonly RouteParent[] };
   for (const wanted of parentRefs) {
     const { namespace = own, name, sectionName } = wanted;
-    const title = `HTTPRoute ${routeName}: Gateway ${namespace}/${name}`;
+    const title = `${route.kind} ${routeName}: Gateway ${namespace}/${name}`;
     const identity = (ref: ParentRef) => `${ref.namespace ?? own}/${ref.name}/${ref.sectionName ?? ''}`;
     const answers = parents.find(({ parentRef }) => identity(parentRef) === identity(wanted))?.conditions;
     const current = currentOf(answers, route);
@@ -51,7 +51,7 @@ export function gatewayFacts(gateway: StoredObject): unknown {
 function troubleOf(gateway: StoredObject, sectionName: string | undefined): string | undefined {
   const { listeners = [] } = (gateway['spec'] ?? {}) as Partial<GatewayFacts>;
   const status = (gateway['status'] ?? {}) as GatewayStatus;
-  const listener = chooseListener({ listeners }, sectionName)?.name;
+  const listener = sectionName ?? chooseListener({ listeners }, undefined)?.name;
   const ofListener = status.listeners?.find(({ name }) => name === listener)?.conditions;
   const broken = firstFalse(currentOf(ofListener, gateway), ['ResolvedRefs', 'Accepted', 'Programmed']);
   if (broken !== undefined) return `, listener ${listener}, says ${words(broken)}`;

@@ -136,6 +136,14 @@ export interface ServiceSpec {
   readonly deletionPolicy?: 'Retain' | 'Delete';
   readonly exposure?: string;
   readonly publicHostname?: string;
+  readonly externalService?: {
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ports?: Readonly<Record<string, number>>;
+    readonly scheme?: 'http' | 'https';
+    readonly loadBalancerClass?: string;
+    readonly loadBalancerSourceRanges?: readonly string[];
+    readonly externalTrafficPolicy?: string;
+  };
   readonly gatewayRef?: { readonly name?: string; readonly namespace?: string; readonly listenerName?: string };
 }
 

@@ -12,6 +12,7 @@ import {
   ReplicaSet,
   type StoredObject,
 } from '@openstack-operator/kube';
+import { routeKinds } from '../api/built-in-kinds.ts';
 import { kindOf, kindReferredBy } from '../api/kinds.ts';
 import { children } from '../control-plane/children.ts';
 import { isNodeAgent, isSelected } from '../engine/agents.ts';
@@ -41,7 +42,7 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'batch/v1', kind: 'Job' },
   { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
   { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
-  { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute' },
+  ...routeKinds.map((kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
   ...services.map(({ kind }) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
   { apiVersion: 'batch/v1', kind: 'CronJob' },
 ];

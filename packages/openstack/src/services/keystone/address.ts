@@ -30,10 +30,10 @@ export function identityAddress(keystone: StoredObject, surroundings: Surroundin
   };
   const internalUrl = `http://${hostOf(keystone, '-api')}:5000/v3`;
   const namespace = keystone.metadata.namespace ?? 'default';
-  const exposure = exposureOf({ namespace, spec: keystone['spec'] ?? {} }, surroundings);
+  const { url } = exposureOf({ namespace, spec: keystone['spec'] ?? {}, component: 'api', port: 5000 }, surroundings);
   return {
     internalUrl,
-    publicUrl: exposure.type === 'route' ? `${exposure.url}/v3` : internalUrl,
+    publicUrl: url === undefined ? internalUrl : `${url}/v3`,
     admin: {
       user: literal(spec.adminUser ?? 'admin'),
       password: fromSecret(spec.adminPasswordSecretName ?? `${keystone.metadata.name}-admin-password`, 'password'),

@@ -15,6 +15,7 @@ import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';
 import { type Cell, cellsOf } from './cells.ts';
+import { consoleProxy } from './control.ts';
 import type { Nova } from './kind.ts';
 
 const file = '/etc/nova/nova.conf';
@@ -169,10 +170,9 @@ function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFile
 
 /** Where users find the graphical consoles of a cell. */
 export function consoleUrl(context: Context<Nova>, cell: Cell): string {
-  const { spec, host } = context;
-  const inside = `http://${host(`${cell.name}-novncproxy`)}:6080`;
-  const { consolePublicHostname: hostname } = spec;
-  return `${(hostname === undefined ? undefined : context.publicUrl(hostname)) ?? inside}/vnc_lite.html`;
+  const name = `${cell.name}-novncproxy`;
+  const inside = `http://${context.host(name)}:6080`;
+  return `${context.publicUrl(name, consoleProxy(context, cell.name)) ?? inside}/vnc_lite.html`;
 }
 
 const libvirtd = `listen_tls = 0

@@ -62,7 +62,8 @@ function program({ broker }: Context<Nova>, name: string): Component {
   };
 }
 
-function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
+/** The proxy of a cell's graphical consoles. */
+export function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
   const { consolePublicHostname: publicHostname } = spec;
   return {
     workload: 'Deployment',
