@@ -47,7 +47,7 @@ describe('a rollout', () => {
         count: ((event['series'] ?? {}) as { count?: number }).count ?? 1,
       }));
     const steps = new Set(seen.flatMap(conditionsOf).map(({ type }) => type));
-    const known = [...Object.keys(reasons), ...eventReasons, ...steps];
+    const known = [...Object.keys(reasons), ...Object.keys(eventReasons), ...steps];
     expect(ours.filter(({ reason }) => !known.includes(reason))).toEqual([]);
     // Each step once, for each of its resources.
     expect(ours.filter(({ count }) => count > 1)).toEqual([]);

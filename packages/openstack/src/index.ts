@@ -38,6 +38,7 @@ export {
   leavesRecords,
 } from './engine/deregistration.ts';
 export { digest } from './engine/digest.ts';
+export { eventOf, eventReasons } from './engine/event-reasons.ts';
 export { gatewayOf } from './engine/exposure.ts';
 export {
   annotations,
@@ -58,7 +59,7 @@ export {
 } from './engine/names.ts';
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
-export { eventReasons, isPending, type Reason, reasons } from './engine/reasons.ts';
+export { type Effect, effects, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
@@ -108,7 +109,7 @@ export type { OVNRef } from './infrastructure/ovn/reference.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
 export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
 export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.ts';
-export { type Action, type Plan, soonest, statedObjects, type Told } from './plan/action.ts';
+export { type Action, type Plan, soonest, statedObjects } from './plan/action.ts';
 export { isLiveAs, noted, withAnnotation, withoutReplicas } from './plan/applied.ts';
 export { cronJobsOf, hasEnded, isRunning } from './plan/audits.ts';
 export { type ClaimPlan, claimPlans, originOf, released, reservedNodes } from './plan/claims.ts';

@@ -1,5 +1,11 @@
 import { isApiError, Job, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf, type Deregistration, deregistrationSeconds, ownershipOf } from '@openstack-operator/openstack';
+import {
+  conditionOf,
+  type Deregistration,
+  deregistrationSeconds,
+  eventOf,
+  ownershipOf,
+} from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 import { reconciled } from './report.ts';
 import { endSchedules } from './schedules.ts';
@@ -50,7 +56,7 @@ export async function deregister(pass: Begun, what: () => Deregistration | undef
     return left;
   }
   if (conditionOf(live, 'Complete')?.status === 'True') {
-    pass.event({ type: 'Normal', reason: 'Deregistered', action: 'Delete', note: `taken back: ${things.join('; ')}` });
+    pass.event(eventOf('Deregistered', `taken back: ${things.join('; ')}`));
     return ended();
   }
   const failed = conditionOf(live, 'Failed');
@@ -69,7 +75,7 @@ function begunAt(resource: StoredObject): number {
 function abandon(pass: Begun, things: readonly string[], why: string): undefined {
   const what = things.length === 0 ? 'what it has elsewhere' : things.join('; ');
   const note = `${why}. Left behind, to be removed by hand: ${what}`;
-  pass.event({ type: 'Warning', reason: 'DeregistrationFailed', action: 'Delete', note });
+  pass.event(eventOf('DeregistrationFailed', note));
   return undefined;
 }
 

@@ -40,14 +40,14 @@ export async function execute(
   const ended = new Set<string>();
   const needs = new Map(steps.map((step) => [step.condition, step.needs]));
   const spans = [plan.requeueAfter];
-  for (const { reason, action, note } of plan.waits ?? []) pass.event({ type: 'Warning', reason, action, note });
+  for (const wait of plan.waits ?? []) pass.event(wait);
   for (const action of plan.actions) {
     const { step = '' } = action;
     if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) continue;
     try {
       spans.push(await perform(pass, action, live));
       const { event } = action;
-      if (event !== undefined) pass.event({ type: 'Normal', ...event });
+      if (event !== undefined) pass.event(event);
     } catch (error) {
       if (pass.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
       failures.set(step, error);

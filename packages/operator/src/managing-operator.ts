@@ -1,5 +1,5 @@
 import { keyOf, type ReconcileResult, type StoredObject } from '@openstack-operator/kube';
-import { annotations, kindOf } from '@openstack-operator/openstack';
+import { annotations, eventOf, kindOf } from '@openstack-operator/openstack';
 import type { Begun, OperatorIdentity } from './pass.ts';
 
 /**
@@ -36,7 +36,7 @@ export class Refusals {
     const note =
       `${object.kind} ${keyOf(object)} is managed by the operator in namespace ${operator}; the one in namespace ${own} leaves ` +
       `it alone. To hand it over, stop the other one and annotate the resource: ${annotations.operator}=${own}`;
-    begun.event({ type: 'Warning', reason: 'ManagedByOtherOperator', action: 'Reconcile', note });
+    begun.event(eventOf('ManagedByOtherOperator', note));
     begun.log.warn('another operator manages the resource', { operator });
     return { requeueAfter: toldEvery };
   }

@@ -10,6 +10,7 @@ import {
   annotations,
   type Composition,
   conditionOf,
+  effects,
   type Progress,
   type Reason,
   type ReleaseStatus,
@@ -49,12 +50,12 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
   const open = judged.filter(({ status }) => status !== 'True');
   // What somebody has to mend comes first; what waits for another step says nothing of its own.
   const cause =
-    open.find(({ reason }) => reasons[reason] === 'stuck') ??
-    open.find(({ reason }) => reasons[reason] === 'stalled') ??
+    open.find(({ reason }) => reasons[reason].effect === 'stuck') ??
+    open.find(({ reason }) => reasons[reason].effect === 'stalled') ??
     open.find(({ reason }) => reason !== 'Waiting') ??
     open[0];
   // What is to be mended although the resource serves.
-  const degraded = judged.filter(({ reason }) => reasons[reason] === 'degraded').map(({ message }) => message);
+  const degraded = judged.filter(({ reason }) => reasons[reason].effect === 'degraded').map(({ message }) => message);
   const ready: Progress =
     cause === undefined
       ? { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') }
@@ -141,11 +142,11 @@ export async function report(pass: Begun, status: Record<string, unknown>): Prom
 function announce(pass: Begun, condition: Condition): void {
   const before = conditionOf(pass.object, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return;
-  const { type, status, reason, message } = condition;
-  if (status === 'True' && reasons[reason as Reason] !== 'degraded')
-    pass.event({ type: 'Normal', reason: type, action: 'Reconcile', note: message || `${type}: done` });
-  else if (reasons[reason as Reason] !== 'progress')
-    pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
+  const { type, reason, message } = condition;
+  const { event } = effects[reasons[reason as Reason].effect];
+  if (event === 'Normal')
+    pass.event({ type: event, reason: type, action: 'Reconcile', note: message || `${type}: done` });
+  else if (event === 'Warning') pass.event({ type: event, reason, action: 'Reconcile', note: `${type}: ${message}` });
 }
 
 /** Tells of a Job that had failed and was run again in the same pass, so that its condition never said so. */

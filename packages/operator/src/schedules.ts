@@ -2,6 +2,7 @@ import { CronJob, Job, Pod } from '@openstack-operator/kube';
 import {
   auditSuffix,
   cronJobsOf,
+  eventOf,
   hasEnded,
   isRunning,
   podWords,
@@ -43,10 +44,8 @@ export function announceSchedules(pass: Pass, status: Readonly<Record<string, un
   for (const [name, now] of Object.entries(statedIn(status))) {
     const { lastFinishedTime, failures, message = '' } = now;
     if (lastFinishedTime === undefined || lastFinishedTime === before[name]?.lastFinishedTime) continue;
-    if (failures > 0)
-      pass.event({ type: 'Warning', reason: 'ScheduleFailed', action: 'Run', note: `${name}: ${message}` });
-    else if (name === auditSuffix && message !== '')
-      pass.event({ type: 'Normal', reason: 'RecordsRepaired', action: 'Audit', note: message });
+    if (failures > 0) pass.event(eventOf('ScheduleFailed', `${name}: ${message}`));
+    else if (name === auditSuffix && message !== '') pass.event(eventOf('RecordsRepaired', message));
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type StoredObject,
   timestamp,
 } from '@openstack-operator/kube';
-import { type Reason, reasons } from './reasons.ts';
+import { type Effect, type Reason, reasons } from './reasons.ts';
 import type { Progress } from './step.ts';
 
 /** What an assessment has to know of time. All times are milliseconds since the epoch. */
@@ -111,7 +111,7 @@ export function wasReady({ metadata, status }: KubeObject): boolean {
  * `Degraded` when it was and something has stopped to work since; undefined when all goes on.
  */
 export function troubleOf(open: readonly Progress[], resource: KubeObject): 'Failed' | 'Degraded' | undefined {
-  const has = (effect: (typeof reasons)[Reason]) => open.some(({ reason }) => reasons[reason] === effect);
+  const has = (effect: Effect) => open.some(({ reason }) => reasons[reason].effect === effect);
   const { readyGeneration } = (resource['status'] ?? {}) as { readyGeneration?: number };
   if (has('stuck')) return 'Failed';
   if (has('stalled')) return readyGeneration === undefined ? 'Failed' : 'Degraded';

@@ -1,4 +1,4 @@
-import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { EventText, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Desired, DesiredObject } from '../engine/step.ts';
 
 /** A Secret of generated values, as a step states it. */
@@ -43,14 +43,7 @@ interface Planned {
   readonly step?: string;
   readonly reason: ActionReason;
   /** Told of as an event once it is done. */
-  readonly event?: Told;
-}
-
-/** What an event says. */
-export interface Told {
-  readonly reason: string;
-  readonly action: string;
-  readonly note: string;
+  readonly event?: EventText;
 }
 
 /**
@@ -134,8 +127,8 @@ export type Action = Planned &
 /** Actions in the order in which they are to be done, and when to plan again although nothing has changed. */
 export interface Plan {
   readonly actions: readonly Action[];
-  /** What is not done for now, and why: told of as Warning events. */
-  readonly waits?: readonly Told[];
+  /** What is not done for now, and why: told of as events. */
+  readonly waits?: readonly EventText[];
   /** Milliseconds. */
   readonly requeueAfter?: number;
 }

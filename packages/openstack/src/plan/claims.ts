@@ -2,6 +2,7 @@ import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kub
 import type { UncleanNode } from '../assess/observed.ts';
 import type { Composition } from '../engine/compose.ts';
 import { conditionOf } from '../engine/conditions.ts';
+import { eventOf } from '../engine/event-reasons.ts';
 import { annotations, claimantOf, cleaningLabel, cloudLabel } from '../engine/names.ts';
 import { podWords, refusalWords } from '../engine/pod-words.ts';
 import type { NodeClaim } from '../engine/step.ts';
@@ -115,12 +116,12 @@ export function planClaims(live: Live, claims: readonly NodeClaim[], step: strin
         node,
         labels: { ...labels, ...(hasLabels(node, cleaning.labels) ? { [cleaningLabel]: null } : {}) },
         annotations: { [annotations.releasedFrom]: null },
-        event: claimed('NodeClaimed', 'Claim', `node ${node.metadata.name} belongs to this cloud now`),
+        event: eventOf('NodeClaimed', `node ${node.metadata.name} belongs to this cloud now`),
       }),
     );
     const reserved = reserve.map((node): Action => {
       const note = `node ${node.metadata.name} is cleaned of what ${releasedFrom(node)} has left there`;
-      const event = claimed('NodeCleaning', 'Clean', note);
+      const event = eventOf('NodeCleaning', note);
       return { verb: 'claim', step, reason: 'NodeUnclean', node, labels: cleaning.labels, event };
     });
     // The other way round a node could be left with a label that nobody looks at any more.
@@ -132,10 +133,6 @@ export function planClaims(live: Live, claims: readonly NodeClaim[], step: strin
 
 /** Milliseconds between two looks at agents of another cloud that are to end. */
 const agentsAgain = 5000;
-
-function claimed(reason: string, action: string, note: string) {
-  return { reason, action, note };
-}
 
 /** Ends what a resource cleans and no longer wants, and takes the cleaner away when it has nothing left to clean. */
 export function planCleaningEnd(live: Live, { steps, complete }: Composition): Plan {

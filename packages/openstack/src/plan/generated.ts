@@ -7,6 +7,7 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import { digest } from '../engine/digest.ts';
+import { eventOf } from '../engine/event-reasons.ts';
 import { annotations, retainedForLabel } from '../engine/names.ts';
 import type { KeyRotation } from '../engine/step.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
@@ -46,7 +47,7 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   if (!rotate && metadata === secret.metadata && missing.length === 0)
     return due === undefined ? nothing : { actions: [], requeueAfter: due };
   const reason = rotate ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
-  const event = { reason: 'KeysRotated', action: 'Rotate', note: `Secret ${name}: the staged key signs from now on` };
+  const event = eventOf('KeysRotated', `Secret ${name}: the staged key signs from now on`);
   const update: Action = {
     verb: 'update',
     step,

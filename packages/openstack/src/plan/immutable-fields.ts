@@ -1,4 +1,5 @@
 import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
+import { eventOf } from '../engine/event-reasons.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
 import { quantity, sameFields } from './same-fields.ts';
@@ -64,7 +65,7 @@ export function expansions({ cache }: Live, stated: KubeObject, live: StoredObje
             live: volume,
             patch: { metadata: { uid: volume.metadata.uid }, spec: { resources: spec.resources } },
             act: `the expansion of PersistentVolumeClaim ${name}`,
-            event: { reason: 'VolumeExpanded', action: 'Expand', note },
+            event: eventOf('VolumeExpanded', note),
           },
         ];
       },

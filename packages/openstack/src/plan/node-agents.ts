@@ -1,11 +1,20 @@
-import { ControllerRevision, DaemonSet, Node, Pod, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import {
+  ControllerRevision,
+  DaemonSet,
+  type EventText,
+  Node,
+  Pod,
+  parseTimestamp,
+  type StoredObject,
+} from '@openstack-operator/kube';
 import { awaitedMessage } from '../assess/assess.ts';
 import { isNodeAgent, isSelected, unreadySince } from '../engine/agents.ts';
 import type { Composition } from '../engine/compose.ts';
 import { conditionOf } from '../engine/conditions.ts';
 import { digest } from '../engine/digest.ts';
+import { eventOf } from '../engine/event-reasons.ts';
 import { annotations, cloudOf, nodeGroupLabel } from '../engine/names.ts';
-import { type Action, nothing, type Plan, soonest, statedObjects, type Told } from './action.ts';
+import { type Action, nothing, type Plan, soonest, statedObjects } from './action.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { Live } from './live.ts';
 
@@ -48,12 +57,7 @@ export function planNodeAgents(live: Live, composition: Composition): Plan {
   const { next, again } = nextOf(live, agents, { pods, due, composition });
   const actions = [...useless, ...next].map(({ pod }): Action => {
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
-    return {
-      verb: 'evict',
-      reason: 'Outdated',
-      live: pod,
-      event: { reason: 'PodReplaced', action: 'Replace', note },
-    };
+    return { verb: 'evict', reason: 'Outdated', live: pod, event: eventOf('PodReplaced', note) };
   });
   const later = mayGo ? lost.map(waits).filter((wait) => wait > 0) : [];
   const requeueAfter = soonest([again, ...later]);
@@ -69,12 +73,12 @@ export function planNodeAgents(live: Live, composition: Composition): Plan {
  * cause of (one that asks for more than its node has drives others off it). What is needed enqueues the resource when it
  * is Ready.
  */
-function heldBack({ cache }: Live, { steps }: Composition): Told | undefined {
+function heldBack({ cache }: Live, { steps }: Composition): EventText | undefined {
   const messages = steps.map((step) => awaitedMessage(step, { observe: (kind, ref) => cache.get(kind, ref) }));
   const [first] = messages.filter((words) => words !== undefined);
   if (first === undefined) return undefined;
   const note = `node agents of an older revision are not replaced meanwhile: ${first}`;
-  return { reason: 'NodeAgentsWait', action: 'Replace', note };
+  return eventOf('NodeAgentsWait', note);
 }
 
 interface AgentPod {

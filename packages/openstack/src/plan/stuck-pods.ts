@@ -1,5 +1,6 @@
 import { type KubeObject, Pod, StatefulSet, type StoredObject } from '@openstack-operator/kube';
 import { conditionOf } from '../engine/conditions.ts';
+import { eventOf } from '../engine/event-reasons.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
 
@@ -31,8 +32,7 @@ export function stuckPod(
     .sort((a, b) => ordinalOf(b) - ordinalOf(a));
   if (next === undefined || !pods.every((pod) => isSettled(pod, isNew(pod))) || !isComplete(live, pods)) return [];
   const note = `pod ${next.metadata.name} of an older revision could not become Ready: replaced`;
-  const event = { reason: 'PodReplaced', action: 'Replace', note };
-  return [{ verb: 'evict', step, reason: 'Stuck', live: next, event }];
+  return [{ verb: 'evict', step, reason: 'Stuck', live: next, event: eventOf('PodReplaced', note) }];
 }
 
 /** Nothing is under way with a pod: it does not end, and one of the new revision has come as far as it can. */
