@@ -1,9 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { admission } from './generators/admission.ts';
-import { apiReference } from './generators/api-reference.ts';
+import { commandLineReference } from './generators/command-line-reference.ts';
+import { conditionReference } from './generators/condition-reference.ts';
 import { customResourceDefinitions } from './generators/custom-resource-definitions.ts';
 import type { GeneratedFile } from './generators/generated-file.ts';
+import { kindReference } from './generators/kind-reference.ts';
+import { metricReference } from './generators/metric-reference.ts';
+import { nameReference } from './generators/name-reference.ts';
 import { rbac } from './generators/rbac.ts';
 
 /**
@@ -14,7 +18,11 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   customResourceDefinitions,
   rbac,
   admission,
-  apiReference,
+  kindReference,
+  conditionReference,
+  nameReference,
+  metricReference,
+  commandLineReference,
 ];
 
 const root = join(import.meta.dirname, '..');

@@ -1,5 +1,6 @@
 export { minimalControlPlane } from './minimal-control-plane.ts';
 export { overNetwork } from './operator-image.ts';
+export { program } from './program.ts';
 export {
   createRehearsal,
   type OperatorLife,

@@ -49,9 +49,9 @@ export {
   cloudOf,
   deregistrationSuffix,
   fieldManager,
+  finalizers,
   labelsOf,
   nodeGroupLabel,
-  prefix,
   recordsJobs,
   retainedFor,
   retainedForLabel,
@@ -94,6 +94,14 @@ export {
   type Twin,
 } from './engine/surroundings.ts';
 export { terminationMessageOf } from './engine/termination-message.ts';
+export {
+  prefix,
+  type WellKnownName,
+  type WellKnownNames,
+  wellKnownAnnotations,
+  wellKnownFinalizers,
+  wellKnownLabels,
+} from './engine/well-known.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
 export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';
@@ -132,7 +140,7 @@ export { ownershipOf } from './plan/ownership.ts';
 export { plan, planSteps, planUpkeep } from './plan/plan.ts';
 export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
 export { quantity, sameFields } from './plan/same-fields.ts';
-export { acceptLossAnnotation, checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
+export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';

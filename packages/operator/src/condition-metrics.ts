@@ -17,7 +17,7 @@ export function conditionMetrics(registry: Registry, resources: () => Iterable<S
   let omitted = 0;
   const conditions = new Gauge({
     name: 'openstack_resource_condition',
-    help: '1 for the status that a condition of a resource has',
+    help: '1 for the present status of a condition of a resource',
     labelNames: ['namespace', 'name', 'kind', 'type', 'status'],
     registers: [],
     collect() {
@@ -38,7 +38,7 @@ export function conditionMetrics(registry: Registry, resources: () => Iterable<S
   });
   const beyond = new Gauge({
     name: 'openstack_resource_conditions_omitted',
-    help: 'Conditions that are not reported, as there are too many',
+    help: 'Conditions that are not reported, because there are more than 50,000',
     registers: [],
     collect() {
       this.set(omitted);

@@ -4,6 +4,7 @@ import {
   type Deregistration,
   deregistrationSeconds,
   eventOf,
+  finalizers,
   ownershipOf,
 } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
@@ -11,7 +12,7 @@ import { reconciled } from './report.ts';
 import { endSchedules } from './schedules.ts';
 
 /** Keeps a resource until what it has where that lives on is taken back. It is named after what it was for at first. */
-export const recordsFinalizer = 'openstack.k8s.io/external-records';
+export const recordsFinalizer = finalizers.externalRecords;
 
 /** Milliseconds after the deletion after which the resource goes, whatever has become of its records. */
 const mostWait = (deregistrationSeconds + 300) * 1000;

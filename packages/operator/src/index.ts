@@ -1,3 +1,5 @@
+export { usage } from './command-line.ts';
+export { conditionMetrics } from './condition-metrics.ts';
 export { type ControllerFacts, operatorControllers } from './controllers.ts';
 export { keepHeapSmall } from './heap.ts';
 export { type PolicyRule, permissionsOf, useNodes } from './permissions.ts';

@@ -18,6 +18,7 @@ import {
 import { kinds } from '@openstack-operator/openstack';
 import { Registry } from 'prom-client';
 import { clusterDomainOf } from './cluster-domain.ts';
+import { runOptions, usage } from './command-line.ts';
 import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
@@ -25,32 +26,6 @@ import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runCountServers } from './records/servers.ts';
 import { runOperator } from './run-operator.ts';
-
-const usage = `openstack-operator: turns one custom resource into an OpenStack cloud, and keeps it
-
-Usage:
-  openstack-operator run [options]                        the operator itself
-  openstack-operator records TARGET --file FILE           keeps users, endpoints, vhosts (its Jobs call this)
-  openstack-operator records audit TARGET=FILE...         puts them right again (its CronJobs call this)
-  openstack-operator records remove TARGET=FILE...        takes them back (when a resource is deleted)
-  openstack-operator count-servers                        how many servers there are (a Job calls this before a deletion)
-
-Options of run:
-  --kubeconfig PATH         which cluster (default: the one that this pod runs in, or $KUBECONFIG)
-  --watch-namespaces A,B    only these namespaces: Roles are enough (default: all)
-  --operator-class NAME     only resources that are annotated openstack.k8s.io/operator-class: NAME (default: only those
-                            without that annotation); each operator has a namespace of its own
-  --no-leader-election      this process is alone
-  --port N                  metrics and health, over plain HTTP (default 8080; 0: any free port)
-  --metrics-open            /metrics takes no token (default: one whose owner may get the nonResourceURL /metrics)
-  --log-level LEVEL         debug, info, warn, error (default info)
-
-  --help                    this text
-
-Environment: OPERATOR_NAMESPACE (its own namespace, and its name on the resources that it manages; default: the pod's),
-POD_NAME (its own pod), OPERATOR_IMAGE (image of its Jobs; default: that of its own pod), KUBECONFIG, NODE_OPTIONS
-(config/manager sets the heap to 70% of the memory limit).
-`;
 
 /** Ends the process: 0 stopped as asked, 1 failed, 2 wrong arguments. */
 async function main(args: readonly string[]): Promise<number> {
@@ -96,18 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      kubeconfig: { type: 'string' },
-      'watch-namespaces': { type: 'string' },
-      'operator-class': { type: 'string' },
-      'no-leader-election': { type: 'boolean' },
-      port: { type: 'string', default: '8080' },
-      'metrics-open': { type: 'boolean' },
-      'log-level': { type: 'string', default: 'info' },
-    },
-  });
+  const { values } = parseArgs({ args: [...args], options: runOptions });
   const level = values['log-level'] as 'debug' | 'info' | 'warn' | 'error';
   const log = createLog({ clock: realClock, write: (line) => process.stdout.write(`${line}\n`), level });
   const { env } = process;

@@ -3,6 +3,7 @@ import {
   type ClaimedNode,
   claimants,
   cloudOf,
+  finalizers,
   isNobodys,
   lostNode,
   nodesByCloud,
@@ -17,7 +18,7 @@ import { ensureDigestKey } from './secrets/digest-key.ts';
 import { assertStillMeant } from './still-meant.ts';
 
 /** Finalizer of who claims nodes: their labels live outside its namespace, and no garbage collector takes them off. */
-export const nodesFinalizer = 'openstack.k8s.io/release-nodes';
+export const nodesFinalizer = finalizers.releaseNodes;
 
 /** Whether a resource claims its nodes itself, as no control plane does it. */
 export function isStandalone(resource: KubeObject): boolean {

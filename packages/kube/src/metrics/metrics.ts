@@ -72,33 +72,62 @@ export function createMetrics(registry: Registry): Metrics {
       },
     });
   queueGauge('workqueue_depth', 'Keys that wait for a worker', ({ depth }) => depth);
-  queueGauge('workqueue_unfinished_work_seconds', 'Seconds of work in progress', ({ unfinished }) => unfinished);
-  queueGauge('workqueue_longest_running_processor_seconds', 'Seconds of the longest work', ({ longest }) => longest);
+  queueGauge(
+    'workqueue_unfinished_work_seconds',
+    'Seconds since the work in progress was begun, summed up',
+    ({ unfinished }) => unfinished,
+  );
+  queueGauge(
+    'workqueue_longest_running_processor_seconds',
+    'Seconds that the longest work in progress has taken so far',
+    ({ longest }) => longest,
+  );
 
   const perQueue = ['name', 'controller'] as const;
-  const adds = counter('workqueue_adds_total', 'Keys added', [...perQueue]);
-  const retries = counter('workqueue_retries_total', 'Keys added after a failure', [...perQueue]);
-  const waits = histogram('workqueue_queue_duration_seconds', 'Seconds a key waited', [...perQueue], QUEUE_BUCKETS);
-  const works = histogram('workqueue_work_duration_seconds', 'Seconds a key took', [...perQueue], QUEUE_BUCKETS);
+  const adds = counter('workqueue_adds_total', 'Keys that were added', [...perQueue]);
+  const retries = counter('workqueue_retries_total', 'Keys that were added again after a failure', [...perQueue]);
+  const waits = histogram(
+    'workqueue_queue_duration_seconds',
+    'Seconds that a key waited for a worker',
+    [...perQueue],
+    QUEUE_BUCKETS,
+  );
+  const works = histogram(
+    'workqueue_work_duration_seconds',
+    'Seconds that the work on a key took',
+    [...perQueue],
+    QUEUE_BUCKETS,
+  );
 
-  const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles', ['controller', 'result']);
-  const errors = counter('controller_runtime_reconcile_errors_total', 'Passes that failed', ['controller']);
-  const terminals = counter('controller_runtime_terminal_reconcile_errors_total', 'Failures that are not retried', [
+  const reconciles = counter('controller_runtime_reconcile_total', 'Reconciliations, by result', [
     'controller',
+    'result',
   ]);
-  const panics = counter('controller_runtime_reconcile_panics_total', 'Failures by a mistake in the program', [
-    'controller',
-  ]);
+  const errors = counter('controller_runtime_reconcile_errors_total', 'Reconciliations that failed', ['controller']);
+  const terminals = counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Reconciliations that failed and are not retried',
+    ['controller'],
+  );
+  const panics = counter(
+    'controller_runtime_reconcile_panics_total',
+    'Reconciliations that failed because of an error in the program',
+    ['controller'],
+  );
   const times = histogram(
     'controller_runtime_reconcile_time_seconds',
-    'Seconds a reconcile took',
+    'Seconds that a reconciliation took',
     ['controller'],
     RECONCILE_BUCKETS,
   );
-  const workers = gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once', ['controller']);
-  const active = gauge('controller_runtime_active_workers', 'Passes that run', ['controller']);
+  const workers = gauge(
+    'controller_runtime_max_concurrent_reconciles',
+    'Reconciliations that may run at the same time',
+    ['controller'],
+  );
+  const active = gauge('controller_runtime_active_workers', 'Reconciliations in progress', ['controller']);
   const requests = counter('rest_client_requests_total', 'Requests to the API server', ['code', 'method', 'host']);
-  const leader = gauge('leader_election_master_status', '1 while this process holds the lease', ['name']);
+  const leader = gauge('leader_election_master_status', '1 while this process holds the lease, otherwise 0', ['name']);
 
   return {
     queue(name) {

@@ -191,7 +191,7 @@ describe('what is missing or wrong is a condition, and nothing is lost', () => {
     expect(agent).toBeDefined();
     const { steps } = composed(base, { ...world, references });
     const agents = steps.find(({ condition }) => condition === 'AgentsReady');
-    expect([agents?.skipped?.reason, agents?.objects]).toEqual(['NoNova', []]);
+    expect([agents?.skipped?.reason, agents?.objects]).toEqual(['Skipped', []]);
   });
 
   test.each([

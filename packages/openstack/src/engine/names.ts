@@ -1,46 +1,23 @@
 import { controllerOf, type KubeObject } from '@openstack-operator/kube';
 import { digest } from './digest.ts';
 import { isRoot, rootOf } from './roots.ts';
+import { type WellKnownNames, wellKnownAnnotations, wellKnownFinalizers, wellKnownLabels } from './well-known.ts';
 
 /** The field manager of all that compose states. */
 export const fieldManager = 'openstack-operator';
 
-/** Prefix of our annotations and labels. */
-export const prefix = 'openstack.k8s.io';
+/** Names of annotations, by their keys in code; what each does stands in well-known.ts. */
+export const annotations = namesOf(wellKnownAnnotations);
 
-/** Annotations that objects or resources carry. */
-export const annotations = {
-  /** On Jobs: digest of everything that makes a run different. */
-  inputs: `${prefix}/inputs`,
-  /** On applied objects: digest of what was stated last. */
-  applied: `${prefix}/applied`,
-  /** On pod templates: digest of the credentials that the pods take from the environment. */
-  credentials: `${prefix}/credentials`,
-  /** On workloads: the digest, by the present key, that the one in the pod template counts as. */
-  adoptedCredentials: `${prefix}/adopted-credentials`,
-  /** On key Secrets: when the keys were rotated last (RFC 3339). */
-  rotatedAt: `${prefix}/rotated-at`,
-  /** On resources: the operator that manages it, by its namespace. Users change it to hand the resource over. */
-  operator: `${prefix}/operator`,
-  /** By users: the class of operators that the resource is for. */
-  operatorClass: `${prefix}/operator-class`,
-  /** By users: nothing is written while it is `true`. */
-  paused: `${prefix}/paused`,
-  /** By users: while it is `true`, node agents of an older revision are replaced, one after the other. */
-  rollNodeAgents: `${prefix}/roll-node-agents`,
-  /** On DaemonSets of node agents: pods with other variables are replaced without being asked for. */
-  replacedUnasked: `${prefix}/replaced-unasked`,
-  /** By users: any new value runs the Jobs again. */
-  reconcileAt: `${prefix}/reconcile-at`,
-  /** By users: an object of that name that nobody controls may be taken over. */
-  adopt: `${prefix}/adopt`,
-  /** By users, on a control plane: delete although servers exist. */
-  deleteWithServers: `${prefix}/delete-with-servers`,
-  /** On Jobs that count servers: when they were created, by the operator's clock (RFC 3339). */
-  askedAt: `${prefix}/asked-at`,
-  /** On nodes: who has let them go (plan/claims.ts). They are cleaned before another claims them. */
-  releasedFrom: `${prefix}/released-from`,
-} as const;
+/** Names of finalizers, by their keys in code. */
+export const finalizers = namesOf(wellKnownFinalizers);
+
+export const cleaningLabel = wellKnownLabels.cleanedFor.name;
+export const cloudLabel = wellKnownLabels.cloud.name;
+export const computeLabel = wellKnownLabels.compute.name;
+export const monitoringLabel = wellKnownLabels.monitoring.name;
+export const nodeGroupLabel = wellKnownLabels.nodeGroup.name;
+export const retainedForLabel = wellKnownLabels.retainedFor.name;
 
 /** What follows the resource's name in the name of its audit (a CronJob), and the component of its pods. */
 export const auditSuffix = 'records-audit';
@@ -50,9 +27,6 @@ export const deregistrationSuffix = 'deregister';
 
 /** Components of the Jobs that keep records outside of Kubernetes. */
 export const recordsJobs: readonly string[] = ['db-create', 'mq-create', 'endpoint-create'];
-
-/** Label on what outlives its resource: `<Kind>.<name>`, the only sign of whose it is once the owner is gone. */
-export const retainedForLabel = `${prefix}/retained-for`;
 
 /** Labels of every object: who it belongs to. `component` is absent on what all components share. */
 export function labelsOf(service: string, instance: string, component?: string): Record<string, string> {
@@ -87,31 +61,13 @@ export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;
 }
 
-/** Label of the nodes that a cloud has claimed (production rule 9): the claim itself, taken by one writer at a time. */
-export const cloudLabel = `${prefix}/cloud`;
-
-/** Label of namespaces, set by administrators to `true`: their pods may read the ports for monitoring. */
-export const monitoringLabel = `${prefix}/monitoring`;
-
-/** Label of a claimed node: the node group that it was claimed for. */
-export const nodeGroupLabel = `${prefix}/node-group`;
-
-/** Label of a claimed node that runs guests; a claimed node without it is a mere chassis, such as a gateway. */
-export const computeLabel = `${prefix}/compute`;
-
-/**
- * Label of a node that is being cleaned of what another cloud has left: which claimant cleans it. No other one takes it
- * meanwhile.
- */
-export const cleaningLabel = `${prefix}/cleaned-for`;
-
-/** The value of `cleaningLabel` for a resource that claims nodes. */
+/** The value of the label `cleaned-for` for a resource that claims nodes. */
 export function claimantOf({ kind, metadata: { namespace = 'default', name = '' } }: KubeObject): string {
   return labelValue(`${kind}.${namespace}.${name}`);
 }
 
 /**
- * The cloud that a resource belongs to, as the value of `cloudLabel`: `<namespace>.<control plane>`, for resources
+ * The cloud that a resource belongs to, as the value of the label `cloud`: `<namespace>.<control plane>`, for resources
  * without a control plane `<namespace>.standalone`. It stays the one that it was of first, which the status says and
  * nobody but the operator writes: its agents would leave all of their nodes otherwise, whether it lost its owner
  * (`kubectl delete --cascade=orphan`) or got one. Before that the control plane above it says it, or the labels that this
@@ -161,4 +117,9 @@ const keptLength = 52;
 /** A text too long for a label ends in a digest. */
 function labelValue(text: string): string {
   return text.length <= 63 ? text : `${text.slice(0, keptLength)}-${digest(text)}`;
+}
+
+function namesOf<T extends WellKnownNames>(table: T): { readonly [K in keyof T]: T[K]['name'] } {
+  const names = Object.entries(table).map(([key, { name }]) => [key, name]);
+  return Object.fromEntries(names) as { readonly [K in keyof T]: T[K]['name'] };
 }

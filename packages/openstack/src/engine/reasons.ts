@@ -30,7 +30,7 @@ export const reasons = {
   Done: { effect: 'done', means: 'The step is done.' },
   Ready: { effect: 'done', means: 'Every step of the resource is done.' },
   Disabled: { effect: 'done', means: 'The service is disabled in the control plane, and its resource is deleted.' },
-  NoNova: { effect: 'done', means: 'Neutron runs without metadata agents, because no Nova is there.' },
+  Skipped: { effect: 'done', means: 'The step is left out, because nothing asks for it.' },
   Degraded: {
     effect: 'degraded',
     means: 'The resource works, but a part of it does not: a node whose agents are not up, for example.',

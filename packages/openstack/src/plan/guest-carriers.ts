@@ -1,9 +1,10 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { roots } from '../control-plane/root.ts';
+import { finalizers } from '../engine/names.ts';
 import { services } from '../services/index.ts';
 
 /** Finalizer of what carries guests: it stays until no server is left, or somebody says that they do not matter. */
-export const serversFinalizer = 'openstack.k8s.io/protect-servers';
+export const serversFinalizer = finalizers.protectServers;
 
 /** Kinds whose end takes network or management from guests: they have agents on nodes. */
 const carriers: ReadonlySet<string> = new Set(

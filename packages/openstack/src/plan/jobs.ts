@@ -9,7 +9,7 @@ import {
 } from '@openstack-operator/kube';
 import { conditionOf } from '../engine/conditions.ts';
 import { digest } from '../engine/digest.ts';
-import { annotations, prefix } from '../engine/names.ts';
+import { annotations } from '../engine/names.ts';
 import { type Action, type ActionReason, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
 import { isAuditRunning, runningAudits } from './audits.ts';
@@ -22,9 +22,6 @@ const mostAttempts = 4;
 /** Milliseconds before a failed Job is run again: 1 minute, then doubled up to 16. */
 const retryAfter = (attempt: number): number => 60_000 * 2 ** Math.min(attempt, mostAttempts);
 
-/** Annotation that counts how often a Job of the same inputs failed. */
-const attemptAnnotation = `${prefix}/attempt`;
-
 /**
  * Runs a Job once for each set of inputs. Other inputs while one is running: it is left to end, a running migration is
  * never killed, unless it is certain that its container never started. A failed Job is run again after a while, or at once when its
@@ -35,7 +32,7 @@ export function planJob(live: Live, stated: KubeObject, step: string): Plan {
   const inputs = stated.metadata.annotations?.[annotations.inputs];
   const found = live.cache.get(Job, { name, namespace });
   const run = (reason: ActionReason, attempt = 0): Plan => {
-    const object = attempt === 0 ? stated : withAnnotation(stated, attemptAnnotation, String(attempt));
+    const object = attempt === 0 ? stated : withAnnotation(stated, annotations.attempt, String(attempt));
     const ended: Action[] = runningAudits(live, stated).map((audit) => ({
       verb: 'delete',
       step,
@@ -73,7 +70,7 @@ export function planJob(live: Live, stated: KubeObject, step: string): Plan {
 
 /** How often it had failed before. What is no such number is somebody else's, and takes no wait away. */
 function attemptOf({ metadata }: StoredObject): number {
-  const noted = metadata.annotations?.[attemptAnnotation] ?? '0';
+  const noted = metadata.annotations?.[annotations.attempt] ?? '0';
   return /^\d+$/.test(noted) ? Number(noted) : mostAttempts;
 }
 

@@ -8,13 +8,10 @@ import {
 } from '@openstack-operator/kube';
 import type { Composition } from '../engine/compose.ts';
 import { digest } from '../engine/digest.ts';
-import { prefix } from '../engine/names.ts';
+import { annotations } from '../engine/names.ts';
 import type { Step } from '../engine/step.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import type { Live } from './live.ts';
-
-/** Annotation by which a user accepts that a volume's data are gone: the uid of the new claim. */
-export const acceptLossAnnotation = `${prefix}/accept-data-loss`;
 
 /** Claim name -> uid, as it stands in `status.volumes`. */
 export type Volumes = Readonly<Record<string, string>>;
@@ -33,7 +30,7 @@ export interface VolumeCheck {
  */
 export function checkVolumes({ cache, resource }: Seen, composition: Pick<Composition, 'steps'>): VolumeCheck {
   const before = ((resource['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
-  const accepted = resource.metadata.annotations?.[acceptLossAnnotation];
+  const accepted = resource.metadata.annotations?.[annotations.acceptDataLoss];
   const volumes: Record<string, string> = { ...before };
   const steps = composition.steps.map((step): Step => {
     const lost: string[] = [];
@@ -53,7 +50,7 @@ export function checkVolumes({ cache, resource }: Seen, composition: Pick<Compos
       }
     }
     if (lost.length === 0 || step.problem !== undefined) return step;
-    const way = `restore its data from a backup; then, or to begin without them, annotate this resource ${acceptLossAnnotation}=<uid of the claim>`;
+    const way = `restore its data from a backup; then, or to begin without them, annotate this resource ${annotations.acceptDataLoss}=<uid of the claim>`;
     return { ...step, problem: { reason: 'VolumeLost', message: `${lost.join('; ')}: ${way}` } };
   });
   return { volumes, steps };

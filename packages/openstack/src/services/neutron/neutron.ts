@@ -143,7 +143,7 @@ export const neutron = defineService<Neutron>({
     context.mention('novaRef') === undefined
       ? {
           AgentsReady: {
-            reason: 'NoNova',
+            reason: 'Skipped',
             message:
               'metadata agents are started as soon as spec.novaRef, or a Nova in this namespace, tells whom they ask',
           },

@@ -1,0 +1,36 @@
+import { effects, eventReasons, reasons } from '@openstack-operator/openstack';
+import type { GeneratedFile } from './generated-file.ts';
+import { page, table } from './markdown.ts';
+
+/** The reference of conditions, by their reasons, and of events. */
+export function conditionReference(): readonly GeneratedFile[] {
+  const annotations = '[annotation](annotations.md)';
+  return [
+    page('conditions.md', 'Reasons of conditions', [
+      `What each reason in \`status.conditions\` means, and what to do about it. The message of the condition names the objects. An ${annotations} named here begins with \`openstack.k8s.io/\`.`,
+      'The effect of a reason decides the phase of the resource and the event:',
+      table(
+        ['Effect', 'Meaning', 'Phase', 'Event'],
+        Object.entries(effects).map(([effect, { means, phase, event }]) => [effect, means, phase, event ?? 'none']),
+      ),
+      'The phase `Pending` means that nothing has begun, `Paused` and `Deleting` that the resource is.',
+      table(
+        ['Reason', 'Effect', 'Meaning', 'What to do'],
+        Object.entries(reasons).map(([reason, facts]) => [
+          `\`${reason}\``,
+          facts.effect,
+          facts.means,
+          'remedy' in facts ? facts.remedy : 'Nothing.',
+        ]),
+      ),
+    ]),
+    page('events.md', 'Events', [
+      'Events that the operator records on its resources: `kubectl events --for openstackcontrolplane/my-cloud`.',
+      'When a condition turns True, the reason of the event is the type of the condition, and its type is Normal. When a condition gets a reason whose [effect](conditions.md) has Warning events, the event has that reason. All other events:',
+      table(
+        ['Reason', 'Type', 'Action', 'Meaning'],
+        Object.entries(eventReasons).map(([reason, { type, action, means }]) => [`\`${reason}\``, type, action, means]),
+      ),
+    ]),
+  ];
+}
