@@ -12,6 +12,7 @@ export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schem
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
+export { advance } from './assess/advance.ts';
 export { assessAll } from './assess/assess.ts';
 export type { Observed, UncleanNode } from './assess/observed.ts';
 export { children } from './control-plane/children.ts';

@@ -56,7 +56,7 @@ test.each([
     [object(), referring(object({ spec: { replicas: 2 } }))],
   ],
   ['digest of a Secret', [object(), {}], [object(), { digests: { own: 'a' } }]],
-  ['release', [object(), {}], [object(), { release: '2025.1' }]],
+  ['release', [object(), {}], [object(), { release: { target: '2025.1' } }]],
   ['API that is served', [object(), {}], [object(), { served: new Set(['a/B']) }]],
 ] as const)('another %s: composed anew', (_what, before, now) => {
   expect(composedFor(before, now)).toBe(2);

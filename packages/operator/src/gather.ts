@@ -45,15 +45,14 @@ type Gathered = Pick<Service, 'dependsOn' | 'providers' | 'groups' | 'name' | 'd
 export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = pass;
   const namespace = resource.metadata.namespace ?? '';
-  const { release: { target, deployed } = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
-  const release = target ?? deployed;
+  const { release = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
   return {
     operatorImage,
     clusterDomain,
-    ...(release === undefined ? {} : { release }),
+    release,
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
     address: (owner, name) => addressOf(pass, owner, name),

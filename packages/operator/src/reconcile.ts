@@ -298,6 +298,14 @@ function metOf({ status }: StoredObject): ReadonlySet<string> {
 function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs }: Adopted): Record<string, string> {
   if (!composition.complete) return { ...before };
   const finished: Record<string, string> = {};
+  // A Job that an upgrade leaves out for a while still says that there is data which keys are for.
+  for (const { objects } of composition.steps) {
+    for (const desired of objects) {
+      const guard = desired.verb === 'generate' && desired.guards?.kind === 'Job' ? desired.guards.name : '';
+      const digest = before[guard];
+      if (digest !== undefined) finished[guard] = digest;
+    }
+  }
   for (const { kind, metadata } of statedObjects(composition.steps)) {
     if (kind !== Job.kind) continue;
     const { name = '', namespace = '' } = metadata;

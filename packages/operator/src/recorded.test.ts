@@ -32,7 +32,7 @@ test('only what was asked counts, as does what the operator says of itself', () 
   expect(isSame(surroundingsOf({ references: { aRef: found(1), bRef: found(2) }, digests: { s: 'x' } }))).toBe(true);
   expect(isSame(surroundingsOf({ references: { aRef: found(2) } }))).toBe(false);
   expect(isSame(surroundingsOf({ references: { aRef: { missing: 'gone' } } }))).toBe(false);
-  expect(isSame(surroundingsOf({ references: { aRef: found(1) }, release: '2025.1' }))).toBe(false);
+  expect(isSame(surroundingsOf({ references: { aRef: found(1) }, release: { target: '2025.1' } }))).toBe(false);
 });
 
 test('no answer is held when the record has ended', async () => {

@@ -7,6 +7,7 @@ import {
   timestamp,
 } from '@openstack-operator/kube';
 import {
+  advance,
   annotations,
   type Composition,
   conditionOf,
@@ -73,13 +74,15 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
     };
   });
   const old = (composition.complete ? {} : (pass.object['status'] ?? {})) as { conditions?: Condition[] };
-  const before = (pass.object['status'] ?? {}) as { readyGeneration?: number };
+  const before = (pass.object['status'] ?? {}) as { readyGeneration?: number; release?: ReleaseStatus };
+  const { release: target } = composition.status as { release?: ReleaseStatus };
+  const { release = {} } = before;
   const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
   const spoken = new Set([reconciled, ...conditions.map(({ type }) => type)]);
   return {
     ...old,
     ...composition.status,
-    ...releaseOf(pass.object, composition, cause === undefined),
+    ...(target === undefined ? {} : { release: advance(release, target, judged) }),
     observedGeneration: generation,
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
     phase,
@@ -88,19 +91,6 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
     ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
   };
-}
-
-/** The release of the status: what is rolled out is deployed once every step is done, and nothing is before. */
-function releaseOf(
-  resource: StoredObject,
-  { status }: Findings['composition'],
-  done: boolean,
-): { readonly release?: ReleaseStatus } {
-  const { target } = (status['release'] ?? {}) as ReleaseStatus;
-  if (target === undefined) return {};
-  const before = ((resource['status'] ?? {}) as { release?: ReleaseStatus }).release;
-  const deployed = done ? target : before?.deployed;
-  return { release: { ...(deployed === undefined ? {} : { deployed }), target } };
 }
 
 /**

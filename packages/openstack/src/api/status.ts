@@ -1,3 +1,4 @@
+import { upgradePhases } from '../engine/upgrade.ts';
 import { schedules } from './schedules.ts';
 import { array, choice, type Infer, int, map, object, required, string } from './schema.ts';
 
@@ -38,6 +39,7 @@ export const common = {
   release: object('Where the resource is between two releases.', {
     deployed: string('Release that is running.', { maxLength: 16 }),
     target: string('Release that is being rolled out.', { maxLength: 16 }),
+    phase: choice('How far an upgrade is. Absent outside of one.', upgradePhases),
   }),
   volumes: map(
     'Volume claims by name, with their uid: a claim of another uid is an empty volume, which is reported, not used.',

@@ -64,6 +64,7 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
       reason: degraded.length === 0 ? 'Done' : 'Degraded',
       message,
       ...again,
+      ...(outdated.length === 0 ? {} : { outdated: true }),
       ...explained,
     };
   }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { type Composition, unknownRelease } from '../engine/compose.ts';
+import { type Composition, refusedRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { defined } from '../engine/defined.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
@@ -8,8 +8,9 @@ import { phases } from '../engine/phases.ts';
 import { isPending } from '../engine/reasons.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
+import { targetOf } from '../engine/upgrade.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
-import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
+import { defaultRelease, releaseNamed } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
 import { services } from '../services/index.ts';
 import { type Child, children } from './children.ts';
@@ -28,10 +29,10 @@ export const claimingService = 'openstackcontrolplane';
 
 /** From a control plane to its children: one step each, held back until what the child needs is Ready. */
 export function composeControlPlane(resource: ServiceResource, surroundings: Surroundings): Composition {
-  const unknown = unknownRelease(resource, surroundings);
+  const unknown = refusedRelease(resource, surroundings);
   if (unknown !== undefined) return unknown;
   const stated = (resource.spec ?? {}) as ControlPlaneSpec;
-  const release = releaseNameOf(stated, surroundings.release);
+  const release = targetOf(stated, surroundings.release);
   // Children get it told, so that one that is added later joins the cloud at its release.
   const spec = { ...stated, release };
   const steps = children.map((child) => childStep(resource, spec, child));

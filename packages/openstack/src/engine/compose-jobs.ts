@@ -36,13 +36,14 @@ export function addSchedule({ service, context, components, drafts, sets }: Asse
 
 /** A Job runs what the component with the same image runs: a migration of another version would break it. */
 function imageOfJob(
-  { spec, release, surroundings }: Context,
-  job: Pick<Job, 'suffix' | 'image'>,
+  { spec, release: running, surroundings }: Context,
+  job: Pick<Job, 'suffix' | 'image' | 'release'>,
   components: Readonly<Record<string, Component>>,
 ): string {
   if (job.image === 'operator') return surroundings.operatorImage;
   const all = Object.entries(components);
   const index = all.findIndex(([, component]) => component.image === job.image);
   const [name = job.suffix, component] = all[index] ?? [];
+  const release = job.release ?? running;
   return imageOf(job.image, { component: component?.variantOf ?? name, main: index === 0, spec, release });
 }

@@ -1,5 +1,5 @@
 import { broughtBy } from '../api/kinds.ts';
-import { releaseNamed, releaseNameOf, releases } from '../releases/index.ts';
+import { releaseNamed, releases } from '../releases/index.ts';
 import type { Assembly } from './assembly.ts';
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
@@ -12,6 +12,7 @@ import { type Context, contextOf, externalOf } from './context.ts';
 import { mentionsOf, referencesOf } from './dependencies.ts';
 import { endpointsOf } from './endpoint.ts';
 import { generatedSecrets } from './generated-secrets.ts';
+import { addMigration } from './migration.ts';
 import { movedProblem } from './moved.ts';
 import { withPreconditions } from './preconditions.ts';
 import { rootOf } from './roots.ts';
@@ -20,6 +21,7 @@ import { componentStarts } from './start-sets.ts';
 import type { Problem, Step } from './step.ts';
 import { StepDrafts, steps } from './steps.ts';
 import type { ServiceResource, Surroundings } from './surroundings.ts';
+import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from './upgrade.ts';
 import { volumeClaim } from './volume-claim.ts';
 
 /** All steps of a resource. Incomplete when a reference is missing: nothing may be pruned then. */
@@ -43,7 +45,7 @@ export function compose<R extends ServiceResource>(
   resource: R,
   surroundings: Surroundings,
 ): Composition {
-  const unknown = unknownRelease(resource, surroundings);
+  const unknown = refusedRelease(resource, surroundings);
   if (unknown !== undefined) return unknown;
   const missing = referencesOf(service).flatMap((field) => {
     if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
@@ -62,15 +64,16 @@ export function compose<R extends ServiceResource>(
   const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins());
   if (taken !== undefined) return incomplete(taken);
   const context = contextOf(service, resource, surroundings);
+  const upgrade = upgradeOf(service.migrate !== undefined, resource.spec, surroundings.release);
   return {
     steps: withPreconditions(
-      steps(draftsOf(service as unknown as Service, context).all, service.needs ?? {}),
+      steps(draftsOf(service as unknown as Service, context, upgrade).all, service.needs ?? {}),
       broughtBy(resource),
       surroundings,
     ),
     complete: true,
     status: {
-      release: { target: context.release.name },
+      release: { target: upgrade.target.name, ...(upgrade.phase === undefined ? {} : { phase: upgrade.phase }) },
       ...(service.groups === undefined ? {} : { cloud: context.cloud }),
       ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
@@ -89,14 +92,21 @@ function incomplete(problem: Problem): Composition {
   return { steps: [step], complete: false, status: {} };
 }
 
-/** What a resource comes to whose release this version cannot deploy: it is left as it is. Undefined when it can. */
-export function unknownRelease({ spec }: ServiceResource, surroundings: Surroundings): Composition | undefined {
-  const name = releaseNameOf(spec, surroundings.release);
-  if (releaseNamed(name) !== undefined) return undefined;
-  const where = spec?.release === undefined ? 'status.release' : 'spec.release';
-  const known = releases.map((release) => release.name).join(', ');
-  const message = `${where}: this operator deploys ${known}, not ${name}; install a version that does, or set spec.release`;
-  return incomplete({ reason: 'ReleaseUnknown', message });
+/**
+ * What a resource comes to whose release this version cannot deploy, or cannot be reached from the one that it has: it is
+ * left as it is. Undefined when it can.
+ */
+export function refusedRelease({ spec }: ServiceResource, surroundings: Surroundings): Composition | undefined {
+  const { release } = surroundings;
+  for (const name of [targetOf(spec, release), release.deployed]) {
+    if (name === undefined || releaseNamed(name) !== undefined) continue;
+    const where = spec?.release === name ? 'spec.release' : 'status.release';
+    const known = releases.map((one) => one.name).join(', ');
+    const message = `${where}: this operator deploys ${known}, not ${name}; install a version that does, or set spec.release`;
+    return incomplete({ reason: 'ReleaseUnknown', message });
+  }
+  const problem = upgradeProblem(spec, release);
+  return problem && incomplete(problem);
 }
 
 /** Where the API answers, as the catalogue has it. */
@@ -106,7 +116,7 @@ function apiOf(service: Service, context: Context): Readonly<Record<string, unkn
   return { apiEndpoint: endpoints.internal, endpoints };
 }
 
-function draftsOf(service: Service, context: Context): StepDrafts {
+function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDrafts {
   const drafts = new StepDrafts();
   drafts.add('CredentialsReady', ...generatedSecrets(service, context));
 
@@ -125,6 +135,7 @@ function draftsOf(service: Service, context: Context): StepDrafts {
   if (moved !== undefined) drafts.refuse('NodesReady', moved);
   for (const volume of service.volumes?.(context) ?? [])
     drafts.add('StorageReady', volumeClaim(service, context, volume));
+  addMigration(assembly, service.migrate?.(context), upgrade);
   for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
   addComponents(assembly);
   const registration = addRecords(assembly, 'registration');

@@ -1,6 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { secretReference } from '../oslo/references.ts';
-import { defaultRelease, releaseNamed, releaseNameOf } from '../releases/index.ts';
 import type { Release } from '../releases/release.ts';
 import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
 import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
@@ -10,6 +9,7 @@ import { exposedOf, exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
 import type { Service } from './service.ts';
 import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+import { upgradeOf } from './upgrade.ts';
 
 /** What a service's definition sees: the resource, its surroundings, and names and addresses that follow from them. */
 export interface Context<R extends ServiceResource = ServiceResource> {
@@ -19,6 +19,7 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly name: string;
   readonly namespace: string;
   readonly region: string;
+  /** Release of the programs: in the first phase of an upgrade the one before. */
   readonly release: Release;
   readonly surroundings: Surroundings;
   /** Value of the label of the nodes that its cloud has claimed. */
@@ -94,7 +95,7 @@ export function contextOf<R extends ServiceResource>(
     name,
     namespace,
     region: spec.region ?? 'RegionOne',
-    release: releaseNamed(releaseNameOf(spec, surroundings.release)) ?? defaultRelease,
+    release: upgradeOf(service.migrate !== undefined, spec, surroundings.release).running,
     surroundings,
     cloud: cloudOf(resource),
     serviceType: service.identity?.catalogue[0].type,

@@ -43,6 +43,10 @@ export const reasons = {
     means: 'An object differs from its desired state. The operator is about to write it.',
   },
   JobRunning: { effect: 'progress', means: 'A Job runs.' },
+  Upgrading: {
+    effect: 'progress',
+    means: 'The resource is brought to another release. The message says how far it is.',
+  },
   RollingOut: { effect: 'progress', means: 'A workload replaces its pods.' },
   NotAvailable: { effect: 'progress', means: 'Pods of a workload are not ready yet.' },
   Progressing: { effect: 'progress', means: 'A child has not reported its state, or nodes are being cleaned.' },
@@ -196,6 +200,11 @@ export const reasons = {
     effect: 'stuck',
     means: 'A reference of the spec leads to no resource, or to several.',
     remedy: 'Create the resource, or name one in the field that the message gives.',
+  },
+  ReleaseRefused: {
+    effect: 'stuck',
+    means: 'The release that is asked for cannot be reached from the one that is deployed.',
+    remedy: 'Set the release that the message names.',
   },
   ReleaseUnknown: {
     effect: 'stuck',

@@ -3,10 +3,12 @@ import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
+import type { Release } from '../releases/release.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
+import type { Migration } from './migration.ts';
 import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
 import type { ClientOptions } from './owned-options.ts';
 import type { Phase } from './phases.ts';
@@ -32,6 +34,8 @@ export interface Job {
   readonly deadlineSeconds?: number;
   /** Runs again for other variables only, neither for another image nor for another configuration. */
   readonly once?: boolean;
+  /** Release of its image; default: that of the programs. */
+  readonly release?: Release;
   /** Further things that make a run different, such as the set of nodes. */
   readonly inputs?: unknown;
 }
@@ -237,6 +241,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** Components of which only one pod may run: an autoscaler that targets one is ignored. */
   readonly single?: readonly string[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
+  /** How the schema of its databases follows its release. */
+  readonly migrate?: (context: Context<R>) => Migration;
   readonly jobs?: (context: Context<R>) => readonly Job[];
   /** What is done now and then, once everything is set up. The audit of its records is the engine's. */
   readonly schedules?: (context: Context<R>) => readonly Schedule[];

@@ -145,6 +145,8 @@ export interface Progress {
   readonly deadline?: number;
   /** Milliseconds until it may be assessed otherwise without any change. */
   readonly requeueAfter?: number;
+  /** Node agents of an older revision run, and wait to be replaced. */
+  readonly outdated?: boolean;
   /** What `message` is made from: all that keeps the step from being done, the first one first. */
   readonly causes?: readonly Cause[];
 }

@@ -1,6 +1,7 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from './own-value.ts';
 import type { Capability } from './service.ts';
+import type { ReleaseProgress } from './upgrade.ts';
 
 /** A field by which a resource refers to another one; which kind it is about, `Service.offers` says. */
 export type ReferenceField = `${string}Ref`;
@@ -44,8 +45,8 @@ export interface OperatorSurroundings {
   readonly formerOperatorImage?: string;
   /** The cluster's DNS domain, such as `cluster.local`: for programs that know no search list (Open vSwitch). */
   readonly clusterDomain: string;
-  /** Release that the resource was deployed with, or is being brought to; undefined for one that is new. */
-  readonly release?: string;
+  /** Where the resource is between two releases; nothing is known of one that is new. */
+  readonly release: ReleaseProgress;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
@@ -100,6 +101,7 @@ export function configMapDigest(name: string): string {
 export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
   const { references = {}, served, digests, gateways, nodes = [], ...operator } = known;
   return {
+    release: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,

@@ -9,4 +9,5 @@ export const epoxy: Release = {
   series: 'epoxy',
   registry: 'quay.io/openstack.kolla',
   tag: '2025.1-debian-bookworm',
+  from: [],
 };

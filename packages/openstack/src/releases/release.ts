@@ -7,4 +7,6 @@ export interface Release {
   /** Where its images are published by default. */
   readonly registry: string;
   readonly tag: string;
+  /** Releases from which it can be reached directly: the one before it, and the SLURP before that. */
+  readonly from: readonly string[];
 }

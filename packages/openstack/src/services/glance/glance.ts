@@ -52,14 +52,17 @@ export const glance = defineService<Glance>({
       resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
+  migrate: () => ({
+    image: 'glance-api',
+    mounts: [{ path: '/var/lib/glance', scratch: true }],
+    sync: ['glance-manage', 'db_sync'],
+    expand: [
+      ['glance-manage', 'db', 'expand'],
+      ['glance-manage', 'db', 'migrate'],
+    ],
+    contract: [['glance-manage', 'db', 'contract']],
+  }),
   jobs: () => [
-    {
-      suffix: 'db-sync',
-      step: 'MigrationReady',
-      image: 'glance-api',
-      mounts: [{ path: '/var/lib/glance', scratch: true }],
-      runs: [{ name: 'db-sync', command: ['glance-manage', 'db_sync'] }],
-    },
     {
       // Leaves alone what is there: definitions that were changed stay.
       suffix: 'load-metadefs',

@@ -100,14 +100,14 @@ export const keystone = defineService<Keystone>({
       resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
+  migrate: (context) => ({
+    image: 'keystone',
+    mounts: keys(context),
+    sync: ['keystone-manage', 'db_sync'],
+    expand: [['keystone-manage', 'db_sync', '--expand']],
+    contract: [['keystone-manage', 'db_sync', '--contract']],
+  }),
   jobs: (context) => [
-    {
-      suffix: 'db-sync',
-      step: 'MigrationReady',
-      image: 'keystone',
-      mounts: keys(context),
-      runs: [{ name: 'db-sync', command: ['keystone-manage', 'db_sync'] }],
-    },
     {
       suffix: 'bootstrap',
       step: 'BootstrapReady',

@@ -124,15 +124,13 @@ export const neutron = defineService<Neutron>({
     ]),
     'metadata-agent': metadataAgent(context),
   }),
-  jobs: () => [
-    {
-      suffix: 'db-sync',
-      step: 'MigrationReady',
-      image: 'neutron-server',
-      mounts: state,
-      runs: [{ name: 'db-sync', command: ['neutron-db-manage', ...files, 'upgrade', 'heads'] }],
-    },
-  ],
+  migrate: () => ({
+    image: 'neutron-server',
+    mounts: state,
+    sync: ['neutron-db-manage', ...files, 'upgrade', 'heads'],
+    expand: [['neutron-db-manage', ...files, 'upgrade', '--expand']],
+    contract: [['neutron-db-manage', ...files, 'upgrade', '--contract']],
+  }),
   carriedBy: ['ovnRef'],
   problems: (context): Readonly<Record<string, Problem>> => {
     const messages = unmappedRanges(context);

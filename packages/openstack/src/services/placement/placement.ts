@@ -47,12 +47,9 @@ export const placement = defineService<Placement>({
       resources: { cpu: '50m', memory: '256Mi' },
     },
   }),
-  jobs: () => [
-    {
-      suffix: 'db-sync',
-      step: 'MigrationReady',
-      image: 'placement-api',
-      runs: [{ name: 'db-sync', command: ['placement-manage', 'db', 'sync'] }],
-    },
-  ],
+  migrate: () => ({
+    image: 'placement-api',
+    sync: ['placement-manage', 'db', 'sync'],
+    contract: [['placement-manage', 'db', 'online_data_migrations']],
+  }),
 });
