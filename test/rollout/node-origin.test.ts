@@ -53,6 +53,21 @@ test.each([
   expect(await diskOf(cloud)).toBe('disk');
 });
 
+test('Retain: a network made again with another digest key leaves its node as it is, until somebody says what is to be done', async () => {
+  const cloud = await withDisk();
+  const client = cloud.rehearsal.sandbox.client();
+  await removed(cloud, 'first');
+  await cloud.settle(client.delete(Secret, { namespace: 'first', name: 'openstack-digest-key' }));
+  await cloud.settle(cloud.rehearsal.create(edgeNetwork('first')));
+  await cloud.until(() => told(cloud, 'first').includes('at the time of another openstack-digest-key'), 10);
+  await cloud.clock.advance(600_000);
+  expect(claimantOf(cloud)).toBeUndefined();
+  expect(await diskOf(cloud)).toBe('disk');
+  await cloud.change(Node, 'node-1', { metadata: { annotations: { [marker]: 'first/net' } } });
+  await cloud.until(() => claimantOf(cloud) === 'first.standalone', 10);
+  expect(await diskOf(cloud)).toBe('none');
+});
+
 test('a network that wanted a node, and never cleaned it, leaves the note of whose it is', async () => {
   const cloud = await withDisk();
   await removed(cloud, 'first');

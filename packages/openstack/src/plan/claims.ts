@@ -88,7 +88,14 @@ function claimPlan(view: ClaimView, claim: NodeClaim, taken: ReadonlySet<StoredO
         continue;
       }
       if (from === originOf(view.resource, view.digestKeyId)) take.push(node);
-      else {
+      else if (isOwnOfOtherKey(view, from)) {
+        const { namespace, name } = view.resource.metadata;
+        tell(
+          `is not clean: its state is of ${namespace}/${name} at the time of another openstack-digest-key; restore that Secret to get the node as it is, or have it cleaned: kubectl annotate node ${node.metadata.name} --overwrite ${annotations.releasedFrom}=${namespace}/${name}`,
+          true,
+        );
+        continue;
+      } else {
         reserve.push(node);
         tell('is to be cleaned');
       }
@@ -181,6 +188,15 @@ export function released(view: ClaimView, node: StoredObject, origin?: string): 
  */
 export function originOf({ metadata }: StoredObject, id: string | undefined): string | undefined {
   return id && `${metadata.namespace}/${metadata.name}/${id}`;
+}
+
+/**
+ * Whether a node was let go by a resource of this name that had another key: it may be this one, with its volumes, whose
+ * key was lost. Disks of guests are not removed on a guess.
+ */
+function isOwnOfOtherKey({ resource: { metadata }, digestKeyId }: ClaimView, from: string): boolean {
+  const prefix = `${metadata.namespace}/${metadata.name}/`;
+  return from.startsWith(prefix) && from !== `${prefix}${digestKeyId}`;
 }
 
 /** Whether a DaemonSet cleans nodes: it comes and goes with them. */
