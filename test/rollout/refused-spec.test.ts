@@ -1,6 +1,6 @@
-import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { Keystone, Neutron, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 
 test('a mistake that only the definition of the service knows is told before anything of it begins, with its whole path', async () => {
   const cloud = await createCloud();
@@ -111,4 +111,26 @@ test('with a mistake beside it no service is switched off, and no node is claime
   );
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: { components: null } } });
   await cloud.until(() => cloud.get('Glance', 'my-cloud-glance') === undefined);
+});
+
+test('a roll of node agents that is not wanted any more ends, although a mistake holds back all services', async () => {
+  const { cloud } = await readyCloud();
+  const roll = (value: string | null) => ({
+    metadata: { annotations: { 'openstack.k8s.io/roll-node-agents': value } },
+  });
+  const rolls = (kind: string, name: string) =>
+    cloud.get(kind, name)?.metadata.annotations?.['openstack.k8s.io/roll-node-agents'];
+  await cloud.change(OpenStackControlPlane, 'my-cloud', roll('true'));
+  await cloud.until(() => rolls('Nova', 'my-cloud-nova') === 'true');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    spec: { keystone: { recordsAudit: { schedule: 'never' } } },
+  });
+  await cloud.until(
+    () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.reason === 'SpecRefused',
+  );
+  // By hand on a child it is the user's own word.
+  await cloud.change(Neutron, 'my-cloud-neutron', roll('true'));
+  await cloud.change(OpenStackControlPlane, 'my-cloud', roll(null));
+  await cloud.until(() => rolls('Nova', 'my-cloud-nova') === undefined);
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.reason).toBe('SpecRefused');
 });

@@ -28,6 +28,7 @@ import {
   unwantedCarriers,
 } from '@openstack-operator/openstack';
 import { isAutoscaled } from './autoscalers.ts';
+import { tellChildren } from './children.ts';
 import { referringTo } from './concerned.ts';
 import { ContendedObjectError } from './contention.ts';
 import { execute, type Outcome } from './execute.ts';
@@ -42,7 +43,7 @@ import { type Adopted, adoptDigests } from './secrets/adopt-digests.ts';
 import { type DigestKey, ensureDigestKey } from './secrets/digest-key.ts';
 import { discreet, redactor } from './secrets/redact.ts';
 import { isResolved } from './secrets/resolve.ts';
-import { letGo, retainChildren } from './secrets/retention.ts';
+import { letGo } from './secrets/retention.ts';
 import { holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
 import { keptForGuests } from './switched-off.ts';
@@ -107,8 +108,9 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
     const isHeld = !isGoing && finalizers.includes(serversFinalizer);
     if (isHeld) hold = await holdOf(begun, resource);
     // Without that finalizer its children do nothing more.
-    const [waiting] = isHeld && hold === undefined ? await retainChildren(begun) : [];
-    if (waiting !== undefined) return await reportRetaining(begun, waiting);
+    const told = isHeld && hold === undefined ? await tellChildren(begun) : undefined;
+    const [waiting] = told?.retaining ?? [];
+    if (waiting !== undefined) return await reportRetaining(begun, waiting, told?.failures);
     // Whoever says Retain before the end comes in time.
     await letGo(begun);
     if (hold === undefined) return await finalize(begun, recipe);
@@ -128,7 +130,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
   await pass.turn();
   let view = look(pass, recipe, jobs);
   if (await pass.dryRuns.ask(pass, view.composition)) view = look(pass, recipe, jobs);
-  const retaining = await retainChildren(pass);
+  const told = await tellChildren(pass);
   let stated: View;
   let outcome: Outcome;
   const spans = [hold?.requeueAfter];
@@ -148,14 +150,14 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
     view = look(pass, recipe, view.finishedJobs);
   } while (outcome.failures.size === 0 && [...view.live.done].some((condition) => !reached.has(condition)));
   const { composition, finishedJobs, volumes } = view;
-  const upkeep = await keepUp(pass, view, { composition: stated.composition, retaining });
+  const upkeep = await keepUp(pass, view, { composition: stated.composition, retaining: told.retaining });
   const judged = withKept(view.progress, upkeep.kept);
   const progress = hold === undefined ? judged : [serversGone(hold), ...judged];
   const phase = isDeleting ? 'Deleting' : recipe.phase(progress, pass.object);
   spans.push(upkeep.requeueAfter, ...view.progress.map(({ requeueAfter }) => requeueAfter));
   const redact = redactor(pass);
   await pass.turn();
-  const { failures } = outcome;
+  const failures = new Map([...told.failures, ...outcome.failures]);
   const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
   await report(pass, status);
   announceSchedules(pass, status);

@@ -24,11 +24,19 @@ export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: bo
 /** Milliseconds between two looks at whether a child has let go of its data. */
 const lettingGo = 2000;
 
-/** Says which child of a control plane keeps its deletion waiting (retention.ts). */
-export async function reportRetaining(pass: Begun, child: StoredObject): Promise<ReconcileResult> {
+/** Says which child of a control plane keeps its deletion waiting (children.ts). */
+export async function reportRetaining(
+  pass: Begun,
+  child: StoredObject,
+  failures: ReadonlyMap<string, Error> = new Map(),
+): Promise<ReconcileResult> {
   const { kind, metadata } = child;
+  const failure = failures.get(`${kind}Ready`);
+  if (failure !== undefined)
+    pass.log.warn('a child could not be told to keep its data', { kind, error: failure.message });
+  const refused = failure === undefined ? '' : `: ${failure.message}`;
   const why = isPaused(child) ? `: it is paused; take annotation ${annotations.paused} from it` : '';
-  const message = `${kind} ${metadata.name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps${why}; the deletion goes on when it has`;
+  const message = `${kind} ${metadata.name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps${why}${refused}; the deletion goes on when it has`;
   await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
   return { requeueAfter: lettingGo };
 }

@@ -1,13 +1,5 @@
 import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
-import {
-  fieldManager,
-  kindOf,
-  kinds,
-  retainedFor,
-  retainedForLabel,
-  rootNamed,
-  services,
-} from '@openstack-operator/openstack';
+import { fieldManager, kindOf, retainedFor, retainedForLabel, services } from '@openstack-operator/openstack';
 import type { Begun } from '../pass.ts';
 import { assertStillMeant, rootOf } from '../still-meant.ts';
 
@@ -48,47 +40,22 @@ function retainable({ cache }: Begun, resource: StoredObject): StoredObject[] {
   ];
 }
 
-/**
- * Tells the children of a control plane that they are to keep their data. It does so before anything else: the step of a
- * child may be held back, the child may be switched off, and the control plane may be going.
- * @returns the children that have not let go of their data yet
- */
-export async function retainChildren(pass: Begun): Promise<readonly StoredObject[]> {
-  const { cache, client, object: resource, signal } = pass;
-  const root = rootNamed(resource);
-  if (root === undefined) return [];
-  const spec = (resource['spec'] ?? {}) as Policy & Readonly<Record<string, Policy | undefined>>;
-  const waiting: StoredObject[] = [];
-  for (const { kind: name, field } of root.children) {
-    const kind = kinds.find((one) => one.kind === name);
-    if (kind === undefined || (spec[field]?.deletionPolicy ?? spec.deletionPolicy) === 'Delete') continue;
-    for (const child of cache.controlledBy(kind, resource)) {
-      if (child.metadata.deletionTimestamp !== undefined) continue;
-      const ref = { name: child.metadata.name, namespace: child.metadata.namespace ?? '' };
-      const { uid, resourceVersion } = child.metadata;
-      if (policyOf(child) === 'Delete') {
-        const patch = { metadata: { uid, resourceVersion }, spec: { deletionPolicy: 'Retain' } };
-        await client.patch(kind, ref, 'merge', patch, { fieldManager, signal });
-        waiting.push(child);
-      } else if (!hasLetGo(pass, child)) waiting.push(child);
-    }
-  }
-  return waiting;
-}
-
 /** Whether a child that is to keep its data has read that, and the end of no volume and no key goes with its own. */
-function hasLetGo(pass: Begun, child: StoredObject): boolean {
+export function hasLetGo(pass: Begun, child: StoredObject): boolean {
+  if (policyOf(child) === 'Delete') return false;
   const { observedGeneration } = (child['status'] ?? {}) as { observedGeneration?: number };
   // A child that never got as far has nothing yet.
   if (observedGeneration === undefined) return true;
   return observedGeneration === child.metadata.generation && retainable(pass, child).length === 0;
 }
 
-interface Policy {
+/** What a spec says of it. */
+export interface Policy {
   readonly deletionPolicy?: 'Retain' | 'Delete';
 }
 
-function policyOf(resource: KubeObject): Policy['deletionPolicy'] {
+/** Whether the data of a resource go with it. */
+export function policyOf(resource: KubeObject): Policy['deletionPolicy'] {
   return ((resource['spec'] ?? {}) as Policy).deletionPolicy;
 }
 
