@@ -26,7 +26,7 @@ export function conditionReference(): readonly GeneratedFile[] {
     ]),
     page('events.md', 'Events', [
       'Events that the operator records on its resources: `kubectl events --for openstackcontrolplane/my-cloud`.',
-      'When a condition turns True, the reason of the event is the type of the condition, and its type is Normal. When a condition gets a reason whose [effect](conditions.md) has Warning events, the event has that reason. All other events:',
+      'When a resource turns Ready, or a condition turns True of which a Warning event told before, the reason of the event is the type of the condition, and its type is Normal. When a condition gets a reason whose [effect](conditions.md) has Warning events, the event has that reason. All other events:',
       table(
         ['Reason', 'Type', 'Action', 'Meaning'],
         Object.entries(eventReasons).map(([reason, { type, action, means }]) => [`\`${reason}\``, type, action, means]),

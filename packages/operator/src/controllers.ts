@@ -71,6 +71,7 @@ import { isStandalone } from './release-nodes.ts';
 import { isPaused } from './report.ts';
 import { schedulesOf } from './schedules.ts';
 import { slim } from './slim.ts';
+import { StatusPace } from './status-pace.ts';
 import { isOwnerDeleted, isWantedByOwner } from './still-meant.ts';
 
 /** What the controllers are made with. */
@@ -99,7 +100,13 @@ const ownedKinds: readonly Kind[] = [
 
 /** One controller for each kind: the services, and the roots of clouds above them. */
 export function operatorControllers(options: ControllerFacts): Controller[] {
-  const facts = { ...options, refusals: new Refusals(), contention: new Contention(), dryRuns: new DryRuns() };
+  const facts = {
+    ...options,
+    refusals: new Refusals(),
+    contention: new Contention(),
+    dryRuns: new DryRuns(),
+    statusPace: new StatusPace(),
+  };
   return [
     ...roots.map((root) => rootController(root, facts)),
     ...services.map((service) => serviceController(service, facts)),
@@ -116,6 +123,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
     onDelete: (key) => {
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
+      facts.statusPace.forget(kind.kind, key);
       events.forget(key);
     },
     indexes: indexesOf(fields),
@@ -196,6 +204,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
     onDelete: (key) => {
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
+      facts.statusPace.forget(kind.kind, key);
       facts.dryRuns.forget(kind.kind, key);
       events.forget(key);
     },

@@ -4,6 +4,7 @@ import type { Contention } from './contention.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { Refusals } from './managing-operator.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
+import type { StatusPace } from './status-pace.ts';
 
 /** Which operator this is, of those in the cluster. */
 export interface OperatorIdentity {
@@ -29,6 +30,7 @@ export interface OperatorMemory {
   readonly refusals: Refusals;
   readonly contention: Contention;
   readonly dryRuns: DryRuns;
+  readonly statusPace: StatusPace;
 }
 
 /** A pass of the reconciler that may not compose yet: nobody said that it is to write. */

@@ -159,7 +159,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
   await pass.turn();
   const failures = new Map([...told.failures, ...outcome.failures]);
   const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
-  await report(pass, status);
+  spans.push(await report(pass, status));
   announceSchedules(pass, status);
   for (const { condition, reason, message } of failed)
     announceRetry(pass, status, { type: condition, reason, message: redact(message) });

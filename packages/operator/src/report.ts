@@ -116,25 +116,37 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || (isApiError(error) && (error.code === 429 || error.code >= 500));
 }
 
-/** Writes the status when it says anything new, and an event for each condition that turned. */
-export async function report(pass: Begun, status: Record<string, unknown>): Promise<void> {
+/**
+ * Writes the status when it says anything new, and events of what turned.
+ * @returns milliseconds after which to report again, where this one may wait
+ */
+export async function report(pass: Begun, status: Record<string, unknown>): Promise<number | undefined> {
+  const wait = pass.statusPace.wait(pass, status);
+  if (wait > 0) return wait;
+  const writes = pass.writes();
   try {
     await pass.status(status);
   } catch (error) {
     // Deleted while the pass ran: there is nobody to tell.
-    if (isApiError(error, 404)) return;
+    if (isApiError(error, 404)) return undefined;
     throw error;
   }
+  if (pass.writes() > writes) pass.statusPace.written(pass);
   for (const condition of status['conditions'] as Condition[]) announce(pass, condition);
+  return undefined;
 }
 
-/** Events on transitions only: a step is done, or stands still for a reason that it did not have before. */
+/**
+ * Events on transitions only: the resource is Ready, a step stands still for a reason that it did not have before, or goes
+ * on after such a reason. Steps of a rollout that goes well are told by the conditions.
+ */
 function announce(pass: Begun, condition: Condition): void {
   const before = conditionOf(pass.object, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return;
   const { type, reason, message } = condition;
-  const { event } = effects[reasons[reason as Reason].effect];
-  if (event === 'Normal')
+  const eventOf = (why: string) => effects[reasons[why as Reason].effect].event;
+  const event = eventOf(reason);
+  if (event === 'Normal' && (type === 'Ready' || (before !== undefined && eventOf(before.reason) === 'Warning')))
     pass.event({ type: event, reason: type, action: 'Reconcile', note: message || `${type}: done` });
   else if (event === 'Warning') pass.event({ type: event, reason, action: 'Reconcile', note: `${type}: ${message}` });
 }

@@ -2,7 +2,7 @@ import type { EventText } from '@openstack-operator/kube';
 
 /**
  * Reasons of events about something that the operator did or met. Events about conditions have the condition's name as
- * reason when it turns True, and the condition's reason otherwise.
+ * reason when the resource is Ready, or a step goes on that somebody was warned of, and the condition's reason otherwise.
  */
 export const eventReasons = {
   Deregistered: {
