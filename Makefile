@@ -32,12 +32,15 @@ check: install ## types, lint, format, direction of imports, freshness of genera
 	biome check .
 	node tools/generate.ts --check
 
-.PHONY: facts facts-check
+.PHONY: pack facts facts-check
 facts: build ## what OpenStack's packages say of their options, policies and programs, written into packages/facts (root)
 	@node tools/facts/main.ts
 
 facts-check: build ## that the packages of today still say so (root)
 	@node tools/facts/main.ts --check
+
+pack: install ## tarballs of packages/kube and packages/sandbox as they are published, in dist/libraries
+	@node tools/libraries/main.ts
 
 format: install ## formats everything
 	biome check --write .

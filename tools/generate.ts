@@ -6,6 +6,7 @@ import { conditionReference } from './generators/condition-reference.ts';
 import { customResourceDefinitions } from './generators/custom-resource-definitions.ts';
 import type { GeneratedFile } from './generators/generated-file.ts';
 import { kindReference } from './generators/kind-reference.ts';
+import { libraryReferences } from './generators/library-reference.ts';
 import { metricReference } from './generators/metric-reference.ts';
 import { nameReference } from './generators/name-reference.ts';
 import { rbac } from './generators/rbac.ts';
@@ -23,6 +24,7 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   nameReference,
   metricReference,
   commandLineReference,
+  libraryReferences,
 ];
 
 const root = join(import.meta.dirname, '..');

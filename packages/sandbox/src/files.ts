@@ -1,4 +1,5 @@
 // The files of a container without a cluster: for tests of one program.
+
 export { ContainerFileSystem } from './programs/file-system.ts';
 export {
   directoryAt,

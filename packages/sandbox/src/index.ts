@@ -1,23 +1,11 @@
-// A whole cluster in this process.
+// A whole cluster in this process: API server, controllers, scheduler, nodes.
 
-// The API server: alone, or that of a sandbox.
-export { ADMIN, type ApiServer, type ApiServerOptions, createApiServer } from './api/api-server.ts';
-export type { AdmissionPlugin, AdmissionRequest } from './api/core.ts';
-export type { CustomTypeFactory } from './api/custom-resources.ts';
-// Faults.
-export type { EventFault, FaultableEvent, Faults, RequestFault } from './api/faults.ts';
-// Over sockets: kubectl, other clients, webhooks.
-export { type Listening, type ListenOptions, listen } from './api/listen.ts';
-export type { LogRequest, LogSource } from './api/log-handler.ts';
-export type { Registry, ServedType } from './api/registry.ts';
-export type { RequestInfo, User } from './api/request-info.ts';
-export { StatusError } from './api/status.ts';
-export type { ResourceId, Store, StoreEvent, StoreListener } from './api/store.ts';
-export { callOverHttps } from './api/webhook-call.ts';
-export type { WebhookCaller } from './api/webhooks.ts';
 export type { ExecResult } from './nodes/container.ts';
 export type { NodeTimings } from './nodes/node-context.ts';
+export { createSandbox, type NodeOptions, type Sandbox, type SandboxOptions } from './sandbox.ts';
+
 // Programs: what containers run.
+
 export {
   type Connection,
   type ErrorCode,
@@ -39,4 +27,24 @@ export {
   type Session,
   SystemError,
 } from './programs/program.ts';
-export { createSandbox, type NodeOptions, type Sandbox, type SandboxOptions } from './sandbox.ts';
+
+// Faults: what goes wrong with requests and watches, on purpose.
+
+export type { EventFault, FaultableEvent, Faults, RequestFault } from './api/faults.ts';
+
+// Sockets: for kubectl and other clients; how webhooks are called.
+
+export { type Listening, type ListenOptions, listen } from './api/listen.ts';
+export { callOverHttps } from './api/webhook-call.ts';
+export type { WebhookCaller } from './api/webhooks.ts';
+
+// The API server: that of a sandbox, or one alone.
+
+export { ADMIN, type ApiServer, type ApiServerOptions, createApiServer } from './api/api-server.ts';
+export type { AdmissionPlugin, AdmissionRequest } from './api/core.ts';
+export type { CustomTypeFactory } from './api/custom-resources.ts';
+export type { LogRequest, LogSource } from './api/log-handler.ts';
+export type { Registry, ServedType } from './api/registry.ts';
+export type { RequestInfo, User } from './api/request-info.ts';
+export { StatusError } from './api/status.ts';
+export type { ResourceId, Store, StoreEvent, StoreListener } from './api/store.ts';

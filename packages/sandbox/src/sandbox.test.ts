@@ -95,8 +95,7 @@ test('a Job that succeeds is Complete, one that crashes is Failed after its back
 test('a process that is killed is started again by its kubelet', async () => {
   const { sandbox, client, store } = start();
   await client.create(Deployment, web('web'));
-  const available = () =>
-    store.get(Deployment, 'default/web')?.['status'] as { availableReplicas?: number } | undefined;
+  const available = () => store.get(Deployment, 'default/web')?.status;
   await sandbox.run(() => available()?.availableReplicas === 1);
   const [pod] = store.list(Pod);
   const restarts = () =>

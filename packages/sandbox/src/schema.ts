@@ -1,4 +1,5 @@
 // Kinds without a server: what an API server does with an object of a kind before it stores it.
+
 export { builtinResourceTypes } from './resources/builtin/builtin-resource-types.ts';
 export { resourceTypeFromCrd } from './resources/crd.ts';
 export { pruneUnknown } from './resources/pruning.ts';

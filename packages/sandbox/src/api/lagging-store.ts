@@ -1,4 +1,4 @@
-import type { Kind, StoredObject } from '@openstack-operator/kube';
+import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import { type ResourceId, Store, type StoreEvent, type StoreListener } from './store.ts';
 
 /** The store as an API server sees it whose cache lags behind etcd: for reads alone. Who listens catches up. */
@@ -20,15 +20,15 @@ export class LaggingStore extends Store {
     return this.#store.oldestVersion;
   }
 
-  override get(resource: ResourceId | Kind, key: string): StoredObject | undefined {
+  override get<T extends KubeObject>(resource: ResourceId | Kind<T>, key: string): StoredObject<T> | undefined {
     const [first, second] = key.split('/');
     return this.list(resource).find(
       ({ metadata: { namespace, name } }) => name === (second ?? first) && namespace === (second && first),
     );
   }
 
-  override list(resource: ResourceId | Kind, namespace?: string): StoredObject[] {
-    return this.#store.listAt(resource, this.#version, namespace);
+  override list<T extends KubeObject>(resource: ResourceId | Kind<T>, namespace?: string): StoredObject<T>[] {
+    return this.#store.listAt(resource, this.#version, namespace) as StoredObject<T>[];
   }
 
   override listAt(resource: ResourceId | Kind, version: number, namespace?: string): StoredObject[] {

@@ -51,12 +51,12 @@ export class Store {
     return this.#compacted;
   }
 
-  get(resource: ResourceId | Kind, key: string): StoredObject | undefined {
-    return this.#shelves.get(idOf(resource))?.get(key);
+  get<T extends KubeObject>(resource: ResourceId | Kind<T>, key: string): StoredObject<T> | undefined {
+    return this.#shelves.get(idOf(resource))?.get(key) as StoredObject<T> | undefined;
   }
 
   /** Sorted by key, as etcd gives them. */
-  list(resource: ResourceId | Kind, namespace?: string): StoredObject[] {
+  list<T extends KubeObject>(resource: ResourceId | Kind<T>, namespace?: string): StoredObject<T>[] {
     const id = idOf(resource);
     const shelf = this.#shelves.get(id);
     const keys = this.#sortedKeys.get(id) ?? [];
@@ -69,7 +69,7 @@ export class Store {
       const object = shelf.get(keys[index] as string);
       if (object) found.push(object);
     }
-    return found;
+    return found as StoredObject<T>[];
   }
 
   /**

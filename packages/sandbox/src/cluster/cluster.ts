@@ -48,7 +48,7 @@ export class Cluster implements ObjectSource {
   }
 
   get<T extends KubeObject>(kind: Kind<T>, key: string): Stored<T> | undefined {
-    return this.#core.store.get(kind, key) as Stored<T> | undefined;
+    return this.#core.store.get(kind, key);
   }
 
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Stored<T>[] {

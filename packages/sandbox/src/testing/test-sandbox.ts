@@ -33,7 +33,7 @@ export async function startTestSandbox(options: Partial<SandboxOptions> = {}): P
   const sandbox = createSandbox({ clock, random: seededRandom(1), images: [testImage], ...options });
   await clock.advance(1);
   const { store, registry } = sandbox.api;
-  const get = (name: string) => store.get(Pod, `default/${name}`) as Stored<Pod> | undefined;
+  const get = (name: string) => store.get(Pod, `default/${name}`);
   const isReady = (name: string) =>
     get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
   return {
