@@ -103,6 +103,10 @@ bench-client: install kubernetes ## our client beside @kubernetes/client-node an
 bench-operator: install kubernetes ## the same small operator with packages/kube and with controller-runtime on a real API server (bench/README.md; a quiet machine)
 	@node bench/small-operator/main.ts
 
+.PHONY: bench-libraries
+bench-libraries: install kubernetes ## the same tests of an operator on our sandbox, on envtest's servers, and on kwok (bench/README.md; a quiet machine)
+	@node bench/libraries/main.ts
+
 test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
 	vitest run --config test/clients/vitest.config.ts
 

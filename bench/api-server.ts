@@ -20,8 +20,14 @@ export interface ApiServer {
 
 const tool = (name: string) => join(root, 'tools/kubernetes', name);
 
-/** Starts a real API server, works with it, and ends it whatever happens (Ctrl-C too). */
-export async function withApiServer(work: (server: ApiServer) => Promise<void>): Promise<void> {
+/**
+ * Starts a real API server, works with it, and ends it whatever happens (Ctrl-C too).
+ * @param programs what starts beside it: `--controllers`, `--scheduler`
+ */
+export async function withApiServer(
+  work: (server: ApiServer) => Promise<void>,
+  programs: readonly string[] = [],
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'openstack-operator-bench-'));
   const directory = join(folder, 'kubernetes');
   const end = () => {
@@ -35,11 +41,13 @@ export async function withApiServer(work: (server: ApiServer) => Promise<void>):
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, interrupted);
   try {
-    execFileSync(tool('up'), ['--api-only', '--dir', directory], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(tool('up'), ['--api-only', ...programs, '--dir', directory], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const kubeconfig = join(directory, 'kubeconfig');
-    const programs = execFileSync(tool('build'), ['--check'], { encoding: 'utf8' }).trim();
+    const built = execFileSync(tool('build'), ['--check'], { encoding: 'utf8' }).trim();
     const kubectl = (...args: string[]) =>
-      execFileSync(join(programs, 'kubectl'), ['--kubeconfig', kubeconfig, ...args], {
+      execFileSync(join(built, 'kubectl'), ['--kubeconfig', kubeconfig, ...args], {
         encoding: 'utf8',
         maxBuffer: 2 ** 28,
       });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,9 +16,28 @@ const go = { GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=readonly', CGO_
  */
 export async function goProgram(folder: string): Promise<string> {
   const sources = ['go.mod', 'go.sum', ...globSync(`${folder}/*.go`, { cwd: import.meta.dirname }).sort()];
+  return await goBuild('.', `./${folder}`, sources);
+}
+
+/**
+ * The same of a program that others wrote: a tool of the Go module in a folder that has nothing else.
+ * @param tool its import path, such as `sigs.k8s.io/kwok/cmd/kwok`
+ */
+export async function goTool(folder: string, tool: string): Promise<string> {
+  return await goBuild(folder, tool, [`${folder}/go.mod`, `${folder}/go.sum`]);
+}
+
+/** The sources of a module that the module in a folder requires: the path of its folder. */
+export function goSources(folder: string, module: string): string {
+  const argv = ['-C', join(import.meta.dirname, folder), 'mod', 'download', '-json', module];
+  const answer = execFileSync('go', argv, { encoding: 'utf8', env: { ...process.env, ...go } });
+  return (JSON.parse(answer) as { Dir: string }).Dir;
+}
+
+async function goBuild(module: string, program: string, sources: readonly string[]): Promise<string> {
   const place = await cached('go', sources, async (made, log) => {
     const flags = ['-trimpath', '-buildvcs=false', '-ldflags', '-s -w', '-o', join(made, 'program')];
-    await run('go', ['-C', import.meta.dirname, 'build', ...flags, `./${folder}`], { log, env: go });
+    await run('go', ['-C', join(import.meta.dirname, module), 'build', ...flags, program], { log, env: go });
   });
   return join(place, 'program');
 }
