@@ -25,7 +25,10 @@ export function emptyProject(examples: readonly string[]): EmptyProject {
     types: ['node'],
   };
   const project = { name: 'project', private: true, type: 'module' };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*/example'] }));
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: ['*/example', '*/readme.ts'] }),
+  );
   for (const name of examples) {
     cpSync(join(root, 'packages', name, 'example'), join(folder, name, 'example'), { recursive: true });
   }

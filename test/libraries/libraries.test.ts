@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CustomResourceDefinition, connect, realClock, sleep } from '@openstack-operator/kube';
 import { createSandbox } from '@openstack-operator/sandbox';
@@ -44,7 +44,23 @@ test('the tarballs hold JavaScript and declarations, run no scripts, and know no
   }
 });
 
-test('in an empty project the examples compile in strict mode, and the tests among them pass', () => {
+/** What the README of each library leaves out of its first piece of code. */
+const leftOut = {
+  kube: "import { deploymentOf } from './example/website.ts';",
+  sandbox: `import test from 'node:test';
+import { websiteCrd } from '../kube/example/crd.ts';
+import { Website, websites } from '../kube/example/website.ts';
+import { web } from './example/web.ts';
+const metadata = { namespace: 'default', name: 'home' };`,
+};
+
+test('in an empty project the examples and the READMEs compile in strict mode, and the tests of examples pass', async () => {
+  for (const [name, before] of Object.entries(leftOut)) {
+    const readme = await readFile(join(import.meta.dirname, `../../packages/${name}/README.md`), 'utf8');
+    const [, code = ''] = /^```ts\n(import .*?)^```$/ms.exec(readme) ?? [];
+    expect(code).toContain('run({');
+    await writeFile(join(project.folder, name, 'readme.ts'), `${before}\n${code}`);
+  }
   project.run(join(import.meta.dirname, '../../node_modules/.bin/tsc'), '--project', 'tsconfig.json');
   expect(project.run(process.execPath, '--test', 'sandbox/example/website.test.ts')).toContain('pass 3');
 });

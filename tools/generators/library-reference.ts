@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { emit, type Library, libraries } from '../libraries/library.ts';
 import { type Declaration, declarationsOf } from './declarations.ts';
-import { type GeneratedFile, generatedNotice } from './generated-file.ts';
+import type { GeneratedFile } from './generated-file.ts';
+import { escaped, page } from './markdown.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -11,12 +12,9 @@ export function libraryReferences(): readonly GeneratedFile[] {
   emit();
   return libraries().map((library) => {
     const sections = Object.entries(library.entries).flatMap(([entry, path]) => entrySections(library, entry, path));
-    const head = [
-      `<!-- ${generatedNotice} -->`,
-      `# ${library.manifest.name}`,
-      `What the package exports; [its README](../../packages/${library.name}/README.md) tells how to begin.`,
-    ];
-    return { path: `docs/reference/${library.name}.md`, content: `${[...head, ...sections].join('\n\n')}\n` };
+    const { name, manifest } = library;
+    const begin = `What the package exports; [its README](../../packages/${name}/README.md) tells how to begin.`;
+    return page(`${name}.md`, manifest.name, [begin, ...sections]);
   });
 }
 
@@ -68,11 +66,11 @@ function groupsOf(source: string): Group[] {
 function declarationSections({ doc, code }: Declaration, declared: string, exported: string): string[] {
   const [text = '', ...tags] = doc.split(/^@/m);
   const renamed = code.replace(new RegExp(`\\b${declared}\\b`), exported);
-  const sections = [text.trim().replaceAll(' @throws ', ' Throws '), '```ts\n' + renamed + '\n```'];
+  const sections = [escaped(text.trim().replaceAll(' @throws ', ' Throws ')), '```ts\n' + renamed + '\n```'];
   for (const tag of tags) {
     const [, kind = '', body = ''] = /^(\w+)\s*([\s\S]*)$/.exec(tag.trim()) ?? [];
     if (kind === 'example') sections.push('Example:', '```ts\n' + body.trim() + '\n```');
-    else sections.push(`${kind === 'throws' ? 'Throws' : `\`${kind}\``}: ${body.trim()}`);
+    else sections.push(`${kind === 'throws' ? 'Throws' : `\`${kind}\``}: ${escaped(body.trim())}`);
   }
   return sections.filter((section) => section !== '');
 }

@@ -23,7 +23,8 @@ export const websites = controller(Website, {
   },
 });
 
-function deploymentOf(name: string, replicas: number): Deployment {
+/** A Deployment of that many replicas; each has the page at /srv/index.html. */
+export function deploymentOf(name: string, replicas: number): Deployment {
   const labels = { app: name };
   const volumeMounts = [{ name: 'page', mountPath: '/srv' }];
   const containers = [{ name: 'web', image: 'web:1', ports: [{ containerPort: 8080 }], volumeMounts }];

@@ -7,7 +7,7 @@ import { failure } from '../testing/fake-server.ts';
 import { Database, Page, page, plain, Site, setUp, site } from '../testing/sites.ts';
 import { on } from './watches.ts';
 
-test('a change of what is referred to wakes who refers to it, also across a change of the reference', async () => {
+test('a change of an object enqueues those that refer to it, also across a change of the reference', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {});
   server.put(Database, plain('Database', 'one'));
   server.put(Site, site('a', { databaseRef: { name: 'one' } }));
@@ -33,7 +33,7 @@ test('a change of what is referred to wakes who refers to it, also across a chan
   await running;
 });
 
-test('changes that a predicate does not count wake nobody', async () => {
+test('changes that a predicate rejects enqueue nothing', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {}, {
     watches: [
       on<Site>(Database, {
@@ -90,7 +90,7 @@ test('a change that may wait is answered together with those that follow; one th
   await running;
 });
 
-test('a report wakes nobody at once, so that two who report differently do not answer each other as fast as they can', async () => {
+test('a change of the status enqueues after a second, so that two writers that disagree do not answer each other at once', async () => {
   const { server, stop, passes, clock, start, settle } = setUp(async () => {});
   const reported = (pages: number, generation = 1) => {
     const { metadata, ...rest } = site('a');
@@ -112,7 +112,7 @@ test('a report wakes nobody at once, so that two who report differently do not a
   await running;
 });
 
-test('what changes its owner wakes both', async () => {
+test('an object that changes its owner enqueues both', async () => {
   const { server, stop, passes, start, settle } = setUp(async () => {});
   const [a, b] = [server.put(Site, site('a')), server.put(Site, site('b'))];
   const owned = (by: typeof a) => ({
@@ -130,7 +130,7 @@ test('what changes its owner wakes both', async () => {
   await running;
 });
 
-test('of a first list no object wakes others by itself: its end wakes all', async () => {
+test('the objects of a first list enqueue no others one by one: its end enqueues all', async () => {
   let mapped = 0;
   const { server, stop, passes, start, settle } = setUp(async () => {}, {
     watches: [
@@ -152,7 +152,7 @@ test('of a first list no object wakes others by itself: its end wakes all', asyn
   await running;
 });
 
-test('an API that is installed later is picked up, and wakes everybody who waits for it', async () => {
+test('an API that is installed later is picked up, and enqueues the objects that wait for it', async () => {
   const seen: boolean[] = [];
   const { clock, server, stop, start, settle } = setUp(async ({ cache, apply }) => {
     seen.push(cache.served(Page));
@@ -219,7 +219,7 @@ test('errors are repeated with back-off, terminal ones only after a change, mist
   expect(text).toContain('controller_runtime_max_concurrent_reconciles{controller="site"} 4');
 });
 
-test('stopping lets running passes end, and starts none', async () => {
+test('stopping lets running reconciles end, and starts none', async () => {
   const { clock, server, stop, passes, start } = setUp(async ({ client }) => {
     await client.get(Site, { namespace: 'ns', name: 'a' });
     await client.apply(Page, page('done'), { fieldManager: 'test' });
@@ -241,7 +241,7 @@ test('stopping lets running passes end, and starts none', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('a pass that does not end is broken off when the process stops', async () => {
+test('a reconcile that does not end is aborted when the process stops', async () => {
   let reason: unknown;
   const { clock, server, stop, start } = setUp(
     ({ signal }) =>

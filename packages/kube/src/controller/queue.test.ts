@@ -169,7 +169,7 @@ test('work that never waits lets timers have their turn', async () => {
   expect(atTimer).toBeLessThan(5);
 });
 
-test('thousands of one namespace hold up those of another by one pass', async () => {
+test('thousands of one namespace hold up those of another by one key', async () => {
   const { clock, queue } = setUp();
   const worked: string[] = [];
   for (let i = 0; i < 1000; i++) queue.add(`many/${i}`);

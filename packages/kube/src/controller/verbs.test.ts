@@ -121,7 +121,7 @@ test('an owner in another namespace is refused: the garbage collector would dele
   await running;
 });
 
-test('an object that vanished is not made anew by accident, but by the next pass', async () => {
+test('an object that vanished is not made anew by accident, but by the next reconcile', async () => {
   let first = true;
   const { server, stop, lines, start, settle } = setUp(async ({ apply, cache }) => {
     if (first && cache.get(Page, 'ns/x')) {
