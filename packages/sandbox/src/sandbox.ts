@@ -38,7 +38,7 @@ import { resourceTypeFromCrd } from './resources/crd.ts';
 import { quantityNumber } from './resources/quantity.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 
-/** One node. */
+/** A node of a sandbox. */
 export interface NodeOptions {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface NodeOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What a sandbox is made of. */
+/** Options of `createSandbox`. */
 export interface SandboxOptions {
   /** Default: the machine's. With kube's `virtualClock`, `run` moves time. */
   readonly clock?: Clock | VirtualClock;

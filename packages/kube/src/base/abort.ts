@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
-/** A signal with an end of its own: `using` it lets go of its parents and its timer. */
+/** A signal that is disposed of: the end of `using` releases its parents and its timer. */
 export interface AbortScope extends Disposable {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
 }
 
-/** How an `AbortScope` is made. */
+/** Options of `abortScope`. */
 export interface AbortScopeOptions {
   /** Any of these being aborted aborts the scope, with the same reason. */
   readonly parents?: readonly (AbortSignal | undefined)[];

@@ -1,4 +1,4 @@
-/** Time, handed in: everything that waits or looks at a clock takes one of these, so that a test may own time. */
+/** A source of time. Whatever waits or reads the time takes one as an option, so that a test can control time. */
 export interface Clock {
   /** Milliseconds since the epoch, as whoever keeps the machine's clock thinks: it may be set, forward and back. */
   now(): number;

@@ -1,9 +1,9 @@
 import { type Clock, microTimestamp, realClock } from './clock.ts';
 
-/** How loud a line is. */
+/** Severity of a line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What a line says beside its message; an `Error` is written with its stack, code and cause. */
+/** Fields of a line beside its message; an `Error` is written with its stack, code and cause. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A structured log. */
@@ -16,7 +16,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** How a `Log` is made. */
+/** Options of `createLog`. */
 export interface LoggerOptions {
   /** Default: the machine's. */
   readonly clock?: Clock;
@@ -47,7 +47,7 @@ export function createLog({ clock = realClock, write, level = 'info', fields = {
   };
 }
 
-/** A `Log` that says nothing. */
+/** A `Log` that discards every line. */
 export const noLog: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => noLog };
 
 function toJson(line: LogFields): string {

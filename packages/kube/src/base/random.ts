@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Chance, handed in: a seed makes a run repeatable. */
+/** A source of randomness. With a seed a run is repeatable. */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;

@@ -11,7 +11,7 @@ import { type Inform, InformerSet } from './informer-set.ts';
 import type { ReflectorSelection } from './reflector.ts';
 import type { Change, IndexFunction, Owner, Transform } from './store.ts';
 
-/** What a reconciler may read. Objects are frozen; what is not watched throws, so that nothing is missed silently. */
+/** Reads watched objects, which are frozen. Reading a kind that is not watched throws. */
 export interface CacheReader {
   /** By reference, or by key (`namespace/name`, or `name`). */
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef | string): StoredObject<T> | undefined;
@@ -34,7 +34,7 @@ export interface CacheReader {
   has(kind: Kind): boolean;
 }
 
-/** How a kind is watched. */
+/** Options of a watch of a kind. */
 export interface WatchKindOptions<T extends KubeObject = KubeObject> {
   /** Beside the cache's namespaces: one namespace, labels, fields. */
   readonly selection?: ReflectorSelection;
@@ -42,7 +42,7 @@ export interface WatchKindOptions<T extends KubeObject = KubeObject> {
   readonly transform?: Transform<T>;
 }
 
-/** How a `Cache` is made. */
+/** Options of `Cache`. */
 export interface CacheOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export interface CacheOptions {
   readonly namespaces?: readonly string[];
 }
 
-/** What the cluster looks like: an informer for each watched kind, namespace and selection. */
+/** The watched objects of a cluster: an informer for each kind, namespace and selection. */
 export class Cache implements CacheReader {
   readonly #options: CacheOptions;
   readonly #kinds = new Map<string, InformerSet>();

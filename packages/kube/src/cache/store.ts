@@ -2,7 +2,7 @@ import { controllerOf, type KubeObject, keyOf, type StoredObject } from '../obje
 import { compareResourceVersions } from '../objects/resource-version.ts';
 import { intern } from './intern.ts';
 
-/** What happened to an object, told once the store shows it. `object` is the last known state of a deleted one. */
+/** A change of an object, reported after the store shows it. For a deletion `object` is the last known state. */
 export interface Change<T extends KubeObject = KubeObject> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: StoredObject<T>;
@@ -16,13 +16,13 @@ export type IndexFunction<T extends KubeObject = KubeObject> = (object: StoredOb
 /** Makes an object smaller before it is stored. Pure; name, namespace, uid and resourceVersion must stay. */
 export type Transform<T extends KubeObject = KubeObject> = (object: StoredObject<T>) => StoredObject<T>;
 
-/** How a `Store` is made. */
+/** Options of `Store`. */
 export interface StoreOptions<T extends KubeObject = KubeObject> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   readonly transform?: Transform<T>;
 }
 
-/** Whose objects are asked for. One without a namespace has those without one alone. */
+/** An owner of objects. A cluster-scoped owner has only the cluster-scoped objects it controls. */
 export type Owner = { readonly metadata: Pick<StoredObject['metadata'], 'namespace' | 'uid'> };
 
 /** Name of the index of objects by their controlling owner. */

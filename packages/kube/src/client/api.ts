@@ -6,7 +6,7 @@ export interface ObjectRef {
   readonly name: string;
 }
 
-/** Ends a request early. */
+/** A request that can be aborted. */
 export interface Abortable {
   readonly signal?: AbortSignal;
 }
@@ -17,7 +17,7 @@ export interface Permitted extends Abortable {
   readonly permit?: () => void;
 }
 
-/** Which objects a list or watch is about. Without `namespace`: all namespaces. */
+/** Selects the objects of a list or a watch. Without `namespace`: of all namespaces. */
 export interface Selection extends Abortable {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -51,12 +51,12 @@ export interface WatchOptions extends Selection {
   readonly timeoutSeconds?: number;
 }
 
-/** What a watch says. An ERROR event is thrown as an `ApiError` (410: list again). */
+/** One event of a watch. An ERROR event is thrown as an `ApiError` (410: list again). */
 export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: StoredObject<T> }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
-/** What every write takes. */
+/** Options of every write. */
 export interface WriteOptions extends Permitted {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;

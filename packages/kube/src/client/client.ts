@@ -29,7 +29,7 @@ import { type ApiRequest, type Authenticator, createExchange } from './exchange.
 import { collectionPath, creationPath, objectPath, type Query, queryString, refOf } from './urls.ts';
 import { parseWatchEvent } from './watch-events.ts';
 
-/** What a client is made of. */
+/** Options of `createClient`. */
 export interface ClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;

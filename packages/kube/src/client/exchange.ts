@@ -10,7 +10,7 @@ import { parseWarnings } from './warning-header.ts';
 /** Headers of a request: lower-case names. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-/** Proves who is calling. */
+/** Adds credentials to requests. */
 export interface Authenticator {
   /** Headers for the next request: `authorization`, impersonation. Empty when the connection itself proves it. */
   headers(): Promise<Headers>;

@@ -38,13 +38,13 @@ export interface ReconcileContext<T extends KubeObject = KubeObject> extends Ver
   readonly event: (text: EventText, about?: StoredObject) => void;
 }
 
-/** What a reconcile gives back. */
+/** The result of a reconcile. */
 export interface ReconcileResult {
   /** Milliseconds after which the object is reconciled again, unless something enqueues it before. Absent: not until then. */
   readonly requeueAfter?: number;
 }
 
-/** What a controller is made of. */
+/** Options of `controller`. */
 export interface ControllerOptions<T extends KubeObject = KubeObject> {
   /** In metrics and logs (default: the kind in lower case). */
   readonly name?: string;

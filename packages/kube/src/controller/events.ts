@@ -6,7 +6,7 @@ import { createSemaphore } from '../base/semaphore.ts';
 import type { Client } from '../client/api.ts';
 import { defineKind, type StoredObject } from '../objects/objects.ts';
 
-/** What an event says. */
+/** The text of an event. */
 export interface EventText {
   readonly type: 'Normal' | 'Warning';
   /** Why, in one CamelCase word of an enumerated set. */
@@ -25,7 +25,7 @@ export interface EventRecorder {
   close(): Promise<void>;
 }
 
-/** How an `EventRecorder` is made. */
+/** Options of `createEventRecorder`. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;

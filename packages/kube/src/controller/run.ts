@@ -12,7 +12,7 @@ import type { Health } from '../serve/health.ts';
 import { type Controller, ControllerRunner } from './controller.ts';
 import { createEventRecorder } from './events.ts';
 
-/** What `run` needs. */
+/** Options of `run`. */
 export interface RunOptions {
   /** Field manager, and the controller that events report; such as `example-operator`. */
   readonly name: string;
@@ -23,9 +23,9 @@ export interface RunOptions {
   /** Default: the machine's. */
   readonly random?: Random;
   readonly log: Log;
-  /** Aborted: stop gracefully. */
+  /** Its abortion stops the controllers gracefully. */
   readonly signal: AbortSignal;
-  /** Without it this process writes as if it were alone. */
+  /** Default: no election; the process writes as if it were the only one. */
   readonly leaderElection?: LeaderElectionOptions;
   /** For the lease: with a connection of its own a renewal waits behind no other request (default: `client`). */
   readonly leaseClient?: Client;
@@ -38,11 +38,11 @@ export interface RunOptions {
   readonly gracePeriod?: number;
   /** Milliseconds after which every object is looked at again, changed or not (10 hours, as controller-runtime's). */
   readonly resyncPeriod?: number;
-  /** Told when the controllers have begun to work. */
+  /** Called when the controllers have started. */
   readonly started?: (runtime: Runtime) => void;
 }
 
-/** The inside of a `run`, for who watches it (tests, a rehearsal, a console). */
+/** The running controllers, for tests and tools that observe them. */
 export interface Runtime {
   readonly cache: Cache;
   /** Whether no key waits for a worker and no reconcile runs. */
@@ -59,9 +59,9 @@ const EVENTS = 3000;
 const LAST_MOMENT = 1000;
 
 /**
- * Runs controllers until `signal` is aborted: fills the caches, becomes leader, works; then takes no more keys, lets
- * the running reconciles end, gives the lease back.
- * @throws LeadershipLostError when the lease was lost: end the process, as whatever it still does is too late
+ * Runs controllers until `signal` is aborted. It fills the caches, acquires the lease, and reconciles. At the end it takes
+ * no more keys, lets running reconciles end, and releases the lease.
+ * @throws LeadershipLostError when the lease was lost: the process has to end, because another one may write by now
  */
 export async function run(options: RunOptions): Promise<void> {
   const { client, clock = realClock, random = realRandom, log, metrics, health, signal, name } = options;

@@ -14,14 +14,14 @@ import { ForeignObjectError, isControlledBy } from '../objects/ownership.ts';
 import type { LastAppliedCache } from './last-applied.ts';
 
 /**
- * Whose an object is. By default it gets a controller reference to the reconciled object, and is ours when it has one.
- * What must outlive the reconciled object has none; then `ours` tells it from a stranger's.
+ * Who owns an object. By default it gets a controller reference to the reconciled object, and an existing object is ours
+ * when it has that reference. An object that must outlive the reconciled one has no owner; then `ours` decides.
  */
 export type Ownership =
   | { readonly owned?: true; readonly ours?: (live: StoredObject) => boolean }
   | { readonly owned: false; readonly ours: (live: StoredObject) => boolean };
 
-/** The writes of a reconcile. All of them throw `ApiError` (409: somebody was faster; try again) and `LeadershipLostError`. */
+/** The writes of a reconcile. All of them throw `ApiError` (409: another writer was faster; the reconcile is repeated) and `LeadershipLostError`. */
 export interface Verbs<T extends KubeObject = KubeObject> {
   /**
    * Writes an object by server-side apply: fields that were applied before and are absent now are removed. Sends nothing
@@ -30,13 +30,13 @@ export interface Verbs<T extends KubeObject = KubeObject> {
    */
   readonly apply: <C extends KubeObject>(object: C, ownership?: Ownership) => Promise<StoredObject<C>>;
   /**
-   * Makes an object that is generated once (a password, a key). One of ours that is there already is kept as it is.
+   * Creates an object that is generated once (a password, a key). An existing one of ours is kept as it is.
    * @throws ForeignObjectError when an object of that name is somebody else's
    */
   readonly create: <C extends KubeObject>(object: C, ownership?: Ownership) => Promise<StoredObject<C>>;
   /**
    * Deletes exactly this state of this object (uid and resourceVersion), in the background unless told otherwise.
-   * Gone already is fine.
+   * An object that no longer exists is no error.
    */
   readonly remove: (
     object: StoredObject,

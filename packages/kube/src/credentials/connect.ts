@@ -13,7 +13,7 @@ import { accessOf } from './kubeconfig.ts';
 import { readKubeconfig } from './kubeconfig-file.ts';
 import type { ServerAccess } from './server-access.ts';
 
-/** Where to find the server, and what the client is made of. */
+/** Options of `connect`. */
 export interface ConnectOptions extends Pick<ClientOptions, 'onWarning' | 'userAgent' | 'requestTimeout'> {
   /** Path of a kubeconfig. Default: the files of `KUBECONFIG`, else `~/.kube/config`, else the pod's service account. */
   readonly kubeconfig?: string;
@@ -29,7 +29,7 @@ export interface ConnectOptions extends Pick<ClientOptions, 'onWarning' | 'userA
   readonly interactive?: boolean;
 }
 
-/** A client, and where it leads. */
+/** A client and its server. */
 export interface Connected {
   readonly client: Client;
   /** The context's namespace, or the pod's own. */

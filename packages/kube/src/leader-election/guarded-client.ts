@@ -16,7 +16,7 @@ export interface Leadership {
   left(): number;
 }
 
-/** This process is not the leader any more: nothing may be written. */
+/** The process is no longer the leader and must not write. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
   readonly code = 'LEADERSHIP_LOST';

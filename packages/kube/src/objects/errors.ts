@@ -42,13 +42,13 @@ export class TooLongError extends Error {
   }
 }
 
-/** Something the user gave is wrong (kubeconfig, flag, file): the message names it and the way out. Not retried. */
+/** An input of the user is wrong (kubeconfig, flag, file). The message names it and how to correct it. Not retried. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'CONFIG';
 }
 
-/** A reconcile that will not get better by itself: not retried until the object changes. */
+/** A failure that no retry can mend: the object is reconciled again only after a change. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   readonly code: string;

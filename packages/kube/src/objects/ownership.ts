@@ -1,6 +1,6 @@
 import { controllerOf, keyOf, type StoredObject } from './objects.ts';
 
-/** An object of the name that we want belongs to somebody else. It is never taken over. */
+/** An object of the wanted name exists and has another owner. It is never taken over. */
 export class ForeignObjectError extends Error {
   override readonly name = 'ForeignObjectError';
   readonly code = 'FOREIGN_OBJECT';

@@ -1,4 +1,4 @@
-/** Says what is wrong, or nothing when all is well. Throwing counts as wrong. */
+/** Returns what is wrong, or undefined when the check passes. A check that throws fails. */
 export type HealthCheck = () => string | undefined | Promise<string | undefined>;
 
 /** Named checks of a process: `live` (else it is restarted) and `ready` (else it gets no traffic). */

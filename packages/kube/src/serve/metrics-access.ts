@@ -12,7 +12,7 @@ export type Access = 200 | 401 | 403 | 429 | 500;
 /** Tells from the value of the header `Authorization` who asks, and whether that one may `get` the path. */
 export type AccessCheck = (authorization: string | undefined, path: string) => Promise<Access>;
 
-/** What an `AccessCheck` is made of. */
+/** Options of `accessCheck`. */
 export interface AccessCheckOptions {
   readonly client: Client;
   readonly clock: Clock;

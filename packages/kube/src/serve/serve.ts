@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { askHealth, type Health } from './health.ts';
 import type { AccessCheck } from './metrics-access.ts';
 
-/** What is served, and where. */
+/** Options of `serve`. */
 export interface ServeOptions {
   /** 0 takes a free one. */
   readonly port: number;
@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly limits?: Partial<ServeLimits>;
 }
 
-/** What clients may take of the process. Times are in ms. */
+/** Limits of what clients may use of the process. Times are in ms. */
 export interface ServeLimits {
   /** Until the request line and the headers are there. */
   readonly headers: number;

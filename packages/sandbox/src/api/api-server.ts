@@ -37,7 +37,7 @@ import { watch } from './watch.ts';
 import { AwaitsWebhook, type WebhookCaller, webhookAdmission } from './webhooks.ts';
 import { createObject } from './write.ts';
 
-/** What an API server is made of. */
+/** Options of `createApiServer`. */
 export interface ApiServerOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -57,7 +57,7 @@ export interface ApiServerOptions {
   readonly webhooks?: WebhookCaller;
 }
 
-/** Who the in-memory client is, unless it says otherwise. */
+/** The default user of the in-memory client: an administrator. */
 export const ADMIN: User = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
 /** A Kubernetes API server in this process. */

@@ -43,7 +43,7 @@ export interface FaultableEvent {
   readonly resourceVersion: string;
 }
 
-/** Decides about faults: seeded chance, a script, or nothing. Asked once for each request and each watch event. */
+/** Decides which requests and watch events fail, by a script or by chance. Asked once for each of them. */
 export interface Faults {
   request?(info: RequestInfo): RequestFault | undefined;
   event?(info: RequestInfo, event: FaultableEvent): EventFault | undefined;

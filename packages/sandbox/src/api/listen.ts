@@ -10,7 +10,7 @@ import { createCertificateAuthority, userOfCertificate } from './certificates.ts
 import { isRequestTarget, type User } from './request-info.ts';
 import { StatusError } from './status.ts';
 
-/** How to listen. */
+/** Options of `listen`. */
 export interface ListenOptions {
   /** Default: a free one. */
   readonly port?: number;

@@ -5,7 +5,7 @@ import { isTrue, type RequestInfo } from './request-info.ts';
 import type { Reply } from './resource-handler.ts';
 import { badRequest, methodNotAllowed, notFound, notOffered } from './status.ts';
 
-/** Which lines of which container's log are wanted. */
+/** A request for lines of a container's log. */
 export interface LogRequest {
   readonly pod: StoredObject;
   readonly container: string;

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '@openstack-operator/kube';
 
-/** Who asks: from a client certificate, a bearer token, or the in-memory identity. */
+/** The user of a request: from a client certificate, a bearer token, or the in-memory client. */
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];

@@ -21,7 +21,7 @@ export interface Exit {
   readonly message?: string;
 }
 
-/** What a command that was run inside a container left behind. */
+/** The result of a command that ran in a container. */
 export interface ExecResult {
   readonly code: number;
   readonly stdout: string;

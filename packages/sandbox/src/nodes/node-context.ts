@@ -9,7 +9,7 @@ import type { Volume } from '../programs/file-tree.ts';
 import type { Image } from '../programs/program.ts';
 import type { HandlerRunner } from './handler.ts';
 
-/** How long a node takes for what costs time on a real one, in milliseconds. */
+/** Durations that a node simulates, in milliseconds. */
 export interface NodeTimings {
   /** Fetching an image that the node does not have yet. */
   readonly imagePull: number;

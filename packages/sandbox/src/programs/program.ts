@@ -21,7 +21,7 @@ export interface Image {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A file or directory of an image that does not simply belong to root. */
+/** A file or directory of an image, with its owner and mode. */
 export interface ImageEntry {
   /** A directory when absent. */
   readonly content?: string;
@@ -38,7 +38,7 @@ export interface ImageEntry {
  */
 export type Program = (process: Process) => Promise<number>;
 
-/** What a program sees of the world: nothing else. */
+/** All that a program can see and do. */
 export interface Process {
   /** argv[0] is the program's name as it was called. */
   readonly argv: readonly string[];
@@ -65,7 +65,7 @@ export interface Process {
   run(argv: readonly string[], options?: RunOptions): Promise<number>;
 }
 
-/** How `Process.run` differs from the caller's own world. */
+/** Options of `Process.run`. Default: those of the caller. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A function is asked when the program reads: what it leaves unread is there for the next one. */
@@ -77,7 +77,7 @@ export interface RunOptions {
   readonly stderr?: (text: string) => void;
 }
 
-/** What the downward API and the kernel would tell. */
+/** Facts about the pod, as the downward API and the kernel give them. */
 export interface PodFacts {
   readonly name: string;
   readonly namespace: string;
@@ -199,7 +199,7 @@ export interface Network {
   lookup(host: string): string[];
 }
 
-/** How a socket listens. */
+/** Options of `Network.listen`. */
 export interface ListenOptions {
   /** Only connections to this address reach it: `127.0.0.1`, or an own address. Default: all (`0.0.0.0`). */
   readonly host?: string;
@@ -207,7 +207,7 @@ export interface ListenOptions {
   readonly mode?: number;
 }
 
-/** Who is at the other end. */
+/** The other end of a connection. */
 export interface Peer {
   readonly address: string;
   readonly pod?: { readonly namespace: string; readonly name: string };
