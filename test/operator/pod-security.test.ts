@@ -44,7 +44,7 @@ test('where restricted pod security is enforced node agents alone are refused, w
   };
   const [agents] = await eventually(conditions, ([one]) => one?.message.includes('refused') === true, 120);
   expect(agents?.message).toMatch(
-    /^agents are up on 0 of 1 nodes; node-restricted: DaemonSet my-cloud-ovn[-a-z]*: its pods are refused \(pods that use their node need label pod-security\.kubernetes\.io\/enforce=privileged on namespace [-a-z0-9]+, see docs\/first-cloud\.md\): violates PodSecurity "restricted:latest": /,
+    /^agents are up on 0 of 1 nodes; node-restricted: DaemonSet my-cloud-ovn[-a-z]*: its pods are refused \(pods that use their node need label pod-security\.kubernetes\.io\/enforce=privileged on namespace [-a-z0-9]+, see docs\/guides\/install\.md\): violates PodSecurity "restricted:latest": /,
   );
   expect((await client.list(Pod, { namespace })).items, 'of the databases').not.toEqual([]);
 

@@ -47,7 +47,7 @@ test('pod security that refuses node agents is told in its words with the way ou
   await cloud.settle(cloud.rehearsal.create(controlPlane(networkOnly)));
   await cloud.until(() => sentence(cloud).includes('PodSecurity'), 3);
   expect(agents(cloud)?.message).toMatch(
-    /^agents are up on 0 of 2 nodes; node-1, node-2: DaemonSet my-cloud-ovn[-a-z]*: its pods are refused \(pods that use their node need label pod-security.kubernetes.io\/enforce=privileged on namespace openstack, see docs\/first-cloud.md\): violates PodSecurity "restricted:latest": host namespaces \(hostNetwork=true\)/,
+    /^agents are up on 0 of 2 nodes; node-1, node-2: DaemonSet my-cloud-ovn[-a-z]*: its pods are refused \(pods that use their node need label pod-security.kubernetes.io\/enforce=privileged on namespace openstack, see docs\/guides\/install.md\): violates PodSecurity "restricted:latest": host namespaces \(hostNetwork=true\)/,
   );
   await cloud.clock.advance(20 * 60_000);
   expect(agents(cloud)?.reason).toBe('ProgressDeadlineExceeded');

@@ -21,7 +21,7 @@ else {
   beforeAll(async () => {
     using earlier = await earlierPackages(from);
     // Earlier operators gave Neutron names of OVN's databases.
-    // Room for a second pod of each Deployment, as docs/production.md asks for.
+    // Room for a second pod of each Deployment, as docs/guides/production.md asks for.
     cloud = await createCloud({ resolver: true, capacity: { cpu: '4', memory: '16Gi' } });
     upgrade = await upgraded(cloud, earlier);
     console.log(`from ${from.subject}\n${described(upgrade)}`);

@@ -1,4 +1,4 @@
-import { effects, eventReasons, reasons } from '@openstack-operator/openstack';
+import { deadlines, effects, eventReasons, type Reason, reasons } from '@openstack-operator/openstack';
 import type { GeneratedFile } from './generated-file.ts';
 import { page, table } from './markdown.ts';
 
@@ -20,7 +20,7 @@ export function conditionReference(): readonly GeneratedFile[] {
           `\`${reason}\``,
           facts.effect,
           facts.means,
-          'remedy' in facts ? facts.remedy : 'Nothing.',
+          'remedy' in facts ? facts.remedy : patience(reason as Reason),
         ]),
       ),
     ]),
@@ -33,4 +33,12 @@ export function conditionReference(): readonly GeneratedFile[] {
       ),
     ]),
   ];
+}
+
+/** What to do about what belongs to a rollout: nothing for some time. */
+function patience(reason: Reason): string {
+  const deadline = deadlines[reason];
+  return deadline === undefined
+    ? 'Nothing.'
+    : `Nothing. After ${deadline.minutes} minutes without a change the reason is \`ProgressDeadlineExceeded\`.`;
 }

@@ -1,3 +1,4 @@
+export { composedMistakes } from './composed-mistakes.ts';
 export { minimalControlPlane } from './minimal-control-plane.ts';
 export { overNetwork } from './operator-image.ts';
 export { program } from './program.ts';

@@ -30,7 +30,7 @@ export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
 export { externalOf } from './engine/context.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';
-export { troubleOf } from './engine/deadlines.ts';
+export { deadlines, troubleOf } from './engine/deadlines.ts';
 export { fieldFor, mentionsOf, referencesOf } from './engine/dependencies.ts';
 export {
   type Deregistration,

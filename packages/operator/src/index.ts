@@ -1,4 +1,4 @@
-export { usage } from './command-line.ts';
+export { runOptions, usage } from './command-line.ts';
 export { conditionMetrics } from './condition-metrics.ts';
 export { type ControllerFacts, operatorControllers } from './controllers.ts';
 export { keepHeapSmall } from './heap.ts';

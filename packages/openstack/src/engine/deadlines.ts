@@ -25,7 +25,7 @@ interface Bound {
  * Waits that belong to every rollout, and after which time they do not any more. Generous: images are pulled, databases
  * are migrated, and a start may take ten minutes (`startupSeconds`). Nothing is stopped when the time is over.
  */
-const bounds: Readonly<Partial<Record<Reason, Bound>>> = {
+export const deadlines: Readonly<Partial<Record<Reason, Bound>>> = {
   Missing: { minutes: 10, remedy: "see the operator's log for what keeps it from being written" },
   Updating: { minutes: 60, remedy: "see the operator's log, and whether an earlier Job still runs" },
   Progressing: { minutes: 10, remedy: "see whether the operator reconciles it, in the operator's log" },
@@ -42,7 +42,7 @@ const bounds: Readonly<Partial<Record<Reason, Bound>>> = {
  * `ProgressDeadlineExceeded`, as of a Deployment. `begun`: when what is awaited showed a sign of life last.
  */
 export function withDeadline(progress: Progress, { now, resource }: Moment, begun = 0): Progress {
-  const bound = bounds[progress.reason];
+  const bound = deadlines[progress.reason];
   if (bound === undefined || progress.status === 'True') return progress;
   const since = Math.max(begun, lastTransition(progress.condition, resource) ?? now);
   const deadline = since + bound.minutes * 60_000;

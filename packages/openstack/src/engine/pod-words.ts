@@ -64,7 +64,7 @@ export function refusalWords(workload: StoredObject, eventWords: EventWords): st
   if (said === undefined) return undefined;
   // Before the words, which may be cut off.
   const wayOut = said.includes('violates PodSecurity')
-    ? ` (pods that use their node need label pod-security.kubernetes.io/enforce=privileged on namespace ${workload.metadata.namespace}, see docs/first-cloud.md)`
+    ? ` (pods that use their node need label pod-security.kubernetes.io/enforce=privileged on namespace ${workload.metadata.namespace}, see docs/guides/install.md)`
     : '';
   return `its pods are refused${wayOut}: ${said.replace(refusalPrefix, '')}`;
 }
