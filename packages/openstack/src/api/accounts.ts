@@ -16,7 +16,7 @@ export function database<const N extends string>(user: string, names: readonly N
         readonly [name in N]: ReturnType<typeof identifier>;
       },
     ),
-    secretName: secretName('Secret with the password of the user (key password).', ' Absent: one is generated.'),
+    secretName: secretName('Secret with the password of the user (key password).', ' If absent, one is generated.'),
   });
 }
 
@@ -25,7 +25,7 @@ export function messageQueue(user: string) {
   return object('Account at the message broker.', {
     user: identifier('Name of the broker user.', user),
     vhost: identifier('Virtual host that the service keeps its queues in.', user),
-    secretName: secretName('Secret with the password of the user (key password).', ' Absent: one is generated.'),
+    secretName: secretName('Secret with the password of the user (key password).', ' If absent, one is generated.'),
   });
 }
 
@@ -42,7 +42,7 @@ export const noMessageQueue = object(
 
 const userName = (what: string, name: string) => identifier(`Name of ${what}.`, name);
 const userSecret = (what: string) =>
-  secretName(`Secret with the password of ${what} (key password).`, ' Absent: one is generated.');
+  secretName(`Secret with the password of ${what} (key password).`, ' If absent, one is generated.');
 
 /** The accounts in Keystone and the entry in its catalogue; `users`, `domains`: further ones, by the names that they have unless told otherwise. */
 export function identity(

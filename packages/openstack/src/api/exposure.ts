@@ -79,23 +79,26 @@ const externalService = object(
 export const api = (name: string) => ({
   exposure,
   publicHostname: hostname(
-    'Host name of the API from outside. It stands in the public endpoint of the catalogue; a change patches the endpoint in place.',
-    { otherwise: `${name}.<publicDomain> below a control plane; else the API has no public host name` },
+    'Host name of the API from outside. It is part of the public endpoint in the catalogue, which follows a change.',
+    { otherwise: `${name}.<publicDomain> below a control plane, otherwise none` },
   ),
   gatewayRef,
   externalService,
 });
 
 /** TLS of the endpoints. */
-export const tls = object('TLS within the cluster. At the edge, the Gateway listener ends TLS, whatever stands here.', {
-  enabled: bool('Whether endpoints inside the cluster speak TLS.', {
-    fallback: false,
-    rules: [notOfferedYet('tls.enabled', 'end TLS at the listener of the Gateway')],
-  }),
-  issuerRef: object('cert-manager issuer that signs the certificates; needed when TLS is enabled.', {
-    name: required(objectName('Name of the issuer.')),
-    kind: choice('Kind of the issuer.', ['Issuer', 'ClusterIssuer'], { fallback: 'Issuer' }),
-  }),
-});
+export const tls = object(
+  'TLS within the cluster. The Gateway listener terminates TLS at the edge, independently of this field.',
+  {
+    enabled: bool('Whether endpoints inside the cluster speak TLS.', {
+      fallback: false,
+      rules: [notOfferedYet('tls.enabled', 'terminate TLS at the listener of the Gateway')],
+    }),
+    issuerRef: object('cert-manager issuer that signs the certificates; needed when TLS is enabled.', {
+      name: required(objectName('Name of the issuer.')),
+      kind: choice('Kind of the issuer.', ['Issuer', 'ClusterIssuer'], { fallback: 'Issuer' }),
+    }),
+  },
+);
 
 export type GatewayRef = Infer<typeof gatewayRef>;

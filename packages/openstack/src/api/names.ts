@@ -29,7 +29,7 @@ export function nameRules(kind: string, maximum: number): Rule[] {
     ),
     rule(
       `self.metadata.name.matches('${labelPattern}')`,
-      `the name of this ${kind} has to begin with a letter and have only a-z, 0-9 and '-': Services are named after it`,
+      `the name of this ${kind} has to begin with a letter and contain only a-z, 0-9 and '-': Services are named after it`,
       '.metadata.name',
     ),
   ];

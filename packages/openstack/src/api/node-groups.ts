@@ -24,14 +24,14 @@ export const bridgeMappings = (what: string) =>
       ),
       bridge: required(bridgeName('OVS bridge that carries it on the node, such as br-ex.')),
       interface: string(
-        'Network interface of the node that is added to the bridge. Absent: the bridge stays without uplink.',
+        'Network interface of the node that is added to the bridge. If absent, the bridge has no uplink.',
         {
           maxLength: 15,
           pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
         },
       ),
       allowNodeInterface: bool(
-        'Whether the interface may carry an address of the node or its default route. Open vSwitch takes it away from the node, which is cut off unless somebody has seen to another way.',
+        'Whether the interface may carry an address of the node or its default route. Open vSwitch then uses it instead of the node, which is cut off unless it has another connection.',
         { fallback: false },
       ),
     }),
@@ -69,7 +69,7 @@ export const groupMaxUnavailable = int(
 
 /** Where the tunnels of a group's nodes begin. */
 export const tunnelNetwork = string(
-  'Network of the tunnels between nodes, such as 192.0.2.0/24: each node has an address in it. A change moves the tunnels of running guests. Absent: the address by which Kubernetes knows the node.',
+  'Network of the tunnels between nodes, such as 192.0.2.0/24: each node has an address in it. A change moves the tunnels of running guests. If absent, the address of the node in Kubernetes.',
   { maxLength: 64, pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' },
 );
 

@@ -19,7 +19,7 @@ export function reference<T>(what: string, kind: string, external: Field<T, fals
     { name: objectName(`Name of a ${kind} in the same namespace.`), external },
     {
       rules: [rule('has(self.name) != has(self.external)', 'exactly one of name and external has to be set')],
-      otherwise: `the only ${kind} in the namespace; a control plane fills in its own`,
+      otherwise: `the only ${kind} in the namespace; below a control plane, its own`,
     },
   );
 }
@@ -29,5 +29,5 @@ export const serviceRef = (kind: string, purpose: string) =>
   object(
     `The ${kind} ${purpose}.`,
     { name: required(objectName(`Name of a ${kind} in the same namespace.`)) },
-    { otherwise: `the only ${kind} in the namespace; a control plane fills in its own` },
+    { otherwise: `the only ${kind} in the namespace; below a control plane, its own` },
   );

@@ -23,31 +23,31 @@ export const schedule = (otherwise: string) =>
   });
 
 /** Whether something does not run. */
-export const suspend = bool('Whether it does not run for now. What is running is left to end.', { fallback: false });
+export const suspend = bool('Whether it is suspended. A run in progress is not stopped.', { fallback: false });
 
 /** A number of days. */
 export const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
 
 /** How often what a service has outside of Kubernetes is put right. */
 export const recordsAudit = object(
-  "How often the records of the service are compared with what they should be, and put right: in the database server, the broker and Keystone (databases, users, grants, virtual hosts, roles, endpoints). Needs no change of the resource. A paused resource's audits are suspended.",
+  'Schedule on which the records of the service are compared and repaired: databases, users and grants in the database server, virtual hosts in the broker, users, roles and endpoints in Keystone. It is suspended while the resource is paused.',
   { schedule: schedule('every hour, at a minute that follows from the name'), suspend },
 );
 
 /** Status of what runs on a schedule. */
 export const schedules = map(
-  'What runs on a schedule (CronJobs), by the name without that of the resource, such as records-audit.',
+  'CronJobs, by name without that of the resource, such as records-audit.',
   object('One schedule.', {
     lastScheduleTime: string('When it was started last.', { maxLength: 64, format: 'date-time' }),
     lastSuccessfulTime: string('When it succeeded last.', { maxLength: 64, format: 'date-time' }),
-    lastFinishedTime: string('When it ended last, well or not.', { maxLength: 64, format: 'date-time' }),
+    lastFinishedTime: string('When it ended last, successfully or not.', { maxLength: 64, format: 'date-time' }),
     failures: required(
-      int('How often it has failed since it succeeded last; no more than the failed Jobs that are kept.', {
+      int('How often it has failed since it succeeded last, up to the number of failed Jobs that are kept.', {
         minimum: 0,
         maximum: 100,
       }),
     ),
-    message: string('What the last run found and put right, or why it failed.', { maxLength: 4096 }),
+    message: string('What the last run repaired, or why it failed.', { maxLength: 4096 }),
   }),
   { maxProperties: 16 },
 );

@@ -28,7 +28,7 @@ export const resources = (what: string, otherwise: string, rules: readonly Rule[
   object(
     what,
     {
-      requests: quantities('What the scheduler sets aside for the container.'),
+      requests: quantities('What the scheduler reserves for the container.'),
       limits: quantities('What the container may use at most.'),
     },
     { otherwise, rules },
@@ -41,12 +41,16 @@ export const nodeSelector = (what: string) => map(what, labelValue('Value of the
 export const tolerations = (what: string) =>
   array(
     what,
-    object('One taint that is put up with.', {
-      key: labelKey('Key of the taint; absent with operator Exists means every taint.'),
+    object('One taint that is tolerated.', {
+      key: labelKey('Key of the taint. If absent with operator Exists, every taint is tolerated.'),
       operator: choice('How key and value are compared.', ['Exists', 'Equal']),
       value: labelValue('Value of the taint.'),
-      effect: choice('Which effect is put up with; absent means all.', ['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-      tolerationSeconds: int('How long a NoExecute taint is put up with, in seconds.', {
+      effect: choice('Effect that is tolerated. If absent, every effect is.', [
+        'NoSchedule',
+        'PreferNoSchedule',
+        'NoExecute',
+      ]),
+      tolerationSeconds: int('How long a NoExecute taint is tolerated, in seconds.', {
         minimum: 0,
         maximum: 2 ** 31 - 1,
       }),
@@ -58,11 +62,11 @@ const labelSelector = (what: string) =>
   object(what, {
     matchLabels: map('Labels with these values.', labelValue('Value of the label.'), { maxProperties: 16 }),
     matchExpressions: array(
-      'Further conditions, all of which hold.',
+      'Further requirements, all of which have to be met.',
       object('A condition on one label.', {
         key: required(labelKey('Key of the label.')),
         operator: required(choice('How it is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist'])),
-        values: array('What it is compared with.', labelValue('A value.'), { maxItems: 32 }),
+        values: array('Values to compare with.', labelValue('A value.'), { maxItems: 32 }),
       }),
       { maxItems: 16 },
     ),
@@ -74,7 +78,7 @@ const nodeRequirements = (what: string) =>
     object('A condition on a node.', {
       key: required(labelKey('Key of the label, or name of the field.')),
       operator: required(choice('How it is compared.', ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'])),
-      values: array('What it is compared with.', labelValue('A value.'), { maxItems: 32 }),
+      values: array('Values to compare with.', labelValue('A value.'), { maxItems: 32 }),
     }),
     { maxItems: 16 },
   );
@@ -87,58 +91,66 @@ const nodeTerm = (what: string) =>
 
 const podTerm = (what: string) =>
   object(what, {
-    labelSelector: labelSelector('Which pods are meant.'),
-    topologyKey: required(labelKey('Node label whose value tells places apart, such as kubernetes.io/hostname.')),
-    namespaces: array('Namespaces of these pods; absent means the own one.', labelValue('A namespace.'), {
-      maxItems: 16,
-    }),
+    labelSelector: labelSelector('Labels of the pods.'),
+    topologyKey: required(
+      labelKey('Node label whose value names the topology domain, such as kubernetes.io/hostname.'),
+    ),
+    namespaces: array(
+      'Namespaces of these pods. If absent, the namespace of the resource.',
+      labelValue('A namespace.'),
+      {
+        maxItems: 16,
+      },
+    ),
     namespaceSelector: labelSelector('Namespaces of these pods, by label.'),
   });
 
-const weight = required(int('How much it counts.', { minimum: 1, maximum: 100 }));
+const weight = required(int('Its weight.', { minimum: 1, maximum: 100 }));
 const terms = 16;
 
 const podAffinity = (what: string) =>
   object(what, {
-    requiredDuringSchedulingIgnoredDuringExecution: array('What must hold.', podTerm('Pods and a place.'), {
+    requiredDuringSchedulingIgnoredDuringExecution: array('Requirements.', podTerm('Pods and a topology domain.'), {
       maxItems: terms,
     }),
     preferredDuringSchedulingIgnoredDuringExecution: array(
-      'What is sought.',
-      object('One wish.', { weight, podAffinityTerm: required(podTerm('Pods and a place.')) }),
+      'What is preferred.',
+      object('One preference.', { weight, podAffinityTerm: required(podTerm('Pods and a topology domain.')) }),
       { maxItems: terms },
     ),
   });
 
 const affinity = (what: string) =>
   object(what, {
-    nodeAffinity: object('Nodes that are needed or preferred.', {
-      requiredDuringSchedulingIgnoredDuringExecution: object('What must hold.', {
+    nodeAffinity: object('Nodes that its pods require or prefer.', {
+      requiredDuringSchedulingIgnoredDuringExecution: object('Requirements.', {
         nodeSelectorTerms: required(
-          array('One of these must match.', nodeTerm('One node selector.'), { maxItems: terms }),
+          array('One of these has to match.', nodeTerm('One node selector.'), { maxItems: terms }),
         ),
       }),
       preferredDuringSchedulingIgnoredDuringExecution: array(
-        'What is sought.',
-        object('One wish.', { weight, preference: required(nodeTerm('One node selector.')) }),
+        'What is preferred.',
+        object('One preference.', { weight, preference: required(nodeTerm('One node selector.')) }),
         { maxItems: terms },
       ),
     }),
-    podAffinity: podAffinity('Pods to be near to.'),
-    podAntiAffinity: podAffinity('Pods to keep away from.'),
+    podAffinity: podAffinity('Pods to be scheduled near to.'),
+    podAntiAffinity: podAffinity('Pods to be scheduled away from.'),
   });
 
 const topologySpreadConstraints = (what: string) =>
   array(
     what,
-    object('One rule of spreading.', {
-      maxSkew: required(int('How far the numbers of pods may differ.', { minimum: 1, maximum: 100 })),
-      topologyKey: required(labelKey('Node label whose value tells places apart.')),
-      whenUnsatisfiable: required(choice('What happens when it cannot hold.', ['DoNotSchedule', 'ScheduleAnyway'])),
-      labelSelector: labelSelector("Which pods are counted. Absent: the component's own."),
-      minDomains: int('In how many places pods have to be at least.', { minimum: 1, maximum: 1000 }),
-      nodeAffinityPolicy: choice('Whether node affinity counts.', ['Honor', 'Ignore']),
-      nodeTaintsPolicy: choice('Whether taints count.', ['Honor', 'Ignore']),
+    object('One constraint.', {
+      maxSkew: required(int('How far the numbers of pods in two domains may differ.', { minimum: 1, maximum: 100 })),
+      topologyKey: required(labelKey('Node label whose value names the topology domain.')),
+      whenUnsatisfiable: required(
+        choice('What happens to a pod for which it cannot be met.', ['DoNotSchedule', 'ScheduleAnyway']),
+      ),
+      labelSelector: labelSelector('Which pods are counted. If absent, those of the component.'),
+      minDomains: int('In how many domains pods have to be at least.', { minimum: 1, maximum: 1000 }),
+      nodeAffinityPolicy: choice('Whether node affinity is respected.', ['Honor', 'Ignore']),
+      nodeTaintsPolicy: choice('Whether taints are respected.', ['Honor', 'Ignore']),
     }),
     { maxItems: 8 },
   );
@@ -149,7 +161,7 @@ const keyOf = (kind: BroughtKind, what: string) =>
       nameOf(kind, string(`Name of the ${kind} in the same namespace.`, { maxLength: 253, pattern: subdomainPattern })),
     ),
     key: required(string('Key in its data.', { maxLength: 253 })),
-    optional: bool('Whether it, or the key, may be missing: the variable is not set then.', { fallback: false }),
+    optional: bool('Whether it, or the key, may be missing. The variable is then not set.', { fallback: false }),
   });
 
 const env = (what: string) =>
@@ -159,8 +171,8 @@ const env = (what: string) =>
       name: required(string('Name of the variable.', { maxLength: 128, pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' })),
       value: string('Its value. Never a secret: those come through valueFrom.', { maxLength: 1024 }),
       valueFrom: object('Where the value comes from.', {
-        secretKeyRef: keyOf('Secret', 'A key of a Secret. Pods roll when the Secret changes.'),
-        configMapKeyRef: keyOf('ConfigMap', 'A key of a ConfigMap. Pods roll when the ConfigMap changes.'),
+        secretKeyRef: keyOf('Secret', 'A key of a Secret. Pods are replaced when the Secret changes.'),
+        configMapKeyRef: keyOf('ConfigMap', 'A key of a ConfigMap. Pods are replaced when the ConfigMap changes.'),
       }),
     }),
     { maxItems: 32, keys: ['name'] },
@@ -173,7 +185,7 @@ export const componentOverrides = object('Settings for the pods of one component
     maximum: 100,
   }),
   processes: int(
-    'Processes of an API under uwsgi; each answers one request at a time in each of its threads, and has connections to the database of its own.',
+    'Processes of an API under uwsgi. Each answers one request at a time in each of its threads, and has its own connections to the database.',
     { minimum: 1, maximum: 64, otherwise: '2' },
   ),
   threads: int('Threads of each process of an API under uwsgi.', {
@@ -182,10 +194,10 @@ export const componentOverrides = object('Settings for the pods of one component
     otherwise: "the API's own",
   }),
   resources: resources("Requests and limits of the component's main container.", "the component's own"),
-  nodeSelector: nodeSelector('Node labels that its pods ask for, instead of those of spec.nodeSelector.'),
-  tolerations: tolerations('Taints that its pods put up with.'),
-  affinity: affinity('Where its pods want to be, and not to be.'),
-  topologySpreadConstraints: topologySpreadConstraints('How its pods are spread.'),
+  nodeSelector: nodeSelector('Node labels that its pods require, instead of those of spec.nodeSelector.'),
+  tolerations: tolerations('Taints that its pods tolerate.'),
+  affinity: affinity('Scheduling constraints of its pods.'),
+  topologySpreadConstraints: topologySpreadConstraints('How its pods are spread over topology domains.'),
   priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, pattern: subdomainPattern }),
   env: env('Further environment variables of its main container.'),
   annotations: map('Further annotations of its pods.', string('Value.', { maxLength: 4096 }), { maxProperties: 32 }),

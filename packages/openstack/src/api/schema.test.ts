@@ -93,7 +93,7 @@ test('the schema is structural OpenAPI', () => {
         'x-kubernetes-validations': [
           {
             rule: 'self.all(key, key in ["head", "tail"])',
-            message: 'the names that this map may have are head, tail',
+            message: 'the known names are head, tail',
           },
         ],
       },

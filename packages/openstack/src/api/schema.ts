@@ -265,10 +265,7 @@ export function map<T, const K extends string = string>(
       rules:
         keys === undefined
           ? rules
-          : [
-              rule(`self.all(key, key in [${names}])`, `the names that this map may have are ${keys.join(', ')}`),
-              ...rules,
-            ],
+          : [rule(`self.all(key, key in [${names}])`, `the known names are ${keys.join(', ')}`), ...rules],
     },
   );
   return { ...whole, names: namesBelow('*', values) };

@@ -4,18 +4,18 @@ import { array, choice, type Infer, int, map, object, required, string } from '.
 
 /** `metav1.Condition`s. */
 const conditions = array(
-  'What holds and what does not. Ready is the last one: true when every step is done for this generation and the service is usable.',
+  'Conditions of the resource, one for each step. Ready is the last one. It is True when every step is done for this generation and the service is usable.',
   object('One condition.', {
-    type: required(string('What it is about, such as DatabaseReady.', { maxLength: 316 })),
-    status: required(choice('Whether it holds.', ['True', 'False', 'Unknown'])),
-    observedGeneration: int('Generation of the resource that this was found for.', {
+    type: required(string('Type of the condition, such as DatabaseReady.', { maxLength: 316 })),
+    status: required(choice('Status of the condition.', ['True', 'False', 'Unknown'])),
+    observedGeneration: int('Generation of the resource that the condition is about.', {
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
     }),
     lastTransitionTime: required(string('When its status changed last.', { maxLength: 64, format: 'date-time' })),
-    reason: required(string('Why, in one word.', { maxLength: 1024 })),
+    reason: required(string('Reason of the status, in one word.', { maxLength: 1024 })),
     message: required(
-      string('Why, in words: what is awaited, what it says itself, and the way out.', { maxLength: 32768 }),
+      string('What is awaited, what the program or server says, and what to do.', { maxLength: 32768 }),
     ),
   }),
   { maxItems: 64, keys: ['type'] },
@@ -31,23 +31,23 @@ export const common = {
     maximum: Number.MAX_SAFE_INTEGER,
   }),
   readyGeneration: int(
-    'The newest generation that has been Ready. While it is the present one and Ready is not True, something has broken since; while it is older, a change is being rolled out.',
+    'The newest generation that has been Ready. If it is the present generation and Ready is not True, something has failed since. If it is older, a change is being rolled out.',
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   ),
   conditions,
-  message: string('What is awaited, in one short sentence; what the column Message shows.', { maxLength: 1024 }),
-  release: object('Where the resource is between two releases.', {
+  message: string('What is awaited, in one sentence. The column MESSAGE shows it.', { maxLength: 1024 }),
+  release: object('Releases of the resource.', {
     deployed: string('Release that is running.', { maxLength: 16 }),
     target: string('Release that is being rolled out.', { maxLength: 16 }),
     phase: choice('How far an upgrade is. Absent outside of one.', upgradePhases),
   }),
   volumes: map(
-    'Volume claims by name, with their uid: a claim of another uid is an empty volume, which is reported, not used.',
+    'Volume claims by name, with their uid. A claim with another uid is an empty volume. It is reported, and not used.',
     string('uid of the claim.', { maxLength: 64 }),
     { maxProperties: 64 },
   ),
   jobs: map(
-    'Finished Jobs by name, with the hash of what they ran; a Job whose hash stands here is not run again.',
+    'Finished Jobs by name, with the hash of what they ran. A Job with the same hash is not run again.',
     string('Hash of command, image, configuration and credentials.', { maxLength: 64 }),
     { maxProperties: 64 },
   ),
@@ -56,14 +56,14 @@ export const common = {
 
 /** The phase of a service or an infrastructure kind. */
 export const phase = choice(
-  'How far the resource is. Degraded: it was Ready, and something has ceased to work or takes too long; it may recover by itself. Failed: it goes on when somebody changes something; the message says what.',
+  'Phase of the resource. Degraded: it was Ready, and something has failed or takes too long; it may recover by itself. Failed: somebody has to change something; the message says what.',
   phases,
 );
 
 /** Status fields of a service with an API. */
 export const endpoints = {
   apiEndpoint: string('URL of the API inside the cluster.', { maxLength: 2048 }),
-  endpoints: object('URLs of the API as they stand in the catalogue.', {
+  endpoints: object('URLs of the API in the catalogue.', {
     internal: string('Inside the cluster.', { maxLength: 2048 }),
     public: string('From outside.', { maxLength: 2048 }),
   }),
@@ -71,19 +71,19 @@ export const endpoints = {
 
 /** Endpoints of all services of a cloud. */
 export const serviceEndpoints = map(
-  'Public URLs of the APIs, by service, as they stand in the catalogue.',
+  'Public URLs of the APIs in the catalogue, by service.',
   string('URL.', { maxLength: 2048 }),
   { maxProperties: 64 },
 );
 
 /** Nodes that the resource has claimed. */
 export const nodes = array(
-  'Nodes that are claimed: their bridges, chassis and guests belong to this cloud until they are released.',
+  'Nodes that are claimed. Their bridges, chassis and guests belong to this cloud until they are released.',
   object('One node.', {
     name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
     group: string('Node group that claimed it.', { maxLength: 63 }),
     phase: string(
-      'How far the node is: Claimed; Joined, once its agents have been up and all that follows from it was done; Lost, when its Node object or its labels are gone, which it gets back as soon as it is there.',
+      'Phase of the node. Claimed: it belongs to the cloud. Joined: its agents have been up, and what follows from it was done. Lost: its Node object or its labels are gone; it is claimed again as soon as it is there.',
       { maxLength: 32 },
     ),
   }),
@@ -92,7 +92,7 @@ export const nodes = array(
 
 /** The cloud that a resource with node agents is of. */
 export const cloud = string(
-  'The cloud that its nodes and agents are of, as their label openstack.k8s.io/cloud has it. A resource that loses its control plane stays of it, whatever its labels say.',
+  'The cloud that its nodes and agents belong to: the value of their label openstack.k8s.io/cloud. A resource that loses its control plane stays in this cloud, whatever its labels say.',
   { maxLength: 63 },
 );
 

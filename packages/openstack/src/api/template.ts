@@ -16,19 +16,16 @@ export const image = (what: string, otherwise: string, rules: readonly Rule[] = 
   });
 
 /** Where images come from, in place of the release's registry. */
-export const imageRegistry = string(
-  'Registry and path that take the place of quay.io/openstack.kolla in every built-in image.',
-  {
-    maxLength: 253,
-    // No scheme, and no slash at the end: the kubelet would refuse every image (InvalidImageName).
-    pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
-    otherwise: 'quay.io/openstack.kolla',
-  },
-);
+export const imageRegistry = string('Registry and path of the images, instead of quay.io/openstack.kolla.', {
+  maxLength: 253,
+  // No scheme, and no slash at the end: the kubelet would refuse every image (InvalidImageName).
+  pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
+  otherwise: 'quay.io/openstack.kolla',
+});
 
 /** Which images of the registry: sites that build or mirror their own tag them as they like. */
 export const imageTag = string(
-  "Tag that takes the place of the release's in every built-in image. It has to be of the same release.",
+  'Tag of the images, instead of that of the release. It has to be a tag of the same release.',
   {
     maxLength: 128,
     pattern: '^[a-zA-Z0-9_][-a-zA-Z0-9._]*$',
@@ -45,14 +42,14 @@ export const imagePullSecrets = array(
 
 /** When nodes ask the registries. */
 export const imagePullPolicy = choice(
-  'When nodes pull images, as in core/v1. A tag that moves, such as that of the release, may be another build on each node: pin images by digest (spec.images), or by a tag of your own that stays (imageTag).',
+  'When nodes pull images, as in core/v1. A tag that moves, such as that of the release, may be a different build on each node. Pin images by digest (spec.images), or by a tag of your own (imageTag).',
   ['Always', 'IfNotPresent', 'Never'],
   { otherwise: "Kubernetes' own: IfNotPresent, but Always for the tag latest" },
 );
 
 /** Where agents on nodes call from. */
 export const nodeNetworks = array(
-  "Networks (CIDR) of the addresses that pods see of nodes: the broker and OVN's southbound database let in agents from there, and the cloud's own pods. Absent: everybody, because network plugins show other addresses than Kubernetes does (those of tunnels), or do not match nodes by address at all (Cilium, unless told to).",
+  "Networks (CIDR) of the addresses that pods see of nodes. The broker and OVN's southbound database admit agents from these networks, and the cloud's own pods. If absent, they admit every address, because network plugins may show other addresses than Kubernetes does (those of tunnels), or may not match nodes by address at all (Cilium by default).",
   string('Such as 10.0.0.0/16 or fd00:1::/64.', {
     maxLength: 43,
     rules: [rule('isCIDR(self)', 'expected a network such as 10.0.0.0/16')],
@@ -62,18 +59,18 @@ export const nodeNetworks = array(
 
 /** Where pods may run, of the whole resource. */
 export const podTolerations = tolerations(
-  'Taints that all pods put up with, those of Jobs included; node agents put up with all. Those of a component go before it.',
+  'Taints that all pods tolerate, including those of Jobs. Node agents tolerate all taints. Tolerations of a component override it.',
 );
 
 /** Which pods go first when there is not enough room for all. */
 export const podPriority = string(
-  'PriorityClass of all pods, those of Jobs included; node agents have system-node-critical. That of a component goes before it.',
+  'PriorityClass of all pods, including those of Jobs. Node agents have system-node-critical. That of a component overrides it.',
   { maxLength: 253, pattern: subdomainPattern },
 );
 
 /** What outlives the resource. */
 export const deletionPolicy = choice(
-  'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, and they are taken up when it is created again; Delete removes them with all data.',
+  'What happens to volumes and generated Secrets when this resource is deleted: Retain keeps them, so that a resource of the same name uses them again. Delete removes them with all data.',
   ['Retain', 'Delete'],
   { fallback: 'Retain' },
 );
@@ -100,7 +97,7 @@ export function template<const C extends string, const I extends string = never>
   const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
   return {
     replicas: int(
-      `How many pods of ${main} run; 0 stops them and keeps their data: the resource is not Ready then (Stopped).`,
+      `How many pods of ${main} run. 0 stops them and keeps their data; the resource is then not Ready (Stopped).`,
       {
         minimum: 0,
         maximum: 100,
@@ -109,14 +106,14 @@ export function template<const C extends string, const I extends string = never>
       },
     ),
     image: image(
-      `Full reference of the image of ${main}, tag or digest. spec.images goes before it.`,
+      `Full reference of the image of ${main}, tag or digest. spec.images overrides it.`,
       'the image of the release',
     ),
     resources: resources(`Requests and limits of ${main}.`, 'those of the component'),
     nodeSelector: nodeSelector(
-      'Node labels that all pods of this resource ask for, but for node agents, which run on claimed nodes.',
+      'Node labels that all pods of this resource require, except node agents, which run on claimed nodes.',
     ),
-    components: map('Settings for single components, which go before those above.', componentOverrides, {
+    components: map('Settings of single components, which override those above.', componentOverrides, {
       keys: components,
       rules: [
         ...(single === undefined ? [] : [singleOnly(single.components, single.reason)]),
@@ -126,7 +123,7 @@ export function template<const C extends string, const I extends string = never>
       ],
     }),
     images: map(
-      'Full references of single images, tag or digest. A change rolls the pods that use the image; node agents are replaced node by node.',
+      'Full references of single images, tag or digest. A change replaces the pods that use the image; node agents are replaced node by node.',
       image('Such as registry.example.com/openstack/nova-api@sha256:...', 'the image of the release'),
       { keys: [...components, ...images] },
     ),
@@ -165,7 +162,7 @@ function notFor(field: 'processes' | 'threads', components: readonly string[], r
 function onClaimedNodes(nodeAgents: readonly string[]) {
   return rule(
     `${settingsOf(nodeAgents)}.all(one, !has(one.replicas) && !has(one.nodeSelector) && !has(one.affinity) && !has(one.topologySpreadConstraints))`,
-    `replicas, nodeSelector, affinity and topologySpreadConstraints cannot be set for what runs once on every claimed node: ${nodeAgents.join(', ')}`,
+    `replicas, nodeSelector, affinity and topologySpreadConstraints cannot be set for components that run once on every claimed node: ${nodeAgents.join(', ')}`,
   );
 }
 
@@ -198,7 +195,7 @@ export type ConfigValue = string | number | boolean | null | readonly (string | 
 /** User configuration of a service: file, section, option, value. */
 export function config(file: string) {
   return map(
-    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns are refused by the condition ConfigReady. Names are not compared with the release: an option that it does not know has no effect.`,
+    `Options that override the operator's own, by name of the file (such as ${file}), then section, then option. Options that the operator owns are refused by the condition ConfigReady. Names of options are not checked: an unknown option has no effect.`,
     map(
       'Sections of one file.',
       map(

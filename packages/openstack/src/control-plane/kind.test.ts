@@ -37,7 +37,7 @@ test('with all services of the API its definition stays below 300 KiB', () => {
 test('shapes that services share are named, and told where they are explained; what a service alone has stays whole', () => {
   const { properties = {} } = embedded(Nova, 'The compute service.').schema;
   expect(properties['components']).toEqual({
-    description: 'Settings for single components, which go before those above. kubectl explain nova.spec.components',
+    description: 'Settings of single components, which override those above. kubectl explain nova.spec.components',
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
   });

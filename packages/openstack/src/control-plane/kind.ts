@@ -56,7 +56,7 @@ export const notOffered = {
 /** A service that is only accepted switched off; what else it says is kept, so that only one mistake is reported. */
 const off = (name: string, what: string) =>
   object(
-    `${what}. Not offered by this version of the operator: leave it out, or switch it off.`,
+    `${what}. Not offered by this version of the operator: leave it out, or disable it.`,
     { enabled: bool('Whether the service is deployed: only false is possible.') },
     {
       open: true,
@@ -92,12 +92,12 @@ export const OpenStackControlPlane = defineApi({
   kind: 'OpenStackControlPlane',
   plural: 'openstackcontrolplanes',
   shortName: 'oscp',
-  description: `A whole OpenStack cloud. From it come ${listOf(names)}, named <name>-<kind>, in the order of what they need.`,
+  description: `A whole OpenStack cloud. The operator creates ${listOf(names)}, named <name>-<kind>, in the order of their dependencies.`,
   nameLength: nameLength.controlPlane,
   rules: [
     rule(
       "self.metadata.name != 'standalone'",
-      'no control plane is named standalone: nodes of resources without a control plane are labelled so',
+      'the name standalone is reserved for nodes of resources without a control plane',
       '.metadata.name',
     ),
   ],
@@ -117,7 +117,7 @@ export const OpenStackControlPlane = defineApi({
     exposure,
     gatewayRef,
     publicDomain: hostname(
-      'Domain below which the APIs are reached from outside: keystone.<publicDomain>, nova.<publicDomain>, ... A change patches the public endpoints of the catalogue in place.',
+      'Domain below which the APIs are reached from outside: keystone.<publicDomain>, nova.<publicDomain>, ... The public endpoints in the catalogue follow a change.',
       { default: 'openstack.local' },
     ),
     imageRegistry,
@@ -133,7 +133,7 @@ export const OpenStackControlPlane = defineApi({
   }),
   status: object('Observed state of OpenStackControlPlane.', {
     ...common,
-    phase: choice('How far the cloud is.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
+    phase: choice('Phase of the cloud.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
     endpoints: serviceEndpoints,
     claimedNodes: int('How many nodes the cloud has claimed. The field nodes lists the first 500 of them by name.', {
       minimum: 0,

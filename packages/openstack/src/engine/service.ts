@@ -231,7 +231,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly groups?: (context: Context<R>) => readonly RolledGroup[];
   /**
    * Pods of it exceed the Pod Security Standard "restricted" (`host`): who states its kind needs the verb `use-nodes`
-   * (`config/admission`, docs/security.md).
+   * (`config/admission`, docs/guides/security.md).
    */
   readonly usesNodes?: true;
   readonly guests?: Guests;

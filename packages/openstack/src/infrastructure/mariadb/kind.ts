@@ -22,7 +22,7 @@ export const MariaDB = defineApi({
   spec: object('Desired state of MariaDB.', {
     ...template({ main: 'the server', components: ['server'], single }),
     storage: storage('Volume of the server.', '10Gi'),
-    storageSize: string('Older name of storage.size, which is to be used instead.', {
+    storageSize: string('Older name of storage.size. Use that field instead.', {
       maxLength: 32,
       rules: [rule('false', 'storageSize is called storage.size here: set that instead')],
     }),
@@ -40,7 +40,7 @@ export const MariaDB = defineApi({
     ),
     config: config('my.cnf'),
     rootSecretName: secretName(
-      'Secret with the password of root (key password). Absent: <name>-root-password is generated.',
+      'Secret with the password of root (key password). If absent, <name>-root-password is generated.',
     ),
   }),
   status: object('Observed state of MariaDB.', { ...common, phase }),

@@ -6,7 +6,7 @@ export const databaseRef = reference(
   'The database server that holds the databases.',
   'MariaDB',
   object(
-    'A MariaDB server that this operator does not run. MySQL does not know the statements that make users with a hashed password.',
+    'A MariaDB server that this operator does not run. MySQL does not support the statements that create users with a hashed password.',
     {
       host: required(host('Host name or address.')),
       port: port('Port.', 3306),

@@ -14,7 +14,7 @@ export const Memcached = defineApi({
   kind: 'Memcached',
   plural: 'memcacheds',
   shortName: 'osmc',
-  description: 'A Memcached server, which holds validated tokens and other things that may be lost.',
+  description: 'A Memcached server, which caches validated tokens and other data that may be lost.',
   nameLength: nameLength.service,
   spec: object('Desired state of Memcached.', {
     ...template({ main: 'the server', components: ['server'], single }),

@@ -29,13 +29,13 @@ const components = [
 
 /** Fields of every kind that would be ambiguous here, where no component is the main one. */
 const several = {
-  replicas: int('Has no meaning here, where each component has a field of its own: only 1 is accepted.', {
+  replicas: int('Only 1 is accepted, because each component has a field of its own.', {
     minimum: 0,
     maximum: 100,
     rules: [
       rule(
         'self == 1',
-        'replicas of an OVNNetwork can only be 1: set northboundDBReplicas, southboundDBReplicas or northdReplicas',
+        'replicas of an OVNNetwork has to be 1: set northboundDBReplicas, southboundDBReplicas or northdReplicas',
       ),
     ],
   }),
@@ -52,7 +52,7 @@ const nodeGroups = array(
   'Nodes that are chassis: Open vSwitch and ovn-controller run there. Below a control plane, the node groups of Nova are added by themselves; nodes without guests, such as gateways, stand here.',
   object('One group of nodes.', {
     name: required(partName('Name of the group.')),
-    nodeSelector: nodeSelector('Labels of its nodes. Absent: every node that is Ready and schedulable.'),
+    nodeSelector: nodeSelector('Labels of its nodes. If absent, every node that is Ready and schedulable.'),
     tolerations: groupTolerations,
     maxUnavailable: groupMaxUnavailable,
     bridgeMappings: bridgeMappings('Physical networks that its nodes reach, instead of those of spec.bridgeMappings.'),
@@ -110,7 +110,7 @@ export const OVNNetwork = defineApi({
       rules: [rule('false', 'externalNorthboundDB is not offered by this version of the operator; leave it out')],
     }),
     bridgeMappings: bridgeMappings(
-      "Physical networks that the nodes reach. Applied to running nodes; a network whose uplink changes pauses. Absent below a control plane: Neutron's.",
+      'Physical networks that the nodes reach. A change is applied to running nodes, and interrupts a network whose uplink changes. If absent below a control plane, those of Neutron.',
     ),
     nodeGroups,
   }),

@@ -6,7 +6,7 @@ const connection = (what: string) =>
 
 /** `spec.ovnRef` of what makes networks. */
 export const ovnRef = reference(
-  'The OVN that carries the networks.',
+  'The OVN that implements the networks.',
   'OVNNetwork',
   object('OVN databases that this operator does not run.', {
     northbound: required(

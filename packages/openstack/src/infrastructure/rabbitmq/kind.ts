@@ -28,7 +28,7 @@ export const RabbitMQ = defineApi({
       rules: [notOfferedYet('clusterEnabled', 'leave it out, or set it to false')],
     }),
     credentialsSecretName: secretName(
-      'Secret with keys username and password of the administrator. Absent: <name>-credentials is generated.',
+      'Secret with keys username and password of the administrator. If absent, <name>-credentials is generated.',
     ),
   }),
   status: object('Observed state of RabbitMQ.', { ...common, phase }),

@@ -8,7 +8,7 @@ export const messageQueueRef = reference(
   object('A RabbitMQ that this operator does not run.', {
     host: required(host('Host name or address.')),
     port: port('AMQP port.', 5672),
-    managementPort: port('Port of the management API, through which users and virtual hosts are made.', 15672),
+    managementPort: port('Port of the management API, by which users and virtual hosts are created.', 15672),
     secretName: required(secretName('Secret with keys username and password of an administrator.')),
   }),
 );

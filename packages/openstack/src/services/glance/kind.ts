@@ -19,7 +19,7 @@ const single = {
 
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
-  "What becomes of the rows of deleted images: their properties, members, tags and locations are removed for good. The images' own rows stay, so that no other image can ever have the identifier of a deleted one (OSSN-0075).",
+  'Removal of rows of deleted images: their properties, members, tags and locations. The rows of the images themselves are kept, so that no other image can get the identifier of a deleted one (OSSN-0075).',
   {
     schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
     suspend,
@@ -32,7 +32,7 @@ export const Glance = defineApi({
   kind: 'Glance',
   plural: 'glances',
   shortName: 'osgl',
-  description: 'The image service: what servers boot from.',
+  description: 'The image service, which stores the images that servers boot from.',
   nameLength: nameLength.service,
   spec: object('Desired state of Glance.', {
     ...template({ main: 'the API', components: ['api'], single }),

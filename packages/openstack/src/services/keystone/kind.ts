@@ -18,7 +18,7 @@ export const Keystone = defineApi({
   kind: 'Keystone',
   plural: 'keystones',
   shortName: 'osks',
-  description: 'The identity service: users, projects, tokens, and the catalogue of all endpoints.',
+  description: 'The identity service, with users, projects, tokens, and the catalogue of all endpoints.',
   nameLength: nameLength.service,
   spec: object(
     'Desired state of Keystone.',
@@ -32,7 +32,7 @@ export const Keystone = defineApi({
       database: database('keystone', ['keystone']),
       messageQueue: noMessageQueue,
       adminPasswordSecretName: secretName(
-        "Secret with the administrator's password (key password). Absent: <name>-admin-password is generated. Bootstrap sets the password once; a password changed in Keystone afterwards stays.",
+        "Secret with the administrator's password (key password). If absent, <name>-admin-password is generated. Bootstrap sets the password once. A password that is changed in Keystone afterwards is kept.",
       ),
       adminUser: adminName('Name of the administrator.', 'admin'),
       adminProject: adminName("Name of the administrator's project.", 'admin'),
@@ -42,7 +42,7 @@ export const Keystone = defineApi({
         default: 24,
       }),
       fernetMaxActiveKeys: int(
-        'How many Fernet keys are kept. It has to cover the life of a token: at least tokenExpiration / fernetKeyRotationInterval + 2.',
+        'How many Fernet keys are kept. They have to cover the lifetime of a token: at least tokenExpiration / fernetKeyRotationInterval + 2.',
         {
           minimum: 3,
           maximum: 100,
@@ -51,10 +51,10 @@ export const Keystone = defineApi({
         },
       ),
       fernetKeysSecretName: secretName(
-        'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted; whoever brings it rotates it. Absent: <name>-fernet-keys is generated, and rotated.',
+        'Secret with the Fernet keys (keys 0, 1, ...), such as those of a cloud that is adopted. The operator does not rotate it. If absent, <name>-fernet-keys is generated and rotated.',
       ),
       credentialKeysSecretName: secretName(
-        'Secret with the keys that encrypt stored credentials (keys 0, 1, ...). Key material: when it is lost, so are the credentials. Absent: <name>-credential-keys is generated.',
+        'Secret with the keys that encrypt stored credentials (keys 0, 1, ...). Key material: when it is lost, so are the credentials. If absent, <name>-credential-keys is generated.',
       ),
       tokenExpiration: int('How long a token is valid, in seconds.', { minimum: 60, maximum: 2592000, fallback: 3600 }),
       recordsAudit,
@@ -64,7 +64,7 @@ export const Keystone = defineApi({
       rules: [
         rule(
           '!has(self.fernetMaxActiveKeys) || (self.fernetMaxActiveKeys - 2) * (has(self.fernetKeyRotationInterval) ? self.fernetKeyRotationInterval : 24) * 3600 >= (has(self.tokenExpiration) ? self.tokenExpiration : 3600)',
-          'fernetMaxActiveKeys is too small: tokens would outlive the keys that signed them; it has to be at least tokenExpiration / (3600 * fernetKeyRotationInterval) + 2',
+          'fernetMaxActiveKeys is too small: tokens would outlive their keys; set at least tokenExpiration / (3600 * fernetKeyRotationInterval) + 2',
           '.fernetMaxActiveKeys',
         ),
       ],

@@ -3,9 +3,9 @@ import { type Infer, object, required, string } from '../../api/schema.ts';
 
 /** `spec.keystoneRef` of what registers there. */
 export const keystoneRef = reference(
-  'The identity service that the service registers with and asks about tokens.',
+  'The identity service that the service registers with and that validates its tokens.',
   'Keystone',
-  object('A Keystone that this operator does not run; the region is never bootstrapped there.', {
+  object('A Keystone that this operator does not run. It is never bootstrapped.', {
     authURL: required(
       string('Its URL, such as https://keystone.example.com/v3.', {
         maxLength: 2048,
@@ -14,7 +14,7 @@ export const keystoneRef = reference(
     ),
     secretName: required(
       secretName(
-        'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may make users and endpoints.',
+        'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may create users and endpoints.',
       ),
     ),
   }),

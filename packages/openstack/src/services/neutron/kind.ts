@@ -34,7 +34,7 @@ export const Neutron = defineApi({
   kind: 'Neutron',
   plural: 'neutrons',
   shortName: 'osnt',
-  description: 'The network service: networks, routers, security groups; carried by OVN.',
+  description: 'The network service, with OVN: networks, routers, security groups.',
   nameLength: nameLength.service,
   spec: object(
     'Desired state of Neutron.',
@@ -53,12 +53,12 @@ export const Neutron = defineApi({
       cacheRef,
       keystoneRef,
       ovnRef,
-      novaRef: serviceRef('Nova', 'that is told of changed ports, and whose metadata service the agents ask'),
+      novaRef: serviceRef('Nova', 'that is notified of changed ports, and whose metadata service the agents use'),
       database: database('neutron', ['neutron']),
       messageQueue: messageQueue('neutron'),
       identity: identity('neutron'),
       metadataSecretName: secretName(
-        'Secret with what the metadata agents and the metadata service of Nova share (key password). Absent: <name>-metadata-secret is generated.',
+        'Secret that the metadata agents share with the metadata service (key password). If absent, <name>-metadata-secret is generated.',
       ),
       mechanism: choice('ML2 mechanism driver. ovs is not offered yet.', ['ovn', 'ovs'], {
         default: 'ovn',
@@ -74,22 +74,19 @@ export const Neutron = defineApi({
         { fallback: 'br-ex' },
       ),
       bridgeMappings: bridgeMappings(
-        'Physical networks and the bridges that carry them. Applied to running nodes; a network whose uplink changes pauses. Absent: physnet1 on externalBridge, or none if that is absent too and a node group maps physnet1 or br-ex.',
+        'Physical networks and the bridges that carry them. A change is applied to running nodes, and interrupts a network whose uplink changes. If absent, physnet1 on externalBridge; none if that is absent as well and a node group maps physnet1 or br-ex.',
       ),
       networkTypes: array(
-        'Types that networks of projects may have; the first one is taken when none is asked for.',
+        'Types that networks of projects may have. The first one is used when a user names none.',
         choice('A network type.', ['geneve', 'vlan', 'flat', 'local']),
         { minItems: 1, maxItems: 4, unique: true, fallback: ['geneve'] },
       ),
       vlanRanges,
-      physicalMTU: int(
-        'MTU of the physical network, in bytes; networks of projects get what encapsulation leaves of it.',
-        {
-          minimum: 1280,
-          maximum: 9216,
-          fallback: 1500,
-        },
-      ),
+      physicalMTU: int('MTU of the physical network, in bytes; networks of projects get what encapsulation leaves.', {
+        minimum: 1280,
+        maximum: 9216,
+        fallback: 1500,
+      }),
       recordsAudit,
       config: config('neutron.conf'),
     },

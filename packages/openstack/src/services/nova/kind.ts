@@ -26,7 +26,7 @@ const virtTypes = ['kvm', 'qemu'] as const;
 
 const cells = transition(
   array(
-    'Cells, each with a database, a virtual host and conductors of its own. Absent: one, named cellName. An entry stays: hosts and servers are recorded under it.',
+    'Cells, each with a database, a virtual host and conductors of its own. If absent, one cell, named cellName. An entry cannot be removed: hosts and servers are recorded under its name.',
     object('One cell.', {
       name: required(partName('Name of the cell.')),
       databaseName: string('Database of the cell.', {
@@ -37,7 +37,7 @@ const cells = transition(
       vhost: string("Virtual host of the cell's queues.", {
         maxLength: 64,
         pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
-        otherwise: 'spec.messageQueue.vhost, a hyphen, and the name: its queues are apart from those of the API',
+        otherwise: 'spec.messageQueue.vhost, a hyphen, and the name of the cell',
       }),
     }),
     {
@@ -61,7 +61,7 @@ const cells = transition(
 );
 
 const guests = object(
-  'What guests of one node may use together: Kubernetes gives it to no pod, and Nova gives guests no more. Absent: nothing is reserved. It reaches a node when its agents are replaced, and wins over reserved_host_* of config.',
+  'What the guests of one node may use together. Kubernetes gives it to no pod, and Nova gives guests no more. A change reaches a node when its agents are replaced. It overrides reserved_host_* of config. If absent, nothing is reserved.',
   {
     memory: string('Memory, such as 48Gi.', { maxLength: 16, pattern: '^[1-9][0-9]*[MGT]i$' }),
     cpus: int('Processors; cpu_allocation_ratio multiplies them. Not beside cpu_shared_set or cpu_dedicated_set.', {
@@ -81,26 +81,35 @@ const guests = object(
 );
 
 const nodeGroups = array(
-  'Groups of nodes that run guests. Absent: one group named default, of computeReplicas nodes. Their agents are replaced node by node, never by themselves while guests run.',
+  'Groups of nodes that run guests. If absent, one group named default, of computeReplicas nodes. Their agents are replaced node by node, on request.',
   object('One group of nodes.', {
     name: required(partName('Name of the group.')),
-    nodeSelector: nodeSelector('Labels of its nodes. Absent: every node that is Ready and schedulable.'),
+    nodeSelector: nodeSelector('Labels of its nodes. If absent, every node that is Ready and schedulable.'),
     tolerations: groupTolerations,
     maxUnavailable: groupMaxUnavailable,
-    replicas: int('How many of these nodes are claimed. Absent: all. A smaller number than before releases no node.', {
-      minimum: 0,
-      maximum: 5000,
-    }),
+    replicas: int(
+      'How many of these nodes are claimed. If absent, all. A smaller number than before releases no node.',
+      {
+        minimum: 0,
+        maximum: 5000,
+      },
+    ),
     virtType: choice('What runs the guests of the group.', virtTypes, { otherwise: 'spec.virtType' }),
     guests,
-    cell: partName('Cell of its hosts. Absent: the only cell.'),
-    availabilityZone: string('Availability zone of its hosts. Not offered yet: make host aggregates through the API.', {
-      maxLength: 255,
-      rules: [
-        rule('false', 'availabilityZone is not offered by this version of the operator: make host aggregates instead'),
-      ],
-    }),
-    bridgeMappings: bridgeMappings("Physical networks that its nodes reach. Absent: Neutron's."),
+    cell: partName('Cell of its hosts. If absent, the only cell.'),
+    availabilityZone: string(
+      'Availability zone of its hosts. Not offered yet: create host aggregates through the API.',
+      {
+        maxLength: 255,
+        rules: [
+          rule(
+            'false',
+            'availabilityZone is not offered by this version of the operator: create host aggregates instead',
+          ),
+        ],
+      },
+    ),
+    bridgeMappings: bridgeMappings('Physical networks that its nodes reach. If absent, those of Neutron.'),
     tunnelNetwork,
     gateway,
     config: config('nova.conf'),
@@ -109,22 +118,19 @@ const nodeGroups = array(
 );
 
 /** What is done with rows that Nova has marked as deleted. */
-const housekeeping = object(
-  'What becomes of the rows of deleted servers: first they are moved to shadow tables, then they are removed for good.',
-  {
-    schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
-    suspend,
-    archiveAfterDays: days('Days after which rows of deleted servers are moved to the shadow tables.', 30),
-    purgeAfterDays: days('Days after which rows are removed from the shadow tables, counted from the deletion.', 90),
-  },
-);
+const housekeeping = object('Removal of rows of deleted servers. They are moved to shadow tables, and later removed.', {
+  schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+  suspend,
+  archiveAfterDays: days('Days after which rows of deleted servers are moved to the shadow tables.', 30),
+  purgeAfterDays: days('Days after which rows are removed from the shadow tables, counted from the deletion.', 90),
+});
 
 /** The compute service. */
 export const Nova = defineApi({
   kind: 'Nova',
   plural: 'novas',
   shortName: 'osnv',
-  description: 'The compute service: servers, and the nodes that run them.',
+  description: 'The compute service, which runs servers on nodes.',
   nameLength: nameLength.service,
   spec: object(
     'Desired state of Nova.',
@@ -155,8 +161,8 @@ export const Nova = defineApi({
       messageQueueRef,
       cacheRef,
       keystoneRef,
-      placementRef: serviceRef('Placement', 'that knows what the nodes offer'),
-      neutronRef: serviceRef('Neutron', 'that gives servers their ports'),
+      placementRef: serviceRef('Placement', 'that records the resources of the nodes'),
+      neutronRef: serviceRef('Neutron', 'that creates the ports of servers'),
       database: database('nova', ['nova_api', 'nova_cell0', 'nova']),
       messageQueue: messageQueue('nova'),
       identity: identity('nova'),
@@ -168,14 +174,18 @@ export const Nova = defineApi({
       cellName: partName('Name of the only cell.', { fallback: 'cell1', immutable: 'cell1' }),
       cells,
       computeReplicas: int(
-        'How many eligible nodes are claimed to run guests. 0 when all compute hosts are outside of the cluster. A smaller number than before releases no node.',
+        'How many eligible nodes are claimed to run guests. Set 0 if all compute hosts are outside of the cluster. A smaller number than before releases no node.',
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
-      ephemeralStorage: choice('Where root and ephemeral disks lie. ceph is not offered yet.', ['local', 'ceph'], {
-        default: 'local',
-        rules: [onlyOffered('ephemeralStorage', ['local'])],
-      }),
+      ephemeralStorage: choice(
+        'Where root and ephemeral disks are stored. ceph is not offered yet.',
+        ['local', 'ceph'],
+        {
+          default: 'local',
+          rules: [onlyOffered('ephemeralStorage', ['local'])],
+        },
+      ),
       recordsAudit,
       housekeeping,
       config: config('nova.conf'),

@@ -15,7 +15,7 @@ export const Placement = defineApi({
   kind: 'Placement',
   plural: 'placements',
   shortName: 'ospl',
-  description: 'The placement service: what every host has, and what is used of it.',
+  description: 'The placement service, which records the resources of every host and their use.',
   nameLength: nameLength.service,
   spec: object('Desired state of Placement.', {
     ...template({ main: 'the API', components: ['api'], wsgi: ['api'], threads: ['api'] }),
