@@ -53,7 +53,7 @@ test('render: a YAML stream of every object, the same each time; routes where Ga
   expect(run('render', '-f', 'config/samples/controlplane_minimal.yaml').stdout).toBe(plain.stdout);
   // What becomes of nodes is told where nobody applies it.
   expect(plain.stdout).toContain('# Claims all nodes that are Ready, schedulable, and of no other cloud');
-  expect(plain.stdout).toContain('# their taints: none that keeps pods away');
+  expect(plain.stdout).toContain('# their taints: none with effect NoSchedule or NoExecute');
   const routed = run('render', '-f', 'config/samples/controlplane_minimal.yaml', '--capabilities', 'gateway-api');
   expect(routed.stdout).toContain('keystone.openstack.local');
   expect(run('render', '-f', 'config/samples/controlplane_minimal.yaml', '--capabilities', 'gatewayapi')).toMatchObject(

@@ -93,7 +93,7 @@ test.concurrent.each([
     what: 'a cluster that does not answer',
     argv: ['my-cloud', '--kubeconfig', 'closed'],
     code: 1,
-    says: /https:\/\/127\.0\.0\.1:1: connect ECONNREFUSED .*; is this cluster up\? --kubeconfig names another one/,
+    says: /https:\/\/127\.0\.0\.1:1: connect ECONNREFUSED .*; check that the cluster runs, or name another one with --kubeconfig/,
   },
   {
     what: 'a kubeconfig that is not there',

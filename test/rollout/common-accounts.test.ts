@@ -28,7 +28,7 @@ test('a second Keystone on the same database does nothing, and says what the fir
   await cloud.settle(cloud.rehearsal.create(secondKeystone));
   await cloud.until(() => cloud.condition(Keystone, 'second')?.reason === 'AccountTaken');
   expect(cloud.condition(Keystone, 'second')?.message).toBe(
-    'database keystone, user keystone of the database server: Keystone my-cloud-keystone of this namespace has the same, and each would break the other; make this one anew with other names (spec.database.names, spec.database.user), or delete the other one',
+    'database keystone, user keystone of the database server: Keystone my-cloud-keystone of this namespace uses the same; create this one again with other names (spec.database.names, spec.database.user), or delete the other one',
   );
   await cloud.clock.advance(300_000);
   expect(await login(cloud)).not.toBe('');

@@ -34,7 +34,7 @@ test('a group that is renamed takes no agent from its nodes, until each is given
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: nova('huge') } });
   await cloud.clock.advance(120_000);
   expect(claims(cloud)).toMatchObject({ status: 'True', reason: 'Degraded' });
-  expect(claims(cloud)?.message).toContain('node-1 (big), node-2 (big); their agents stay as they are');
+  expect(claims(cloud)?.message).toContain('node-1 (big), node-2 (big); their agents are not changed');
   expect(agents(cloud)).toEqual(before);
 
   await cloud.change(Node, 'node-1', { metadata: { labels: { [group]: 'huge' } } });

@@ -24,7 +24,7 @@ test.each([
     'a file that there is not',
     { keystone: { config: { 'keystne.conf': { DEFAULT: { debug: true } } } } },
     'spec.keystone.config["keystne.conf"]',
-    'there is no such file or component; known are keystone.conf, api',
+    'unknown file or component; known are keystone.conf, api',
   ],
   [
     'VLANs of a network that no bridge leads to',

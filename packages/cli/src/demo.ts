@@ -34,7 +34,7 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   const virtual = fast ? virtualClock({ start: realClock.now() }) : undefined;
   const clock = virtual ?? realClock;
   process.stdout.write(
-    `An embedded Kubernetes in this process. Its OpenStack processes are simulated: no server can be started here.\n`,
+    `An embedded Kubernetes runs in this process. Its OpenStack processes are simulated and start no servers.\n`,
   );
   const until = virtual === undefined ? waitReal : (done: () => boolean) => virtual.run(done, { limit: patience });
   const settle = async <T>(promise: Promise<T>): Promise<T> => {
@@ -110,7 +110,7 @@ function summary(
     const { apiEndpoint } = (resource['status'] ?? {}) as { apiEndpoint?: string };
     if (apiEndpoint !== undefined) process.stdout.write(`  ${resource.kind.padEnd(10)} ${apiEndpoint}\n`);
   }
-  const virtual = times.fast ? ` of virtual time, ${seconds(times.real)} of yours` : '';
+  const virtual = times.fast ? ` of virtual time, ${seconds(times.real)} of real time` : '';
   process.stdout.write(`Ready after ${seconds(times.took)}${virtual}.\n`);
 }
 

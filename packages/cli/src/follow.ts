@@ -32,10 +32,12 @@ export async function followCommand(
   const ref: ObjectRef = { namespace: options.namespace ?? found.namespace, name };
   const controlPlane = await client.get(OpenStackControlPlane, ref).catch((error: unknown) => {
     if (error instanceof ConnectionError) {
-      throw new CommandError(`${error.message}; is this cluster up? --kubeconfig names another one`);
+      throw new CommandError(`${error.message}; check that the cluster runs, or name another one with --kubeconfig`);
     }
     if (!isApiError(error, 404)) throw error;
-    throw new CommandError(`no OpenStackControlPlane ${ref.namespace}/${name}: name one of kubectl get oscp -A`);
+    throw new CommandError(
+      `OpenStackControlPlane ${ref.namespace}/${name} does not exist; kubectl get oscp -A lists them`,
+    );
   });
   const begun = parseTimestamp(controlPlane.metadata.creationTimestamp ?? '');
   const cache = new Cache({

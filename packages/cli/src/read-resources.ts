@@ -21,14 +21,14 @@ export function readResources(file: string): KubeObject[] {
     const value: unknown = document.toJS();
     return value === null || value === undefined ? [] : [checked(value, name)];
   });
-  if (objects.length === 0) throw new CommandError(`${name} holds no object`);
+  if (objects.length === 0) throw new CommandError(`${name} has no object`);
   return objects;
 }
 
 function checked(value: unknown, file: string): KubeObject {
   const { apiVersion, kind, metadata } = (typeof value === 'object' ? value : {}) as Partial<KubeObject>;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
-    throw new CommandError(`${file}: a document is no Kubernetes object: it lacks apiVersion or kind`);
+    throw new CommandError(`${file}: a document is not a Kubernetes object: apiVersion or kind is missing`);
   }
   return { ...(value as KubeObject), apiVersion, kind, metadata: metadata ?? {} };
 }

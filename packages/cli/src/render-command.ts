@@ -18,7 +18,7 @@ export function renderCommand(options: { file: string; capabilities: string }): 
     );
   }
   const resources = readResources(options.file).filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
-  if (resources.length === 0) throw new CommandError(`${options.file} holds no resource of ${group}`);
+  if (resources.length === 0) throw new CommandError(`${options.file} has no resource of ${group}`);
   const served = new Set(asked.flatMap((name) => capabilities[name] ?? []));
   for (const { resource, composition } of renderAll(resources, served)) {
     for (const { condition, problem } of composition.steps) {

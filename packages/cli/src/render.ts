@@ -76,7 +76,7 @@ export function claimsOf(composition: Composition): string[] {
         `Claims ${count ?? 'all'} nodes that are Ready, schedulable, and of no other cloud, and labels them:`,
         ...Object.entries(labels).map(([name, value]) => `  ${name}: ${value}`),
         `their labels: ${having.length === 0 ? 'any' : having.join(', ')}`,
-        `their taints: ${tolerations.length === 0 ? 'none that keeps pods away' : `none but what ${JSON.stringify(tolerations)} tolerates`}`,
+        `their taints: ${tolerations.length === 0 ? 'none with effect NoSchedule or NoExecute' : `none but what ${JSON.stringify(tolerations)} tolerates`}`,
       ];
       return [lines.map((line) => `# ${line}\n`).join('')];
     });

@@ -13,7 +13,7 @@ export async function sandboxCommand(options: {
 }): Promise<void> {
   const port = options.port === undefined ? undefined : Number(options.port);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65536)) {
-    throw new CommandError(`--port: ${JSON.stringify(options.port)} is no port number (0 to 65535)`, 2);
+    throw new CommandError(`--port: ${JSON.stringify(options.port)} is not a port number (0 to 65535)`, 2);
   }
   const surroundings = { clock: realClock, random: realRandom };
   const rehearsal = options.operator === true ? await createRehearsal({ ...surroundings, log: noLog }) : undefined;

@@ -29,7 +29,7 @@ export async function serveSandbox(
     );
   }
   process.stdout.write(
-    `\nKubernetes API: ${listening.url}\nLook around:    export KUBECONFIG=${path}\n                kubectl get openstack,pods -A\nEnd it:         Ctrl-C\n`,
+    `\nKubernetes API: ${listening.url}\nTo use it:      export KUBECONFIG=${path}\n                kubectl get openstack,pods -A\nTo stop it:     Ctrl-C\n`,
   );
   return () => listening.close();
 }

@@ -63,7 +63,7 @@ test('several mistakes are all said', () => {
 test('two items of one name', () => {
   const group = { name: 'a', nodeSelector: { role: 'compute' } };
   expect(validateResource(controlPlane({ nova: { nodeGroups: [group, group] } }))).toEqual([
-    { field: 'spec.nova.nodeGroups[1]', message: '{"name":"a"}: another item has the same' },
+    { field: 'spec.nova.nodeGroups[1]', message: '{"name":"a"}: duplicate of another item' },
   ]);
 });
 
@@ -89,6 +89,6 @@ test.each([
 test('a file that cannot be read, or is no object, says so', () => {
   expect(() => readResources('/does/not/exist.yaml')).toThrow('/does/not/exist.yaml cannot be read');
   expect(() => readResources('package.json')).toThrow(
-    'a document is no Kubernetes object: it lacks apiVersion or kind',
+    'a document is not a Kubernetes object: apiVersion or kind is missing',
   );
 });

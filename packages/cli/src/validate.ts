@@ -25,7 +25,7 @@ export function validateCommand({ file }: { file: string }): void {
   for (const { apiVersion, kind } of all.filter((one) => !resources.includes(one))) {
     process.stderr.write(`not checked: ${apiVersion} ${kind} is not of ${group}\n`);
   }
-  if (resources.length === 0) throw new CommandError(`${file} holds no resource of ${group}`);
+  if (resources.length === 0) throw new CommandError(`${file} has no resource of ${group}`);
   const lines = resources.flatMap((resource) => {
     const title = `${resource.kind} ${keyOf(resource) || '(without a name)'}`;
     return validateResource(resource).map(({ field, message }) => `${title}: ${field}: ${message}`);
@@ -101,7 +101,7 @@ function unknownKind({ apiVersion, kind }: KubeObject): Mistake {
   const near = nearest(kind, known);
   return {
     field: 'kind',
-    message: `${apiVersion} ${kind} is no kind of ${group} that this version knows${near === undefined ? `; known: ${known.join(', ')}` : `; did you mean ${near}?`}`,
+    message: `${apiVersion} ${kind} is not a kind of ${group} in this version${near === undefined ? `; known: ${known.join(', ')}` : `; did you mean ${near}?`}`,
   };
 }
 
@@ -134,7 +134,7 @@ function isOfTheUser({ field }: FieldError): boolean {
 
 /** The API server's words without what stands in front of them already: the field, and the value. */
 function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
-  const words = (type === 'Duplicate' ? 'another item has the same' : detail)
+  const words = (type === 'Duplicate' ? 'duplicate of another item' : detail)
     .replace(`${field} in body `, '')
     .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
   if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };

@@ -337,7 +337,7 @@ describe('steps', () => {
     expect(assess(claims(claim('b', 1)), { ...world, nodes })).toMatchObject({
       status: 'True',
       reason: 'Degraded',
-      message: expect.stringContaining('node-1 (a); their agents stay as they are'),
+      message: expect.stringContaining('node-1 (a); their agents are not changed'),
     });
     const guests = claim('b', 1, { [computeLabel]: 'true' });
     expect(assess(claims(claim('a', 1), guests), { ...world, nodes }), 'none runs guests').toMatchObject({

@@ -66,12 +66,12 @@ describe('a service that is switched off', () => {
     expect(found.get('NeutronReady')?.problem).toEqual({
       reason: 'InUse',
       message:
-        'spec.neutron.enabled is false, but spec.nova needs it: no Neutron that runs is deleted until nothing needs it; enable it, disable what needs it as well, or have that refer to another one',
+        'spec.neutron.enabled is false, but spec.nova needs it: the Neutron is kept until nothing needs it; enable it, disable what needs it, or set another reference there',
     });
     expect(found.get('NovaReady')?.problem).toEqual({
       reason: 'DependencyDisabled',
       message:
-        'Nova needs spec.neutron, which is disabled; enable it, let spec.nova.neutronRef refer to another one, or disable spec.nova as well; until then nothing of Nova is changed or deleted',
+        'Nova needs spec.neutron, which is disabled; enable it, set spec.nova.neutronRef, or disable spec.nova as well; until then the Nova is not changed or deleted',
     });
     for (const kind of ['Neutron', 'Nova']) expect(child(kind, { neutron: { enabled: false } })).toBeDefined();
   });
@@ -140,7 +140,7 @@ describe('nodes', () => {
   test('a group of both is a mistake', () => {
     const groups = { nodeGroups: [{ name: 'a' }] };
     expect(compose({ nova: groups, ovnNetwork: groups }).steps[0]?.problem?.message).toBe(
-      'spec.ovnNetwork.nodeGroups[name=a]: Nova has a group of this name, whose nodes are chassis anyway',
+      'spec.ovnNetwork.nodeGroups[name=a]: Nova has a group of this name, whose nodes carry networks as well; choose another name',
     );
   });
 

@@ -111,7 +111,7 @@ function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: R
       return first === undefined
         ? []
         : [
-            `spec.${field}.nodeGroups[name=${name}]: ${first.kind} has a group of this name, whose nodes are chassis anyway`,
+            `spec.${field}.nodeGroups[name=${name}]: ${first.kind} has a group of this name, whose nodes carry networks as well; choose another name`,
           ];
     }),
   );
@@ -166,7 +166,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
   const absent = absentNeed(spec, child);
   if (absent !== undefined) {
     const why = isEnabled(spec, absent.field)
-      ? `which itself needs what is disabled (condition ${conditionOf(absent)})`
+      ? `which needs a disabled service itself (condition ${conditionOf(absent)})`
       : 'which is disabled; enable it';
     const message = `${child.kind} needs spec.${absent.field}, ${why}, ${wayOut(child, absent)}`;
     return { ...step, problem: { reason: 'DependencyDisabled', message } };
@@ -179,15 +179,15 @@ function inUse(child: Child, users: readonly Child[]): string {
   const fields = users.map(({ field }) => `spec.${field}`).join(', ');
   return (
     `spec.${child.field}.enabled is false, but ${fields} ${users.length === 1 ? 'needs' : 'need'} it: ` +
-    `no ${child.kind} that runs is deleted until nothing needs it; enable it, disable what needs it as well, or have that refer to another one`
+    `the ${child.kind} is kept until nothing needs it; enable it, disable what needs it, or set another reference there`
   );
 }
 
 /** What a user can do about a child whose need is switched off. */
 function wayOut(child: Child, absent: Child): string {
   const reference = Object.entries(child.references).find(([, field]) => field === absent.field)?.[0];
-  const refer = reference === undefined ? '' : `let spec.${child.field}.${reference} refer to another one, `;
-  return `${refer}or disable spec.${child.field} as well; until then nothing of ${child.kind} is changed or deleted`;
+  const refer = reference === undefined ? '' : `set spec.${child.field}.${reference}, `;
+  return `${refer}or disable spec.${child.field} as well; until then the ${child.kind} is not changed or deleted`;
 }
 
 /**

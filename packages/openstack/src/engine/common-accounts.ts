@@ -73,14 +73,14 @@ export function takenProblem(
 ): Problem | undefined {
   for (const twin of twins) {
     if (twin.isOlder && twin.shared.includes('nodes')) {
-      const message = `${twin.kind} ${twin.name} of this namespace claims the nodes that this one's agents would run on, and each would break the other; a namespace has one ${twin.kind} beside those of control planes: delete this one, or make it in another namespace`;
+      const message = `${twin.kind} ${twin.name} of this namespace claims the nodes that the agents of this one need; a namespace has one ${twin.kind} beside those of control planes: delete this one, or create it in another namespace`;
       return { reason: 'NodesTaken', message, requeueAfter: takenAgain };
     }
     const taken = twin.isOlder ? commonAccounts(service, name, spec, twin).filter(({ agreed }) => !agreed) : [];
     if (taken.length === 0) continue;
     const whats = taken.map(({ what }) => what).join(', ');
     const ways = [...new Set(taken.map(({ way }) => way))].join(', ');
-    const message = `${whats}: ${twin.kind} ${twin.name} of this namespace has the same, and each would break the other; make this one anew with other names (${ways}), or delete the other one`;
+    const message = `${whats}: ${twin.kind} ${twin.name} of this namespace uses the same; create this one again with other names (${ways}), or delete the other one`;
     return { reason: 'AccountTaken', message, requeueAfter: takenAgain };
   }
   return undefined;

@@ -254,7 +254,7 @@ describe('what is missing or wrong is a condition, and nothing is lost', () => {
         nodeGroups: [{ name: 'edge', guests: { memory: '8Gi' } }],
         components: { libvirt: { resources: { requests: { memory: '1Gi' } } } },
       },
-      'spec.nodeGroups[name=edge].guests: spec.components.libvirt.resources says otherwise; remove one of the two',
+      'spec.nodeGroups[name=edge].guests: conflicts with spec.components.libvirt.resources; remove one of the two',
     ],
   ])('%s', (_title, spec, message) => {
     const base = resource(read('nova'));

@@ -26,15 +26,15 @@ interface Bound {
  * are migrated, and a start may take ten minutes (`startupSeconds`). Nothing is stopped when the time is over.
  */
 export const deadlines: Readonly<Partial<Record<Reason, Bound>>> = {
-  Missing: { minutes: 10, remedy: "see the operator's log for what keeps it from being written" },
-  Updating: { minutes: 60, remedy: "see the operator's log, and whether an earlier Job still runs" },
-  Progressing: { minutes: 10, remedy: "see whether the operator reconciles it, in the operator's log" },
+  Missing: { minutes: 10, remedy: 'see the log of the operator' },
+  Updating: { minutes: 60, remedy: 'see the log of the operator, and whether an earlier Job still runs' },
+  Progressing: { minutes: 10, remedy: 'see the log of the operator' },
   RoutePending: { minutes: 10, remedy: 'see whether the controller of the GatewayClass runs' },
   LoadBalancerPending: { minutes: 10, remedy: 'see whether the cluster has a controller of load balancers' },
   RollingOut: { minutes: 15, remedy: 'see the events and logs of its pods' },
   NotAvailable: { minutes: 15, remedy: 'see the events and logs of its pods' },
-  JobRunning: { minutes: 60, remedy: 'it goes on; see the log of its pod' },
-  Waiting: { minutes: 30, remedy: 'see the conditions of what is awaited' },
+  JobRunning: { minutes: 60, remedy: 'see the log of its pod' },
+  Waiting: { minutes: 30, remedy: 'see the conditions of the resource that it waits for' },
 };
 
 /**

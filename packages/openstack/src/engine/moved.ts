@@ -13,13 +13,13 @@ export function movedProblem({ resource, cloud }: Context): Problem | undefined 
     root === undefined
       ? [
           `labels app.kubernetes.io/managed-by and app.kubernetes.io/instance of ${kind} ${metadata.name} say`,
-          `Put the labels back: ${fieldManager} and the name of the owner that it lost, or neither if it never had one`,
+          `Set the labels back, to ${fieldManager} and the name of its former owner; remove both if it never had one`,
         ]
       : [
           `the owner of ${kind} ${metadata.name}, ${root.kind} ${root.name}, says`,
-          `Take metadata.ownerReferences out, and let the control plane do without it; or delete it, and what carries servers on ` +
-            'its nodes with it, when there are none, and it is made anew',
+          `Remove metadata.ownerReferences and disable it in the control plane; or, once it has no servers, delete it with what carries servers on ` +
+            'its nodes, and the control plane creates it again',
         ];
-  const message = `${says} that it is of cloud ${other}, and its nodes are of ${cloud} (status.cloud): nothing of nodes and agents is changed. ${way}`;
+  const message = `${says} that it belongs to cloud ${other}, but its nodes belong to ${cloud} (status.cloud); nodes and agents are not changed. ${way}`;
   return { reason: 'CloudDiffers', message };
 }

@@ -72,8 +72,8 @@ export function strayNodes(claims: readonly NodeClaim[], nodes: readonly StoredO
   if (first === undefined) return undefined;
   const names = stray.map(({ name, group }) => `${name} (${group})`).join(', ');
   return (
-    `nodes that are claimed are of groups that nodeGroups does not name: ${names}; their agents stay as they are. ` +
-    `Name the group again, or give each node to one of ${first.groups.join(', ')}: ` +
+    `claimed nodes belong to groups that nodeGroups does not have: ${names}; their agents are not changed. ` +
+    `Add the group again, or move each node to one of ${first.groups.join(', ')}: ` +
     `kubectl label node ${first.name} ${nodeGroupLabel}=${first.groups[0]} --overwrite`
   );
 }

@@ -149,10 +149,7 @@ export function environmentProblems(
 ): string[] {
   return (overrides?.env ?? [])
     .filter(({ name }) => ownValue(env, name) !== undefined)
-    .map(
-      ({ name }) =>
-        `${path}.env[name=${name}]: the operator sets this variable itself, to what the pod needs; remove it`,
-    );
+    .map(({ name }) => `${path}.env[name=${name}]: the operator sets this variable itself; remove it`);
 }
 
 function resourcesOf(

@@ -115,8 +115,7 @@ test('a variable that the operator sets itself is refused, and stands once', () 
   const { steps } = composition('nova', spec);
   expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toEqual({
     reason: 'ConfigRefused',
-    message:
-      'spec.components.compute.env[name=OS_DEFAULT__MY_IP]: the operator sets this variable itself, to what the pod needs; remove it',
+    message: 'spec.components.compute.env[name=OS_DEFAULT__MY_IP]: the operator sets this variable itself; remove it',
   });
   const [container] = pods('nova', spec)['DaemonSet nova-compute-compute']?.containers ?? [];
   expect(container?.env?.filter(({ name }) => name === 'OS_DEFAULT__MY_IP')).toHaveLength(1);

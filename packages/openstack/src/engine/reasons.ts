@@ -5,7 +5,7 @@ export const effects = {
   progress: { means: 'Part of every rollout.', phase: 'Pending or Progressing', event: undefined },
   retried: {
     means: 'Something failed, and the operator tries it again by itself.',
-    phase: 'Degraded, or Progressing if the resource has never been Ready',
+    phase: 'Degraded, or Progressing if the present generation has never been Ready',
     event: 'Warning',
   },
   stalled: {
@@ -66,7 +66,7 @@ export const reasons = {
     effect: 'retried',
     means: 'No node, or too few nodes, can be claimed.',
     remedy:
-      'Compare labels, taints and readiness of the nodes with `nova.nodeGroups`. The message says what each node lacks.',
+      'Compare labels, taints and readiness of the nodes with `nova.nodeGroups`. The message says what a node needs.',
   },
   ScheduleFailing: {
     effect: 'retried',

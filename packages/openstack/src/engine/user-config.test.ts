@@ -22,9 +22,9 @@ describe('what cannot be taken is left out, and the message names path and way o
   test.each([
     ['libvirt', 'virt_type', 'qemu', 'set spec.virtType instead'],
     ['DEFAULT', 'a', 'two\nlines', 'may not hold a line break'],
-    ['DEFAULT', 'a', '{{other-secret/password}}', 'secrets come from Secrets that fields of the spec name'],
+    ['DEFAULT', 'a', '{{other-secret/password}}', 'use a variable from a Secret'],
     ['DEFAULT', 'a b', '1', 'not the name of an option'],
-    ['DEFAULT', 'a', { b: 1 }, 'found a map: write the value as it is to stand in the file'],
+    ['DEFAULT', 'a', { b: 1 }, 'found a map: write the value as in the file'],
     ['DEFAULT', 'a', ['b', ['c']], 'expected a text, a number, true or false, a list of these, or null, found a list'],
     ['DEFAULT', 'a', [{ b: 1 }], 'found a list with other entries'],
     ['DEFAULT', 'a', [null], 'found a list with other entries'],
@@ -62,7 +62,7 @@ describe('what cannot be taken is left out, and the message names path and way o
 
   test('an unknown file or component', () => {
     expect(check({ 'nova.cnf': {} }).problems[0]?.message).toBe(
-      'spec.config["nova.cnf"]: there is no such file or component; known are nova.conf, scheduler',
+      'spec.config["nova.cnf"]: unknown file or component; known are nova.conf, scheduler',
     );
   });
 });

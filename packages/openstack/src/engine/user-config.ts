@@ -7,7 +7,7 @@ import type { Problem } from './step.ts';
 /** `spec.config` as users write it: file or component -> section -> option -> value. */
 export type WrittenConfig = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
 
-/** Options that the operator composes itself: section -> option -> the field to set instead. */
+/** Options that the operator composes itself: section -> option -> the field to set instead, or `nothing: ` and why none is. */
 export type OwnedOptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What users say, checked: what cannot be taken is left out and said. */
@@ -35,7 +35,7 @@ export function userConfig(
   for (const [name, sections] of Object.entries(config ?? {})) {
     if (!names.includes(name)) {
       problems.push(
-        refused(`${path}[${JSON.stringify(name)}]: there is no such file or component; known are ${names.join(', ')}`),
+        refused(`${path}[${JSON.stringify(name)}]: unknown file or component; known are ${names.join(', ')}`),
       );
       continue;
     }
@@ -64,6 +64,9 @@ function refused(message: string): Problem {
   return { reason: 'ConfigRefused', message };
 }
 
+/** How the field of an owned option begins when users cannot set it at all; the cause follows. */
+const fixed = 'nothing: ';
+
 /** What is wrong with one option, if anything. */
 function mistake(section: string, option: string, value: unknown, owned: OwnedOptions): string | undefined {
   if (Math.max(section.length, option.length) > longest)
@@ -72,14 +75,15 @@ function mistake(section: string, option: string, value: unknown, owned: OwnedOp
   const reserved = [section, option].find((name) => name in Object.prototype);
   if (reserved !== undefined) return `no section or option is named ${reserved}`;
   const field = owned[section]?.[option];
+  if (field?.startsWith(fixed)) return `the operator sets this option itself: ${field.slice(fixed.length)}; remove it`;
   if (field !== undefined) return `this option follows from other fields: set ${field} instead`;
   if (value !== null && !(Array.isArray(value) ? value : [value]).every(isScalar)) {
     const found = Array.isArray(value) ? 'a list with other entries' : 'a map';
-    return `expected a text, a number, true or false, a list of these, or null, found ${found}: write the value as it is to stand in the file`;
+    return `expected a text, a number, true or false, a list of these, or null, found ${found}: write the value as in the file`;
   }
   const text = JSON.stringify(value);
   if (referencesIn(text).length > 0 || text.includes('{{')) {
-    return 'a value may not hold "{{": secrets come from Secrets that fields of the spec name';
+    return 'a value cannot contain "{{"; use a variable from a Secret for a secret value';
   }
   try {
     writeOsloFile(layered({ [section]: { [option]: optionValue(section, option, value) } }));

@@ -36,9 +36,12 @@ test.each([
     { mariadbd: { max_connections: 5 } },
     'max_connections: this option follows from other fields: set spec.maxConnections',
   ],
-  [{ mariadbd: { 'bind-address': '::' } }, 'bind-address: this option follows from other fields'],
-  [{ mysqld: { port: 1 } }, 'spec.config["my.cnf"].mysqld: the only section is mariadbd'],
-  [{ mariadbd: { 'init-connect': '$x' } }, 'init-connect: a value may not hold "$"'],
+  [
+    { mariadbd: { 'bind-address': '::' } },
+    'bind-address: the operator sets this option itself: the Service connects to it; remove it',
+  ],
+  [{ mysqld: { port: 1 } }, 'spec.config["my.cnf"].mysqld: unknown section; the only one is mariadbd'],
+  [{ mariadbd: { 'init-connect': '$x' } }, 'init-connect: a value cannot contain "$"'],
 ])('%j is refused', (sections, message) => {
   expect(server({ config: { 'my.cnf': sections } }).problem).toContain(message);
 });

@@ -10,20 +10,20 @@ import { databaseRecords } from './records.ts';
 /** The server takes hyphens and underscores for the same. */
 const ownedOptions = Object.fromEntries(
   Object.entries({
-    'bind-address': 'nothing: the Service leads there',
-    port: 'nothing: the Service leads there',
+    'bind-address': 'nothing: the Service connects to it',
+    port: 'nothing: the Service connects to it',
     datadir: 'spec.storage',
-    socket: 'nothing: the probe looks there',
+    socket: 'nothing: the probe uses it',
     'pid-file': 'nothing: it is in the pod',
     'init-file': 'spec.rootSecretName',
-    'skip-grant-tables': 'nothing: everybody could do everything',
-    'skip-networking': 'nothing: the services connect by the network',
+    'skip-grant-tables': 'nothing: every client could read and change everything',
+    'skip-networking': 'nothing: the services connect by network',
     'max-connections': 'spec.maxConnections',
-    'character-set-server': "nothing: the services' tables have it",
-    'collation-server': "nothing: the services' tables have it",
-    'character-set-collations': "nothing: the services' tables have it",
-    'loose-character-set-collations': "nothing: the services' tables have it",
-    user: 'nothing: the pod has the user of the image',
+    'character-set-server': 'nothing: the tables of the services use it',
+    'collation-server': 'nothing: the tables of the services use it',
+    'character-set-collations': 'nothing: the tables of the services use it',
+    'loose-character-set-collations': 'nothing: the tables of the services use it',
+    user: 'nothing: the pod has a user already',
   }).flatMap(([option, field]) => [
     [option, field],
     [option.replaceAll('-', '_'), field],
@@ -155,10 +155,9 @@ function bufferPool({ components, resources }: MariaDB['spec']): number | undefi
 function refusedOptions({ config = {} }: MariaDB['spec']): string[] {
   return Object.entries(config['my.cnf'] ?? {}).flatMap(([section, options]) => {
     const path = `spec.config["my.cnf"].${section}`;
-    if (section !== 'mariadbd')
-      return [`${path}: the only section is mariadbd, that of the server; write its options there`];
+    if (section !== 'mariadbd') return [`${path}: unknown section; the only one is mariadbd, that of the server`];
     return Object.entries(options).flatMap(([option, value]) =>
-      JSON.stringify(value).includes('$') ? [`${path}.${option}: a value may not hold "$"`] : [],
+      JSON.stringify(value).includes('$') ? [`${path}.${option}: a value cannot contain "$"`] : [],
     );
   });
 }

@@ -27,8 +27,8 @@ export const glance = defineService<Glance>({
   },
   owned: {
     DEFAULT: {
-      bind_host: 'nothing: probes and the Service expect it',
-      bind_port: 'nothing: probes and the Service expect it',
+      bind_host: 'nothing: probes and the Service connect to it',
+      bind_port: 'nothing: probes and the Service connect to it',
       enabled_backends: 'spec.storageType',
     },
     glance_store: { default_backend: 'spec.storageType' },

@@ -39,7 +39,7 @@ export const keystone = defineService<Keystone>({
     ],
   },
   owned: {
-    token: { provider: 'nothing: tokens are Fernet tokens', expiration: 'spec.tokenExpiration' },
+    token: { provider: 'nothing: only Fernet tokens are offered', expiration: 'spec.tokenExpiration' },
     fernet_tokens: {
       key_repository: 'spec.fernetKeysSecretName',
       max_active_keys: 'spec.fernetMaxActiveKeys',

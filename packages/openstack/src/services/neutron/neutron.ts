@@ -76,7 +76,7 @@ export const neutron = defineService<Neutron>({
       ovn_nb_connection: 'spec.ovnRef',
       ovn_sb_connection: 'spec.ovnRef',
     },
-    ovs: { ovsdb_connection: 'nothing: it is the one of the node' },
+    ovs: { ovsdb_connection: 'nothing: the socket of the node is used' },
   },
   secrets: ({ spec }) =>
     spec.metadataSecretName === undefined
@@ -143,7 +143,7 @@ export const neutron = defineService<Neutron>({
           AgentsReady: {
             reason: 'Skipped',
             message:
-              'metadata agents are started as soon as spec.novaRef, or a Nova in this namespace, tells whom they ask',
+              'metadata agents are started as soon as spec.novaRef, or a Nova in this namespace, says which metadata service they use',
           },
         }
       : {},

@@ -41,7 +41,7 @@ export function groupProblems(context: Context<Nova>): string[] {
         : [`${at}.cell: there is no cell ${cell}; known are ${cells.join(', ')}`]),
       ...(guests === undefined || spec.components?.libvirt?.resources === undefined
         ? []
-        : [`${at}.guests: spec.components.libvirt.resources says otherwise; remove one of the two`]),
+        : [`${at}.guests: conflicts with spec.components.libvirt.resources; remove one of the two`]),
       ...(alone ? stray : []).map(
         (field) => `${at}.${field}: without a control plane, set it in spec.nodeGroups of the OVNNetwork`,
       ),

@@ -53,7 +53,10 @@ export const nova = defineService<Nova>({
       state_path: 'nothing: volumes are mounted there',
       instances_path: 'nothing: volumes are mounted there',
     },
-    libvirt: { virt_type: 'spec.virtType or spec.nodeGroups[].virtType', connection_uri: 'nothing: it is the socket' },
+    libvirt: {
+      virt_type: 'spec.virtType or spec.nodeGroups[].virtType',
+      connection_uri: 'nothing: the socket of the agent is used',
+    },
     neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
     vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
   },
