@@ -8,7 +8,7 @@ const secretName = (what: string, generated: string) => brought(what + generated
 
 /** The databases of a service, by the names that they have unless told otherwise. */
 export function database<const N extends string>(user: string, names: readonly N[]) {
-  return object('Databases of the service. Their names matter when an existing cloud is adopted.', {
+  return object('Databases of the service. Set the names to adopt an existing cloud.', {
     user: identifier('Name of the database user.', user),
     names: object(
       'Names of the databases.',

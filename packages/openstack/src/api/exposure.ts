@@ -44,11 +44,11 @@ const externalService = object(
   'The Service by which the API is reached from outside with exposure LoadBalancer or NodePort: <name>-<component>-external.',
   {
     ports: map(
-      'Ports outside, by component: of the load balancer, or of the nodes, where NodePort needs one (30000-32767, unless the cluster says otherwise).',
+      'Ports by component, of the load balancer or of the nodes (30000-32767, unless the cluster says otherwise).',
       int('A port.', { minimum: 1, maximum: 65_535 }),
       { maxProperties: 16 },
     ),
-    scheme: choice('What the public URL begins with: https where a load balancer ends TLS.', ['http', 'https'], {
+    scheme: choice('Scheme of the public URL: https if the load balancer terminates TLS.', ['http', 'https'], {
       fallback: 'http',
     }),
     annotations: map(
@@ -60,7 +60,7 @@ const externalService = object(
     ),
     loadBalancerClass: string('Class of the load balancer.', { maxLength: 253, otherwise: "the cluster's default" }),
     loadBalancerSourceRanges: array(
-      'Networks (CIDR) of the clients that the load balancer lets in.',
+      'Networks (CIDR) of the clients that the load balancer admits.',
       string('Such as 203.0.113.0/24.', {
         maxLength: 43,
         rules: [rule('isCIDR(self)', 'expected a network such as 203.0.113.0/24')],
@@ -68,7 +68,7 @@ const externalService = object(
       { minItems: 1, maxItems: 32, unique: true, otherwise: 'any client' },
     ),
     externalTrafficPolicy: choice(
-      'Whether nodes pass requests on to pods of other nodes; with Local, pods see the addresses of clients.',
+      'Whether nodes forward requests to pods of other nodes. With Local, pods see the addresses of clients.',
       ['Cluster', 'Local'],
       { otherwise: 'Cluster' },
     ),

@@ -39,7 +39,7 @@ export const common = {
   release: object('Releases of the resource.', {
     deployed: string('Release that is running.', { maxLength: 16 }),
     target: string('Release that is being rolled out.', { maxLength: 16 }),
-    phase: choice('How far an upgrade is. Absent outside of one.', upgradePhases),
+    phase: choice('Phase of an upgrade. It is absent outside of one.', upgradePhases),
   }),
   volumes: map(
     'Volume claims by name, with their uid. A claim with another uid is an empty volume. It is reported, and not used.',
