@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { minimalControlPlane } from './minimal-control-plane.ts';
-import { nearest } from './nearest.ts';
+
 import { readResources } from './read-resources.ts';
 import { validateResource } from './validate.ts';
 
@@ -75,15 +75,6 @@ test('an unknown kind and an unknown version', () => {
     field: 'apiVersion',
     message: '"openstack.k8s.io/v1" is not known; it has to be openstack.k8s.io/v1alpha1',
   });
-});
-
-test.each([
-  ['replcas', ['replicas', 'resources'], 'replicas'],
-  ['storgae', ['storage', 'stage'], 'storage'],
-  ['Xyzzy', ['replicas', 'image'], undefined],
-  ['', [], undefined],
-])('nearest to %j', (word, known, expected) => {
-  expect(nearest(word, known)).toBe(expected);
 });
 
 test('a file that cannot be read, or is no object, says so', () => {

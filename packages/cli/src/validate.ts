@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { type Api, crd, group, kinds, type Root, rootNamed } from '@openstack-operator/openstack';
+import { type Api, crd, group, kinds, nearest, type Root, rootNamed } from '@openstack-operator/openstack';
 import {
   type FieldError,
   pruneUnknown,
@@ -9,7 +9,7 @@ import {
 } from '@openstack-operator/sandbox/schema';
 import { CommandError } from './command-error.ts';
 import { composedMistakes } from './composed-mistakes.ts';
-import { nearest } from './nearest.ts';
+
 import { readResources } from './read-resources.ts';
 
 /** One mistake: where, and what is wrong with it. */

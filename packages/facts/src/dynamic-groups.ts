@@ -1,29 +1,74 @@
-import type { OptionFacts } from './option-facts.ts';
+import { type OptionFacts, optionOf } from './option-facts.ts';
 
-/** Groups whose names a user chooses: any group of them has the options of a known one. */
+/** Groups whose names no package lists: any of them has the options of known ones. */
 export interface DynamicGroup {
   /** `[group] option` whose value names the groups; absent: any group that has the option `auth_type`. */
   readonly namedBy?: readonly [group: string, option: string];
   /** The names are the keys of the value, `name:driver`, not its elements. */
   readonly keys?: true;
+  /** What stands before a name in the name of the group. */
+  readonly prefix?: string;
+  /** Names that are always there. */
+  readonly names?: readonly string[];
   /** Groups whose options such a group may have, as the facts name them. */
   readonly options: readonly string[];
+  /** Options that no known group has. */
+  readonly own?: readonly OptionFacts[];
 }
 
 /**
- * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name;
- * manila/share/manager.py as well; designate registers a group for each backend of its own.
+ * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name,
+ * manila/share/manager.py as well; so does Designate for each handler of its sink (designate/plugin.py). Nova's groups of
+ * mediated devices are registered by nova/conf/devices.py, and Glance's own two stores by glance/common/store_utils.py.
+ * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
 const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
   cinder: [{ namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'DEFAULT'] }],
-  glance: [{ namedBy: ['DEFAULT', 'enabled_backends'], keys: true, options: ['glance_store'] }],
+  designate: [
+    {
+      namedBy: ['service:sink', 'enabled_notification_handlers'],
+      prefix: 'handler:',
+      options: ['handler:nova_fixed'],
+    },
+  ],
+  glance: [
+    {
+      namedBy: ['DEFAULT', 'enabled_backends'],
+      keys: true,
+      names: ['os_glance_staging_store', 'os_glance_tasks_store'],
+      options: ['glance_store'],
+    },
+  ],
   manila: [{ namedBy: ['DEFAULT', 'enabled_share_backends'], options: ['DEFAULT'] }],
+  nova: [
+    {
+      namedBy: ['devices', 'enabled_mdev_types'],
+      prefix: 'mdev_',
+      options: [],
+      own: [
+        optionOf('nova.conf', ['mdev_*', 'device_addresses', 'list', '']),
+        optionOf('nova.conf', ['mdev_*', 'max_instances', 'integer', null, { min: 1 }]),
+        optionOf('nova.conf', ['mdev_*', 'mdev_class', 'string', 'VGPU']),
+      ],
+    },
+  ],
+};
+
+/** Further sources of configuration (oslo_config/sources): a group for each name, in every program. */
+const sources: DynamicGroup = {
+  namedBy: ['DEFAULT', 'config_source'],
+  options: ['sample_castellan_source', 'sample_remote_file_source'],
 };
 
 /** The dynamic groups of a service; options of a plug-in of keystoneauth stand in any group that has an `auth_type`. */
 export function dynamicGroupsOf(service: string, options: readonly OptionFacts[]): readonly DynamicGroup[] {
-  const known = new Set(options.map(({ group, name }) => `${group}/${name}`));
-  const own = (named[service] ?? []).filter(({ namedBy }) => namedBy !== undefined && known.has(namedBy.join('/')));
+  const places = new Set(options.map(({ group, name }) => `${group}/${name}`));
+  const groups = new Set(options.map(({ group }) => group));
+  const known = [...(named[service] ?? []), sources].flatMap((dynamic) =>
+    dynamic.namedBy !== undefined && places.has(dynamic.namedBy.join('/'))
+      ? [{ ...dynamic, options: dynamic.options.filter((group) => groups.has(group)) }]
+      : [],
+  );
   const authenticates = options.some(({ name }) => name === 'auth_type');
-  return authenticates ? [...own, { options: [] }] : own;
+  return authenticates ? [...known, { options: [] }] : known;
 }

@@ -1,7 +1,7 @@
 import { type DynamicGroup, dynamicGroupsOf } from './dynamic-groups.ts';
 import { type OptionFacts, type OptionLine, optionOf } from './option-facts.ts';
 import { parsedOf } from './parsed.ts';
-import { releaseTexts } from './releases.ts';
+import { releaseTexts, services } from './releases.ts';
 
 /** A namespace of oslo.config that a service reads. */
 export interface NamespaceFacts {
@@ -76,6 +76,19 @@ export function factsOf(release: string, service: string): ServiceFacts | undefi
   const text = known.has(key) ? undefined : parsedOf<ServiceText>(releaseTexts.get(release)?.services, service);
   if (text !== undefined) known.set(key, serviceFacts(release, service, text));
   return known.get(key);
+}
+
+/** The plug-ins of a service that this release has facts of: their options stand in the service's files. */
+export function pluginsOf(release: string, service: string): readonly ServiceFacts[] {
+  return services(release).flatMap((name) => {
+    const facts = factsOf(release, name);
+    return facts?.extends === service ? [facts] : [];
+  });
+}
+
+/** keystoneauth's plug-ins: the values that `auth_type` may have. */
+export function authTypes(release: string): readonly string[] {
+  return Object.keys(parsedOf<OptionText>(releaseTexts.get(release)?.plugins, 'keystoneauth') ?? {});
 }
 
 /** Options of keystoneauth's plug-ins, which stand in any group that has an `auth_type`, by plug-in (`password`). */

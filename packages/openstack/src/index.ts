@@ -30,7 +30,7 @@ export { type Composition, compose } from './engine/compose.ts';
 export { conditionOf } from './engine/conditions.ts';
 export { externalOf } from './engine/context.ts';
 export { keyIdOf, templateOf } from './engine/credential-digest.ts';
-export { deadlines, troubleOf } from './engine/deadlines.ts';
+export { deadlines, troubleOf, wasReady } from './engine/deadlines.ts';
 export { fieldFor, mentionsOf, referencesOf } from './engine/dependencies.ts';
 export {
   type Deregistration,
@@ -117,6 +117,7 @@ export {
 export type { OVNRef } from './infrastructure/ovn/reference.ts';
 export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructure/rabbitmq/kind.ts';
 export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
+export { nearest } from './options/nearest.ts';
 export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.ts';
 export { type Action, type Plan, soonest, statedObjects } from './plan/action.ts';
 export { isLiveAs, noted, withAnnotation, withoutReplicas } from './plan/applied.ts';

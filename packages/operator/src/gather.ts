@@ -32,6 +32,7 @@ import {
   type ServiceSpec,
   type Surroundings,
   type Twin,
+  wasReady,
 } from '@openstack-operator/openstack';
 import { joinedNodes } from './joined-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
@@ -66,6 +67,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(pass) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(pass, name) : undefined),
     nodes: () => (service?.groups === undefined ? [] : nodesOf(pass, resource)),
+    wasReady: () => wasReady(resource),
     twins: () => (service === undefined ? [] : twinsOf(pass, service)),
   };
 }

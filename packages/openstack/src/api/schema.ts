@@ -217,9 +217,12 @@ export function intOrString(
   );
 }
 
-/** Any JSON value, kept as it is; the only way a structural schema can say "text, number, yes or no, or a list". */
-export function anyValue<T>(description: string): Field<T, false> {
-  return field(description, { nullable: true, 'x-kubernetes-preserve-unknown-fields': true });
+/**
+ * Any JSON value, kept as it is; the only way a structural schema can say "text, number, yes or no, or a list". `names`:
+ * where it may hold names of objects that users bring.
+ */
+export function anyValue<T>(description: string, names: readonly NamePath[] = []): Field<T, false> {
+  return { ...field<T>(description, { nullable: true, 'x-kubernetes-preserve-unknown-fields': true }), names };
 }
 
 /** A list. `keys` makes it a map by these fields of its items, `unique` a set; otherwise it is replaced as a whole. */

@@ -3,7 +3,20 @@ import { subdomainPattern } from './names.ts';
 import { atMost, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
 import { componentOverrides, nodeSelector, resources, tolerations } from './scheduling.ts';
-import { anyValue, array, choice, type Infer, int, map, object, type Rule, required, rule, string } from './schema.ts';
+import {
+  anyValue,
+  array,
+  choice,
+  type Field,
+  type Infer,
+  int,
+  map,
+  object,
+  type Rule,
+  required,
+  rule,
+  string,
+} from './schema.ts';
 
 /** A reference of a container image. */
 export const image = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
@@ -190,25 +203,44 @@ export const region = string('Region that the service registers its endpoints in
 });
 
 /** A value of a configuration option: null takes the option away from the layers below. */
-export type ConfigValue = string | number | boolean | null | readonly (string | number | boolean)[];
+export type ConfigValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly (string | number | boolean)[]
+  | { readonly secretKeyRef: { readonly name: string; readonly key: string } };
 
-/** User configuration of a service: file, section, option, value. */
-export function config(file: string) {
-  return map(
-    `Options that override the operator's own, by name of the file (such as ${file}), then section, then option. Options that the operator owns are refused by the condition ConfigReady. Names of options are not checked: an unknown option has no effect.`,
-    map(
-      'Sections of one file.',
-      map(
-        'Options of one section.',
-        anyValue<ConfigValue>('A text, a number, true or false, a list of these, or null.'),
-        {
-          maxProperties: 256,
-        },
-      ),
-      { maxProperties: 128 },
-    ),
-    { maxProperties: 32 },
+/** Sections of files, as users write them. */
+function files(what: string, value: Field<ConfigValue, false>) {
+  const section = map('Options of one section.', value, { maxProperties: 256 });
+  return map(what, map('Sections of one file.', section, { maxProperties: 128 }), { maxProperties: 32 });
+}
+
+/** User configuration of a program that has no options of oslo.config: file, section, option, value. */
+export function fileConfig(file: string) {
+  return files(
+    `Options that go before the operator's own: by name of the file (such as ${file}), then section, then option. Options that the operator owns are refused by the condition ConfigReady.`,
+    anyValue<ConfigValue>('A text, a number, true or false, a list of these, or null.'),
   );
 }
+
+/** User configuration of an OpenStack service: file, section, option, value. */
+export function config(file: string) {
+  return files(
+    `Options that go before the operator's own: by name of the file (such as ${file}) or of a component, then section, then option. They are compared with those that the release has: what it does not know, a value that it could not read, and a secret in plain text are refused by the condition ConfigReady, as are options that the operator owns.`,
+    anyValue<ConfigValue>(
+      'A text, a number, true or false, a list of these, null, which leaves the option unset, or secretKeyRef with name and key of a Secret of the namespace.',
+      [{ kind: 'Secret', path: ['secretKeyRef', 'name'] }],
+    ),
+  );
+}
+
+/** What becomes of options that no facts know. */
+export const unknownOptions = choice(
+  'What becomes of options in config that the release does not have: Refuse, or Allow, which writes them all the same, for drivers that OpenStack does not ship. ConfigReady names those that are allowed.',
+  ['Refuse', 'Allow'],
+  { fallback: 'Refuse' },
+);
 
 export type Config = Infer<ReturnType<typeof config>>;

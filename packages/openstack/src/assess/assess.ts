@@ -95,7 +95,11 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
     const { namespace, name = '' } = metadata;
     return { object: { kind, ...(namespace === undefined ? {} : { namespace }), name }, health };
   });
-  return [...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
+  const told = [
+    ...(step.degraded ?? []).map((degraded): Part => ({ health: { done: true, degraded } })),
+    ...(step.remarks ?? []).map((remark): Part => ({ health: { done: true, remark } })),
+  ];
+  return [...told, ...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
 }
 
 /** What a part has to say of why its step is not done, or is degraded. */

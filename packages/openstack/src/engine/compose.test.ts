@@ -213,7 +213,7 @@ describe('what is missing or wrong is a condition, and nothing is lost', () => {
 
   test('a section in which the operator does not log in is for users', () => {
     const base = resource(read('nova'));
-    const config = { 'nova.conf': { cinder: { auth_type: 'password', region_name: 'Elsewhere' } } };
+    const config = { 'nova.conf': { cinder: { auth_type: 'password', os_region_name: 'Elsewhere' } } };
     const { steps } = composed({ ...base, spec: { ...base.spec, config } }, world);
     expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toBeUndefined();
   });

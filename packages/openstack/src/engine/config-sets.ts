@@ -1,3 +1,4 @@
+import { knownOptions } from '../options/known-options.ts';
 import { type Layer, layered } from '../oslo/layers.ts';
 import type { Component } from './component.ts';
 import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
@@ -5,7 +6,7 @@ import type { Context } from './context.ts';
 import { ownedByProviders } from './owned-options.ts';
 import type { ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
-import { type OwnedOptions, userConfig, type WrittenConfig } from './user-config.ts';
+import { type OwnedOptions, type UserConfig, userConfig, type WrittenConfig } from './user-config.ts';
 
 /** All sets of configuration of a resource, and what is wrong with what users say in them. */
 export interface ConfigSets {
@@ -13,6 +14,10 @@ export interface ConfigSets {
   /** Sets of components that users configure apart from the others. */
   readonly ofComponents: Readonly<Record<string, ConfigSet>>;
   readonly problems: readonly Problem[];
+  /** What is to be mended, and was rolled out before. */
+  readonly degraded: readonly string[];
+  /** What is as it should be, all the same. */
+  readonly remarks: readonly string[];
 }
 
 /**
@@ -27,10 +32,16 @@ export function configSets(
 ): ConfigSets {
   const { owner, components } = options;
   const sets = service.config?.(context) ?? {};
-  const written = Object.values(sets).flatMap((files) =>
-    Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content.oslo])),
+  const sources = Object.values(sets).flatMap((files) =>
+    Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content])),
   );
-  const problems: Problem[] = [];
+  const written = sources.map(({ oslo }) => oslo);
+  const config = context.spec.config as WrittenConfig | undefined;
+  const said = [config, ...sources.flatMap(({ more = [] }) => more.map((layer) => layer.config))].flatMap((one) =>
+    Object.values(one ?? {}),
+  ) as readonly Layer[];
+  const known = said.length === 0 ? undefined : knownOptions(context.release.name, service.name, [...written, ...said]);
+  const found: UserConfig[] = [];
   const checked = (
     config: WrittenConfig | undefined,
     path: string,
@@ -38,18 +49,23 @@ export function configSets(
     more: OwnedOptions = {},
   ) => {
     const owned = layered(ownedByProviders(service, written), service.owned ?? {}, more) as OwnedOptions;
-    const { layers, problems: found } = userConfig(config, { path, names, owned });
-    problems.push(...found);
-    return layers;
+    const allowsUnknown = context.spec.unknownOptions === 'Allow';
+    const checked = userConfig(config, {
+      path,
+      names,
+      owned,
+      known,
+      allowsUnknown,
+      isRunning: () => context.surroundings.wasReady(),
+    });
+    found.push(checked);
+    return checked.layers;
   };
   const files = [...new Set(Object.values(sets).flatMap(osloFiles))];
   const names = Object.entries(components)
     .filter(([, component]) => primaryFile(sets[component.config ?? 'main']) !== undefined)
     .map(([name, component]) => component.variantOf ?? name);
-  const layers = checked(context.spec.config as WrittenConfig | undefined, 'spec.config', [
-    ...files,
-    ...new Set(names),
-  ]);
+  const layers = checked(config, 'spec.config', [...files, ...new Set(names)]);
   const user =
     (primary: string | undefined, component: Layer | undefined) =>
     (file: string, { takes = () => true, more = [] }: OsloSource): Layer[] => [
@@ -72,7 +88,9 @@ export function configSets(
   return {
     byName: Object.fromEntries(byName),
     ofComponents: Object.fromEntries(ofComponents),
-    problems: distinct(problems),
+    problems: distinct(found.flatMap(({ problems }) => problems)),
+    degraded: [...new Set(found.flatMap(({ degraded }) => degraded))],
+    remarks: [...new Set(found.flatMap(({ remarks }) => remarks))],
   };
 }
 

@@ -119,6 +119,10 @@ export interface Step {
   readonly awaits: readonly Awaited[];
   readonly objects: readonly Desired[];
   readonly problem?: Problem;
+  /** What of the spec is to be mended although the step can be done: its condition is met with reason `Degraded`. */
+  readonly degraded?: readonly string[];
+  /** What is to be said of the spec although nothing is wrong with it: told in the condition once it is met. */
+  readonly remarks?: readonly string[];
   /** Set for a step that is skipped on purpose: done, with this reason and message. */
   readonly skipped?: Problem;
 }

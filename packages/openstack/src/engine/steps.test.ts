@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { type StepDraft, steps } from './steps.ts';
 
-const draft = (...needs: string[]): StepDraft => ({ objects: [], needs: new Set(needs), awaits: [], problems: [] });
+const draft = (...needs: string[]): StepDraft => ({
+  objects: [],
+  needs: new Set(needs),
+  awaits: [],
+  problems: [],
+  degraded: [],
+  remarks: [],
+});
 
 test('each step comes after what it needs, otherwise as written; needs of steps that are not there fall away', () => {
   const drafts = {

@@ -6,6 +6,8 @@ export interface StepDraft {
   readonly needs: Set<string>;
   awaits: Awaited[];
   readonly problems: Problem[];
+  readonly degraded: string[];
+  readonly remarks: string[];
   readonly skipped?: Problem;
 }
 
@@ -14,7 +16,14 @@ export class StepDrafts {
   readonly all: Record<string, StepDraft> = {};
 
   step(condition: string): StepDraft {
-    return (this.all[condition] ??= { objects: [], needs: new Set(), awaits: [], problems: [] });
+    return (this.all[condition] ??= {
+      objects: [],
+      needs: new Set(),
+      awaits: [],
+      problems: [],
+      degraded: [],
+      remarks: [],
+    });
   }
 
   add(condition: string, ...objects: readonly Desired[]): void {
@@ -27,6 +36,12 @@ export class StepDrafts {
 
   refuse(condition: string, ...problems: readonly Problem[]): void {
     this.step(condition).problems.push(...problems);
+  }
+
+  /** What is said of the spec although the step can be done. */
+  tell(condition: string, { degraded = [], remarks = [] }: Pick<Step, 'degraded' | 'remarks'>): void {
+    this.step(condition).degraded.push(...degraded);
+    this.step(condition).remarks.push(...remarks);
   }
 
   skip(condition: string, skipped: Problem): void {
@@ -64,6 +79,8 @@ export function steps(
       awaits: draft.awaits,
       objects: draft.objects,
       ...(first === undefined ? {} : { problem: { reason: first.reason, message } }),
+      ...(draft.degraded.length === 0 ? {} : { degraded: draft.degraded }),
+      ...(draft.remarks.length === 0 ? {} : { remarks: draft.remarks }),
       ...(draft.skipped === undefined ? {} : { skipped: draft.skipped }),
     });
   };

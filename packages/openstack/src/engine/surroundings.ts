@@ -79,6 +79,11 @@ export interface Surroundings extends OperatorSurroundings {
   readonly gateway: (key: string) => GatewayFacts | undefined;
   /** Nodes that this resource has claimed. */
   readonly nodes: () => readonly NodeFacts[];
+  /**
+   * Whether the resource was Ready as its spec is now: what a newer operator has against that spec is told, and stops
+   * nothing.
+   */
+  readonly wasReady: () => boolean;
   /** Other resources of its kind in the namespace that have an account of its own; of many with the same, few. */
   readonly twins: () => readonly Twin[];
 }
@@ -90,6 +95,7 @@ export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   readonly digests?: Readonly<Record<string, string>>;
   readonly gateways?: Readonly<Record<string, GatewayFacts>>;
   readonly nodes?: readonly NodeFacts[];
+  readonly wasReady?: boolean;
 }
 
 /** The key of a ConfigMap among the digests: no Secret has such a name. */
@@ -99,7 +105,7 @@ export function configMapDigest(name: string): string {
 
 /** The answers of plain data; of keys, StorageClasses and addresses nothing is known. */
 export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
-  const { references = {}, served, digests, gateways, nodes = [], ...operator } = known;
+  const { references = {}, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
   return {
     release: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
@@ -113,6 +119,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
     nodes: () => nodes,
+    wasReady: () => wasReady,
     twins: () => [],
   };
 }
@@ -135,6 +142,7 @@ export interface ServiceSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly components?: Readonly<Record<string, ComponentOverrides>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  readonly unknownOptions?: 'Refuse' | 'Allow';
   readonly deletionPolicy?: 'Retain' | 'Delete';
   readonly exposure?: string;
   readonly publicHostname?: string;

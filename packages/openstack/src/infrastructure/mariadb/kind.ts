@@ -5,7 +5,7 @@ import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
-import { config, template } from '../../api/template.ts';
+import { fileConfig, template } from '../../api/template.ts';
 
 const single = {
   components: ['server'],
@@ -38,7 +38,7 @@ export const MariaDB = defineApi({
         otherwise: '1000; below a control plane 4000, doubled until the pools of its services fit',
       },
     ),
-    config: config('my.cnf'),
+    config: fileConfig('my.cnf'),
     rootSecretName: secretName(
       'Secret with the password of root (key password). If absent, <name>-root-password is generated.',
     ),

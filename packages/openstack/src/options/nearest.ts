@@ -1,8 +1,13 @@
-/** The known word nearest to a mistyped one, by Damerau-Levenshtein distance; undefined when none is near. */
+/**
+ * The known word nearest to a mistyped one, by Damerau-Levenshtein distance: among as near ones the first; undefined when
+ * none is near.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
+    // A difference in length is a distance as well; there may be a thousand candidates.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
