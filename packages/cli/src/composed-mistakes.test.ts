@@ -27,6 +27,12 @@ test.each([
     'unknown file or component; known are keystone.conf, api',
   ],
   [
+    'an option that the release does not have',
+    { nova: { config: { 'nova.conf': { DEFAULT: { cpu_alocation_ratio: 4 } } } } },
+    'spec.nova.config["nova.conf"].DEFAULT.cpu_alocation_ratio',
+    'there is no such option; did you mean cpu_allocation_ratio? (spec.nova.unknownOptions: Allow lets in those of drivers of your own)',
+  ],
+  [
     'VLANs of a network that no bridge leads to',
     { neutron: { vlanRanges: [{ physicalNetwork: 'physnet9', minimum: 1, maximum: 2 }] } },
     'spec.neutron.vlanRanges[0].physicalNetwork',
@@ -40,6 +46,23 @@ test.each([
   ],
 ])('%s', (_what, spec, field, message) => {
   expect(mistakes(spec)).toEqual([{ title, field, message }]);
+});
+
+test('what works, and will not for ever, is a warning', () => {
+  const config = { 'nova.conf': { DEFAULT: { rpc_thread_pool_size: 8 } } };
+  expect(mistakes({ nova: { config } })).toEqual([
+    {
+      title,
+      field: 'spec.nova.config["nova.conf"].DEFAULT.rpc_thread_pool_size',
+      message: 'deprecated: it is called [DEFAULT] executor_thread_pool_size now; write that instead',
+      isWarning: true,
+    },
+  ]);
+});
+
+test('sections and files that say nothing are none', () => {
+  const config = { 'nova.conf': { DEFAULT: null }, scheduler: null };
+  expect(mistakes({ nova: { config } })).toEqual([]);
 });
 
 test('a service alone in its file, which refers to others', () => {

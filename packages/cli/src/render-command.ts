@@ -21,7 +21,9 @@ export function renderCommand(options: { file: string; capabilities: string }): 
   if (resources.length === 0) throw new CommandError(`${options.file} has no resource of ${group}`);
   const served = new Set(asked.flatMap((name) => capabilities[name] ?? []));
   for (const { resource, composition } of renderAll(resources, served)) {
-    for (const { condition, problem } of composition.steps) {
+    for (const { condition, problem, remarks = [] } of composition.steps) {
+      for (const remark of remarks)
+        process.stderr.write(`warning: ${resource.kind} ${resource.metadata.name}: ${condition}: ${remark}\n`);
       if (problem !== undefined) {
         process.stderr.write(`${resource.kind} ${resource.metadata.name}: ${condition}: ${problem.message}\n`);
         process.exitCode = 1;

@@ -18,7 +18,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** `kubectl openstack validate`: exit 1 and one line for each mistake. */
+/** `kubectl openstack validate`: exit 1 and one line for each mistake; warnings go to standard error. */
 export function validateCommand({ file }: { file: string }): void {
   const all = readResources(file);
   const resources = all.filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
@@ -31,8 +31,11 @@ export function validateCommand({ file }: { file: string }): void {
     return validateResource(resource).map(({ field, message }) => `${title}: ${field}: ${message}`);
   });
   // What is composed of mistakes would be told a second time, in other words.
-  if (lines.length === 0)
-    lines.push(...composedMistakes(resources).map(({ title, field, message }) => `${title}: ${field}: ${message}`));
+  for (const { title, field, message, isWarning } of lines.length === 0 ? composedMistakes(resources) : []) {
+    const line = `${title}: ${field}: ${message}`;
+    if (isWarning === true) process.stderr.write(`warning: ${line}\n`);
+    else lines.push(line);
+  }
   for (const line of lines) process.stdout.write(`${line}\n`);
   if (lines.length > 0)
     throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${file}`);

@@ -38,7 +38,7 @@ export function configSets(
   const written = sources.map(({ oslo }) => oslo);
   const config = context.spec.config as WrittenConfig | undefined;
   const said = [config, ...sources.flatMap(({ more = [] }) => more.map((layer) => layer.config))].flatMap((one) =>
-    Object.values(one ?? {}),
+    Object.values(one ?? {}).flatMap((sections) => sections ?? []),
   ) as readonly Layer[];
   const known = said.length === 0 ? undefined : knownOptions(context.release.name, service.name, [...written, ...said]);
   const found: UserConfig[] = [];

@@ -30,7 +30,7 @@ function said(...parameters: Parameters<typeof composedWith>) {
   };
 }
 
-const wayOut = '; for options of a driver of your own, set spec.unknownOptions to Allow';
+const wayOut = ' (spec.unknownOptions: Allow lets in those of drivers of your own)';
 
 describe('what the release does not take is refused', () => {
   test.each<[string, string, Record<string, Record<string, unknown>>, string]>([

@@ -5,8 +5,13 @@ import { referencesIn, secretReference } from '../oslo/references.ts';
 import { type OptionValue, writeOsloFile } from '../oslo/writer.ts';
 import type { Problem } from './step.ts';
 
-/** `spec.config` as users write it: file or component -> section -> option -> value. */
-export type WrittenConfig = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+/**
+ * `spec.config` as users write it: file or component -> section -> option -> value. An API server drops what is null but
+ * values; a file to be rendered may have it.
+ */
+export type WrittenConfig = Readonly<Record<string, Readonly<Record<string, WrittenSection | null>> | null>>;
+
+type WrittenSection = Readonly<Record<string, unknown>>;
 
 /** Options that the operator composes itself: section -> option -> the field to set instead, or `nothing: ` and why none is. */
 export type OwnedOptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -59,7 +64,7 @@ export function userConfig(config: WrittenConfig | undefined, rules: ConfigRules
       if (list.length < mostTold) list.push(`${at}: ${tell()}`);
       return true;
     }
-    const wayOut = kind === 'unknown' ? '; for options of a driver of your own, set spec.unknownOptions to Allow' : '';
+    const wayOut = kind === 'unknown' ? ' (spec.unknownOptions: Allow lets in those of drivers of your own)' : '';
     problems.push(refused(`${at}: ${tell()}${wayOut}`));
     return false;
   };
@@ -70,7 +75,8 @@ export function userConfig(config: WrittenConfig | undefined, rules: ConfigRules
       continue;
     }
     const layer: Record<string, Record<string, OptionValue | null>> = {};
-    for (const [section, entries] of Object.entries(sections)) {
+    for (const [section, written] of Object.entries(sections ?? {})) {
+      const entries = written ?? {};
       if (problems.length >= mostTold) break;
       const isKnown = known === undefined || hasSection(known, section, Object.keys(entries));
       // Of a section that nothing knows each option is unknown: that is said once.
@@ -83,9 +89,9 @@ export function userConfig(config: WrittenConfig | undefined, rules: ConfigRules
           problems.push(refused(`${at}: ${problem}`));
           continue;
         }
-        const written = writtenValue(value, known?.find(section, option)?.type === 'multi');
-        const verdict = known && isKnown ? verdictOf([section, option], value, written, { known, owned }) : undefined;
-        if (verdict === undefined || told(at, verdict)) (layer[section] ??= {})[option] = written;
+        const stated = writtenValue(value, known?.find(section, option)?.type === 'multi');
+        const verdict = known && isKnown ? verdictOf([section, option], value, stated, { known, owned }) : undefined;
+        if (verdict === undefined || told(at, verdict)) (layer[section] ??= {})[option] = stated;
       }
     }
     layers[name] = layer;
