@@ -224,7 +224,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { storage: { size: '50Gi' } },
   ),
   refused(MariaDB, 'spec.galeraEnabled', notYet, { galeraEnabled: true }, { galeraEnabled: false }),
-  refused(MariaDB, 'spec.storage.size', 'should match', { storage: { size: '10GB' } }, { storage: { size: '10G' } }),
+  refused(
+    MariaDB,
+    'spec.storage.size',
+    'expected a size such as 10Gi',
+    { storage: { size: '10GB' } },
+    { storage: { size: '10G' } },
+  ),
   refused(MariaDB, 'spec.replicas', 'greater than or equal to 0', { replicas: -1 }, { replicas: 0 }),
   refused(RabbitMQ, 'spec.clusterEnabled', notYet, { clusterEnabled: true }, { clusterEnabled: false }),
   refused(

@@ -1,3 +1,4 @@
+import { crd, kinds, type OpenApiSchema, withWords } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { minimalControlPlane } from './minimal-control-plane.ts';
 
@@ -43,7 +44,31 @@ test.each([
     'a registry with a scheme',
     { imageRegistry: 'https://registry.example.com/openstack' },
     'spec.imageRegistry',
-    expect.stringContaining('"https://registry.example.com/openstack": should match'),
+    `"https://registry.example.com/openstack": expected host and path such as registry.example.com/openstack, without https:// and without '/' at the end`,
+  ],
+  [
+    'a size with a blank and a B',
+    { mariadb: { storage: { size: '10 GB' } } },
+    'spec.mariadb.storage.size',
+    '"10 GB": expected a size such as 10Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B and without blanks',
+  ],
+  [
+    'a domain with a scheme',
+    { publicDomain: 'https://cloud.example.com' },
+    'spec.publicDomain',
+    `"https://cloud.example.com": expected a name of a-z, 0-9, '-' and '.', such as cloud.example.com, without https://`,
+  ],
+  [
+    'memory with a B',
+    { keystone: { components: { api: { resources: { limits: { memory: '8GB' } } } } } },
+    'spec.keystone.components.api.resources.limits.memory',
+    '"8GB": expected a quantity such as 500m, 2 or 4Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B',
+  ],
+  [
+    'a schedule in words',
+    { nova: { housekeeping: { schedule: 'every night' } } },
+    'spec.nova.housekeeping.schedule',
+    '"every night": expected five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
   ],
   [
     'a service that is not offered',
@@ -66,6 +91,31 @@ test('two items of one name', () => {
     { field: 'spec.nova.nodeGroups[1]', message: '{"name":"a"}: duplicate of another item' },
   ]);
 });
+
+test('two variables of one name', () => {
+  const env = [
+    { name: 'A', value: 'x' },
+    { name: 'A', value: 'y' },
+  ];
+  expect(validateResource(controlPlane({ keystone: { components: { api: { env } } } }))).toEqual([
+    { field: 'spec.keystone.components[api].env[1]', message: '{"name":"A"}: another item has the same' },
+  ]);
+});
+
+test.each(kinds.map((api) => [api.kind, api] as const))(
+  'no field of %s is answered by a pattern alone',
+  (_kind, api) => {
+    const bare = (schema: OpenApiSchema, path: string): string[] => [
+      ...(schema.pattern !== undefined && !withWords(`should match '${schema.pattern}'`).startsWith('expected')
+        ? [path]
+        : []),
+      ...Object.entries(schema.properties ?? {}).flatMap(([name, child]) => bare(child, `${path}.${name}`)),
+      ...[schema.items, schema.additionalProperties].flatMap((child) => (child ? bare(child, `${path}[]`) : [])),
+    ];
+    const { versions } = crd(api)['spec'] as { versions: { schema: { openAPIV3Schema: OpenApiSchema } }[] };
+    expect(versions.flatMap(({ schema }) => bare(schema.openAPIV3Schema, ''))).toEqual([]);
+  },
+);
 
 test('an unknown kind and an unknown version', () => {
   expect(validateResource({ ...minimalControlPlane, kind: 'OpenstackControlPlan' })[0]?.message).toContain(

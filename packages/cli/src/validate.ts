@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, keyOf } from '@openstack-operator/kube';
-import { type Api, crd, group, kinds, nearest, type Root, rootNamed } from '@openstack-operator/openstack';
+import { type Api, crd, group, kinds, nearest, type Root, rootNamed, withWords } from '@openstack-operator/openstack';
 import {
   type FieldError,
   pruneUnknown,
@@ -137,7 +137,7 @@ function isOfTheUser({ field }: FieldError): boolean {
 
 /** The API server's words without what stands in front of them already: the field, and the value. */
 function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
-  const words = (type === 'Duplicate' ? 'duplicate of another item' : detail)
+  const words = (type === 'Duplicate' ? 'duplicate of another item' : withWords(detail))
     .replace(`${field} in body `, '')
     .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
   if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };

@@ -7,7 +7,7 @@ export { broughtBy, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kin
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
-export type { ComponentOverrides, Resources, Tolerations } from './api/scheduling.ts';
+export { type ComponentOverrides, type Resources, type Tolerations, withWords } from './api/scheduling.ts';
 export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';

@@ -8,6 +8,7 @@ import {
   ownershipOf,
   type Problem,
   type Step,
+  withWords,
 } from '@openstack-operator/openstack';
 import type { Pass } from './pass.ts';
 import { isPassing } from './report.ts';
@@ -168,7 +169,7 @@ function mistakesIn({ code, status: { details, message = '' } }: ApiError): Mist
       ? // An answer that was too long to be read has words alone.
         (details?.causes ?? [{ field: 'spec', message }]).map(({ field = '', message: words = '' }) => [
           field,
-          words.replace(`${field} in body `, ''),
+          withWords(words.replace(`${field} in body `, '')),
         ])
       : linesOf(message).map((line) => {
           const end = line.indexOf(': ');

@@ -1,8 +1,9 @@
+import { accountName } from './names.ts';
 import { secretName as brought } from './references.ts';
 import { object, rule, string } from './schema.ts';
 
 const identifier = (what: string, name: string) =>
-  string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback: name, immutable: name });
+  string(what, { maxLength: 64, form: accountName, fallback: name, immutable: name });
 
 const secretName = (what: string, generated: string) => brought(what + generated);
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { Api } from './define-api.ts';
 import { group, version } from './define-api.ts';
-import { type Field, type OpenApiSchema, transitionRules } from './schema.ts';
+import { type Field, mapped, type OpenApiSchema, rule, transitionRules } from './schema.ts';
 
 /**
  * The schema of a whole object of `api`, as the CRD has it. `spec` defaults to `{}`, so that defaults and rules below
@@ -26,6 +26,21 @@ export function objectSchema(api: Api): OpenApiSchema {
 function specSchema(spec: Field): OpenApiSchema {
   const rules = [...(spec.schema['x-kubernetes-validations'] ?? []), ...transitionRules(spec)];
   return { ...spec.schema, ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }) };
+}
+
+/**
+ * A schema as an API server gets it: what a text has to look like is a rule that says it in words. A quantity keeps its
+ * pattern, because of what may be a number the server knows no greatest length, and takes a rule on it for too costly.
+ */
+function served(schema: OpenApiSchema): OpenApiSchema {
+  const { 'x-expected': expected, pattern, 'x-kubernetes-validations': rules = [], ...rest } = mapped(schema, served);
+  const isRule = expected !== undefined && pattern !== undefined && schema.type === 'string';
+  const all = isRule ? [rule(`self.matches(${JSON.stringify(pattern)})`, `expected ${expected}`), ...rules] : rules;
+  return {
+    ...rest,
+    ...(isRule || pattern === undefined ? {} : { pattern }),
+    ...(all.length === 0 ? {} : { 'x-kubernetes-validations': all }),
+  };
 }
 
 /** The `apiextensions.k8s.io/v1` CustomResourceDefinition of `api`. */
@@ -56,7 +71,7 @@ export function crd(api: Api): KubeObject {
           name: version,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: objectSchema(api) },
+          schema: { openAPIV3Schema: served(objectSchema(api)) },
           subresources: { status: {} },
           additionalPrinterColumns: [
             { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How far the resource is' },

@@ -1,5 +1,5 @@
 import type { Api } from './define-api.ts';
-import { bool, type Field, type OpenApiSchema } from './schema.ts';
+import { bool, type Field, mapped, type OpenApiSchema } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
 type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
@@ -85,7 +85,13 @@ function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
   if (name === 'affinity') return opened(whole);
   const loose = without(whole, 'default');
   if (sharedTexts.includes(name)) {
-    const { pattern: _pattern, 'x-kubernetes-validations': _rules, description = '', ...text } = loose;
+    const {
+      pattern: _pattern,
+      'x-expected': _expected,
+      'x-kubernetes-validations': _rules,
+      description = '',
+      ...text
+    } = loose;
     return { ...text, description: firstSentence(description) };
   }
   return mapped(loose, isShared(name) ? (child) => undocumented(child) : loosened);
@@ -116,19 +122,6 @@ const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as
 
 function firstSentence(text: string): string {
   return /^.*?[.](?= |$)/u.exec(text)?.[0] ?? text;
-}
-
-/** The schema with `change` made to each of its children; `name` is empty for items and values. */
-function mapped(schema: OpenApiSchema, change: (child: OpenApiSchema, name: string) => OpenApiSchema): OpenApiSchema {
-  const { properties, additionalProperties, items } = schema;
-  return {
-    ...schema,
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, change(child, name)])),
-    }),
-    ...(additionalProperties && { additionalProperties: change(additionalProperties, '') }),
-    ...(items && { items: change(items, '') }),
-  };
 }
 
 function without(schema: OpenApiSchema, key: keyof OpenApiSchema): OpenApiSchema {

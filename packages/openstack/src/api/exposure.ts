@@ -1,4 +1,4 @@
-import { subdomainPattern } from './names.ts';
+import { subdomain } from './names.ts';
 import { notOfferedYet, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
 import { array, bool, choice, type Infer, int, map, object, required, rule, string } from './schema.ts';
@@ -7,18 +7,18 @@ import { array, bool, choice, type Infer, int, map, object, required, rule, stri
 export const gatewayRef = object(
   'Gateway (gateway.networking.k8s.io) that public routes attach to.',
   {
-    name: string('Name of the Gateway.', { maxLength: 253, pattern: subdomainPattern, fallback: 'openstack-gateway' }),
+    name: string('Name of the Gateway.', { maxLength: 253, form: subdomain, fallback: 'openstack-gateway' }),
     namespace: string(
       'Namespace of the Gateway; its listener has to allow routes from the namespace of this resource.',
       {
         maxLength: 63,
-        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        form: { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', expected: "a name of a-z, 0-9 and '-'" },
         otherwise: 'the namespace of this resource',
       },
     ),
     listenerName: string('Listener of the Gateway to bind to.', {
       maxLength: 253,
-      pattern: subdomainPattern,
+      form: subdomain,
       otherwise: 'every listener that admits the host name',
     }),
   },
@@ -27,7 +27,7 @@ export const gatewayRef = object(
 
 /** A public host name. */
 export const hostname = (what: string, options: { otherwise?: string; default?: string }) =>
-  string(what, { maxLength: 253, pattern: subdomainPattern, ...options });
+  string(what, { maxLength: 253, form: subdomain, ...options });
 
 /** How an API is reached from outside the cluster. */
 export const exposure = choice(

@@ -1,4 +1,4 @@
-import { labelPattern, nameLength } from './names.ts';
+import { label, nameLength } from './names.ts';
 import { tolerations } from './scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from './schema.ts';
 
@@ -6,7 +6,7 @@ import { array, bool, type Infer, int, object, required, rule, string } from './
 export const bridgeName = (what: string, options: { fallback?: string } = {}) =>
   string(what, {
     maxLength: 15,
-    pattern: '^[a-z][-a-z0-9_.]*$',
+    form: { pattern: '^[a-z][-a-z0-9_.]*$', expected: 'a name in lower case that begins with a letter, such as br-ex' },
     rules: [rule("self != 'br-int'", "br-int is OVN's own bridge: name another one, such as br-ex")],
     ...options,
   });
@@ -19,7 +19,10 @@ export const bridgeMappings = (what: string) =>
       physicalNetwork: required(
         string('Name of the physical network, as provider networks name it.', {
           maxLength: 64,
-          pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
+          form: {
+            pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
+            expected: "a name of letters, digits, '-', '_' and '.', such as physnet1",
+          },
         }),
       ),
       bridge: required(bridgeName('OVS bridge that carries it on the node, such as br-ex.')),
@@ -27,7 +30,10 @@ export const bridgeMappings = (what: string) =>
         'Network interface of the node that is added to the bridge. If absent, the bridge has no uplink.',
         {
           maxLength: 15,
-          pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
+          form: {
+            pattern: '^[A-Za-z0-9][-A-Za-z0-9_.@]*$',
+            expected: 'the name of a network interface, such as eth1',
+          },
         },
       ),
       allowNodeInterface: bool(
@@ -70,11 +76,11 @@ export const groupMaxUnavailable = int(
 /** Where the tunnels of a group's nodes begin. */
 export const tunnelNetwork = string(
   'Network of the tunnels between nodes, such as 192.0.2.0/24: each node has an address in it. A change moves the tunnels of running guests. If absent, the address of the node in Kubernetes.',
-  { maxLength: 64, pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' },
+  { maxLength: 64, form: { pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$', expected: 'a network such as 192.0.2.0/24' } },
 );
 
 /** The name of a cell or a node group, which becomes part of object names. */
 export const partName = (what: string, options: { fallback?: string; immutable?: string } = {}) =>
-  string(what, { minLength: 1, maxLength: nameLength.part, pattern: labelPattern, ...options });
+  string(what, { minLength: 1, maxLength: nameLength.part, form: label, ...options });
 
 export type BridgeMapping = Infer<ReturnType<typeof bridgeMappings>>[number];

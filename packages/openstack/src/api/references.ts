@@ -1,14 +1,19 @@
-import { subdomainPattern } from './names.ts';
+import { subdomain } from './names.ts';
 import { type Field, int, nameOf, object, required, rule, string } from './schema.ts';
 
 /** The name of an object in the same namespace. */
-export const objectName = (what: string) => string(what, { maxLength: 253, minLength: 1, pattern: subdomainPattern });
+export const objectName = (what: string) => string(what, { maxLength: 253, minLength: 1, form: subdomain });
 
 /** The name of a Secret in the same namespace, which its user brings. */
 export const secretName = (what: string) => nameOf('Secret', objectName(what));
 
 /** A host name or an address. */
-export const host = (what: string) => string(what, { maxLength: 253, minLength: 1, pattern: '^[A-Za-z0-9:.-]+$' });
+export const host = (what: string) =>
+  string(what, {
+    maxLength: 253,
+    minLength: 1,
+    form: { pattern: '^[A-Za-z0-9:.-]+$', expected: 'a host name or an address, without port and without //' },
+  });
 /** A TCP port. */
 export const port = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 65535, fallback });
 

@@ -6,19 +6,22 @@ const field = (number: string) => {
   return `${part}(,${part})*`;
 };
 
-const pattern = `^${[
-  field('[0-5]?[0-9]'),
-  field('([01]?[0-9]|2[0-3])'),
-  field('(0?[1-9]|[12][0-9]|3[01])'),
-  field('(0?[1-9]|1[0-2])'),
-  field('[0-6]'),
-].join(' ')}$`;
+const form = {
+  pattern: `^${[
+    field('[0-5]?[0-9]'),
+    field('([01]?[0-9]|2[0-3])'),
+    field('(0?[1-9]|[12][0-9]|3[01])'),
+    field('(0?[1-9]|1[0-2])'),
+    field('[0-6]'),
+  ].join(' ')}$`,
+  expected: 'five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
+};
 
 /** When something runs; `otherwise`: when it does where nobody says so. */
 export const schedule = (otherwise: string) =>
   string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
     maxLength: 128,
-    pattern,
+    form,
     otherwise,
   });
 

@@ -1,9 +1,10 @@
-import { subdomainPattern } from './names.ts';
+import { subdomain } from './names.ts';
 import {
   array,
   type BroughtKind,
   bool,
   choice,
+  type Form,
   type Infer,
   int,
   intOrString,
@@ -16,12 +17,20 @@ import {
 } from './schema.ts';
 
 /** core/v1's own words, so that what people know from pods is written the same way here. */
-const quantityPattern =
-  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+const quantity: Form = {
+  pattern:
+    '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+  expected: 'a quantity such as 500m, 2 or 4Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B',
+};
+/** What an API server says of a field, with words in place of the pattern that it did not match (crd.ts). */
+export function withWords(detail: string): string {
+  return detail.replace(`should match '${quantity.pattern}'`, `expected ${quantity.expected}`);
+}
+
 const labelKey = (what: string) => string(what, { maxLength: 317 });
 const labelValue = (what: string) => string(what, { maxLength: 63 });
 const quantities = (what: string) =>
-  map(what, intOrString('Such as 500m, 2 or 4Gi.', { pattern: quantityPattern }), { maxProperties: 16 });
+  map(what, intOrString('Such as 500m, 2 or 4Gi.', { form: quantity }), { maxProperties: 16 });
 
 /** `core/v1.ResourceRequirements`. */
 export const resources = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
@@ -158,7 +167,7 @@ const topologySpreadConstraints = (what: string) =>
 const keyOf = (kind: BroughtKind, what: string) =>
   object(what, {
     name: required(
-      nameOf(kind, string(`Name of the ${kind} in the same namespace.`, { maxLength: 253, pattern: subdomainPattern })),
+      nameOf(kind, string(`Name of the ${kind} in the same namespace.`, { maxLength: 253, form: subdomain })),
     ),
     key: required(string('Key in its data.', { maxLength: 253 })),
     optional: bool('Whether it, or the key, may be missing. The variable is then not set.', { fallback: false }),
@@ -168,7 +177,15 @@ const env = (what: string) =>
   array(
     what,
     object('One variable.', {
-      name: required(string('Name of the variable.', { maxLength: 128, pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$' })),
+      name: required(
+        string('Name of the variable.', {
+          maxLength: 128,
+          form: {
+            pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
+            expected: "a name of letters, digits, '_', '-' and '.' that does not begin with a digit",
+          },
+        }),
+      ),
       value: string('Its value. Never a secret: those come through valueFrom.', { maxLength: 1024 }),
       valueFrom: object('Where the value comes from.', {
         secretKeyRef: keyOf('Secret', 'A key of a Secret. Pods are replaced when the Secret changes.'),
@@ -198,7 +215,7 @@ export const componentOverrides = object('Settings for the pods of one component
   tolerations: tolerations('Taints that its pods tolerate.'),
   affinity: affinity('Scheduling constraints of its pods.'),
   topologySpreadConstraints: topologySpreadConstraints('How its pods are spread over topology domains.'),
-  priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, pattern: subdomainPattern }),
+  priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, form: subdomain }),
   env: env('Further environment variables of its main container.'),
   annotations: map('Further annotations of its pods.', string('Value.', { maxLength: 4096 }), { maxProperties: 32 }),
 });

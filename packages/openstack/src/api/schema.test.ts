@@ -20,7 +20,9 @@ import {
 const server = object(
   'A server.',
   {
-    name: required(string('Its name.', { maxLength: 8, pattern: '^[a-z]+$', immutable: 'a' })),
+    name: required(
+      string('Its name.', { maxLength: 8, form: { pattern: '^[a-z]+$', expected: 'a-z' }, immutable: 'a' }),
+    ),
     size: choice('How big.', ['small', 'big'], { fallback: 'small' }),
     ports: array('Ports.', int('A port.', { minimum: 1, maximum: 65535 }), { maxItems: 4, unique: true }),
     labels: map('Labels.', string('Value.', { maxLength: 63 }), { maxProperties: 2 }),
@@ -66,6 +68,7 @@ test('the schema is structural OpenAPI', () => {
         description: 'Its name. Cannot be changed later.',
         maxLength: 8,
         pattern: '^[a-z]+$',
+        'x-expected': 'a-z',
       },
       size: { type: 'string', description: 'How big. Default: "small".', enum: ['small', 'big'] },
       ports: {

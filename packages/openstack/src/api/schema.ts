@@ -28,6 +28,11 @@ export interface OpenApiSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /**
+   * What a text has to be, in words. An API server answers with a pattern alone: where there are words, the CRD has a rule in
+   * its place (crd.ts).
+   */
+  readonly 'x-expected'?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
@@ -157,19 +162,29 @@ function namesBelow(segment: string, { names }: Field): readonly NamePath[] {
   return names.map(({ kind, path }) => ({ kind, path: [segment, ...path] }));
 }
 
+/** What a text looks like: an expression of RE2, and the words for it, such as `a size such as 10Gi`. */
+export interface Form {
+  readonly pattern: string;
+  readonly expected: string;
+}
+
+function formOf(form: Form | undefined): OpenApiSchema {
+  return form === undefined ? {} : { pattern: form.pattern, 'x-expected': form.expected };
+}
+
 /** A text. `maxLength` is mandatory: the cost of CEL rules is estimated from it. */
 export function string(
   description: string,
-  options: Options<string> & { maxLength: number; minLength?: number; pattern?: string; format?: string },
+  options: Options<string> & { maxLength: number; minLength?: number; form?: Form; format?: string },
 ): Field<string, false> {
-  const { maxLength, minLength, pattern, format } = options;
+  const { maxLength, minLength, form, format } = options;
   return field(
     description,
     {
       type: 'string',
       maxLength,
       ...(minLength === undefined ? {} : { minLength }),
-      ...(pattern === undefined ? {} : { pattern }),
+      ...formOf(form),
       ...(format === undefined ? {} : { format }),
     },
     options,
@@ -203,14 +218,13 @@ export function bool(description: string, options?: Options<boolean>): Field<boo
 /** A whole number or a text, as core/v1 has it for quantities of resources. */
 export function intOrString(
   description: string,
-  options: Options<number | string> & { pattern?: string } = {},
+  options: Options<number | string> & { form?: Form } = {},
 ): Field<number | string, false> {
-  const { pattern } = options;
   return field(
     description,
     {
       anyOf: [{ type: 'integer' }, { type: 'string' }],
-      ...(pattern === undefined ? {} : { pattern }),
+      ...formOf(options.form),
       'x-kubernetes-int-or-string': true,
     },
     options,
@@ -320,4 +334,20 @@ export function celName(name: string): string {
   )
     ? `__${name}__`
     : name;
+}
+
+/** The schema with `change` made to each of its children; `name` is empty for items and values. */
+export function mapped(
+  schema: OpenApiSchema,
+  change: (child: OpenApiSchema, name: string) => OpenApiSchema,
+): OpenApiSchema {
+  const { properties, additionalProperties, items } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, child]) => [name, change(child, name)])),
+    }),
+    ...(additionalProperties && { additionalProperties: change(additionalProperties, '') }),
+    ...(items && { items: change(items, '') }),
+  };
 }

@@ -1,4 +1,4 @@
-import { subdomainPattern } from './names.ts';
+import { subdomain } from './names.ts';
 import { type Infer, nameOf, object, string, transition } from './schema.ts';
 
 /** A volume. It may grow where its StorageClass allows that; it never shrinks. */
@@ -7,7 +7,10 @@ export function storage(what: string, size: string) {
     size: transition(
       string('Requested size, such as 10Gi. It can be raised where the StorageClass allows expansion, never lowered.', {
         maxLength: 32,
-        pattern: '^[0-9]+(\\.[0-9]+)?([KMGTPE]i|[kMGTPE])?$',
+        form: {
+          pattern: '^[0-9]+(\\.[0-9]+)?([KMGTPE]i|[kMGTPE])?$',
+          expected: 'a size such as 10Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B and without blanks',
+        },
         fallback: size,
       }),
       {
@@ -21,7 +24,7 @@ export function storage(what: string, size: string) {
         'StorageClass',
         string('StorageClass of the volume.', {
           maxLength: 253,
-          pattern: subdomainPattern,
+          form: subdomain,
           otherwise: "the cluster's default StorageClass",
         }),
       ),

@@ -1,5 +1,5 @@
 import { defaultRelease, releases } from '../releases/index.ts';
-import { subdomainPattern } from './names.ts';
+import { subdomain } from './names.ts';
 import { atMost, onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
 import { componentOverrides, nodeSelector, resources, tolerations } from './scheduling.ts';
@@ -22,8 +22,11 @@ import {
 export const image = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
   string(what, {
     maxLength: 512,
-    pattern:
-      '^[a-zA-Z0-9][-a-zA-Z0-9._]*(:[0-9]+)?(/[a-zA-Z0-9][-a-zA-Z0-9._]*)*(:[a-zA-Z0-9_][-a-zA-Z0-9._]*)?(@sha256:[a-f0-9]{64})?$',
+    form: {
+      pattern:
+        '^[a-zA-Z0-9][-a-zA-Z0-9._]*(:[0-9]+)?(/[a-zA-Z0-9][-a-zA-Z0-9._]*)*(:[a-zA-Z0-9_][-a-zA-Z0-9._]*)?(@sha256:[a-f0-9]{64})?$',
+      expected: 'registry/name:tag or registry/name@sha256:..., without https://',
+    },
     otherwise,
     rules,
   });
@@ -32,7 +35,10 @@ export const image = (what: string, otherwise: string, rules: readonly Rule[] = 
 export const imageRegistry = string('Registry and path of the images, instead of quay.io/openstack.kolla.', {
   maxLength: 253,
   // No scheme, and no slash at the end: the kubelet would refuse every image (InvalidImageName).
-  pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
+  form: {
+    pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
+    expected: "host and path such as registry.example.com/openstack, without https:// and without '/' at the end",
+  },
   otherwise: 'quay.io/openstack.kolla',
 });
 
@@ -41,7 +47,7 @@ export const imageTag = string(
   'Tag of the images, instead of that of the release. It has to be a tag of the same release.',
   {
     maxLength: 128,
-    pattern: '^[a-zA-Z0-9_][-a-zA-Z0-9._]*$',
+    form: { pattern: '^[a-zA-Z0-9_][-a-zA-Z0-9._]*$', expected: "a tag of letters, digits, '_', '.' and '-'" },
     otherwise: `that of the release, such as ${defaultRelease.tag}`,
   },
 );
@@ -78,7 +84,7 @@ export const podTolerations = tolerations(
 /** Which pods go first when there is not enough room for all. */
 export const podPriority = string(
   'PriorityClass of all pods, including those of Jobs. Node agents have system-node-critical. That of a component overrides it.',
-  { maxLength: 253, pattern: subdomainPattern },
+  { maxLength: 253, form: subdomain },
 );
 
 /** What outlives the resource. */
@@ -197,7 +203,10 @@ export const release = string(
 /** Where the region stands; the identity of everything that is registered in Keystone. */
 export const region = string('Region that the service registers its endpoints in.', {
   maxLength: 64,
-  pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
+  form: {
+    pattern: '^[A-Za-z0-9][-A-Za-z0-9_.]*$',
+    expected: "a name of letters, digits, '-', '_' and '.', such as RegionOne",
+  },
   default: 'RegionOne',
   immutable: 'RegionOne',
 });

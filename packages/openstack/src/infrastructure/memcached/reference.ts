@@ -9,7 +9,10 @@ export const cacheRef = reference(
     servers: required(
       array(
         'The servers, as host:port.',
-        string('host:port.', { maxLength: 259, pattern: '^[A-Za-z0-9:.-]+:[0-9]+$' }),
+        string('host:port.', {
+          maxLength: 259,
+          form: { pattern: '^[A-Za-z0-9:.-]+:[0-9]+$', expected: 'host:port, such as cache.example.com:11211' },
+        }),
         {
           minItems: 1,
           maxItems: 16,

@@ -2,7 +2,13 @@ import { reference } from '../../api/references.ts';
 import { type Infer, object, required, string } from '../../api/schema.ts';
 
 const connection = (what: string) =>
-  string(what, { maxLength: 1024, pattern: '^(tcp|ssl):[^,]+:[0-9]+(,(tcp|ssl):[^,]+:[0-9]+)*$' });
+  string(what, {
+    maxLength: 1024,
+    form: {
+      pattern: '^(tcp|ssl):[^,]+:[0-9]+(,(tcp|ssl):[^,]+:[0-9]+)*$',
+      expected: 'connections with commas between them, such as tcp:192.0.2.1:6641',
+    },
+  });
 
 /** `spec.ovnRef` of what makes networks. */
 export const ovnRef = reference(

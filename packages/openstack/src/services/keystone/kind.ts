@@ -1,7 +1,7 @@
 import { database, noMessageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
-import { nameLength } from '../../api/names.ts';
+import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { int, object, rule, string } from '../../api/schema.ts';
@@ -11,7 +11,7 @@ import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 
 const adminName = (what: string, fallback: string) =>
-  string(what, { maxLength: 64, pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$', fallback, immutable: fallback });
+  string(what, { maxLength: 64, form: accountName, fallback, immutable: fallback });
 
 /** The identity service. */
 export const Keystone = defineApi({

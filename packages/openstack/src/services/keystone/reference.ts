@@ -9,7 +9,10 @@ export const keystoneRef = reference(
     authURL: required(
       string('Its URL, such as https://keystone.example.com/v3.', {
         maxLength: 2048,
-        pattern: String.raw`^https?://[A-Za-z0-9.:/_~%@\[\]-]+$`,
+        form: {
+          pattern: String.raw`^https?://[A-Za-z0-9.:/_~%@\[\]-]+$`,
+          expected: 'a URL such as https://keystone.example.com/v3',
+        },
       }),
     ),
     secretName: required(

@@ -1,7 +1,7 @@
 import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api, hostname } from '../../api/exposure.ts';
-import { nameLength } from '../../api/names.ts';
+import { accountName, nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
   gateway,
@@ -31,12 +31,12 @@ const cells = transition(
       name: required(partName('Name of the cell.')),
       databaseName: string('Database of the cell.', {
         maxLength: 64,
-        pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+        form: accountName,
         otherwise: 'spec.database.names.nova',
       }),
       vhost: string("Virtual host of the cell's queues.", {
         maxLength: 64,
-        pattern: '^[A-Za-z0-9_][-A-Za-z0-9_]*$',
+        form: accountName,
         otherwise: 'spec.messageQueue.vhost, a hyphen, and the name of the cell',
       }),
     }),
@@ -63,14 +63,17 @@ const cells = transition(
 const guests = object(
   'What the guests of one node may use together. Kubernetes gives it to no pod, and Nova gives guests no more. A change reaches a node when its agents are replaced. It overrides reserved_host_* of config. If absent, nothing is reserved.',
   {
-    memory: string('Memory, such as 48Gi.', { maxLength: 16, pattern: '^[1-9][0-9]*[MGT]i$' }),
+    memory: string('Memory, such as 48Gi.', {
+      maxLength: 16,
+      form: { pattern: '^[1-9][0-9]*[MGT]i$', expected: 'a whole number with Mi, Gi or Ti, such as 48Gi' },
+    }),
     cpus: int('Processors; cpu_allocation_ratio multiplies them. Not beside cpu_shared_set or cpu_dedicated_set.', {
       minimum: 1,
       maximum: 4096,
     }),
     disk: string('Disk, such as 400Gi. Only where /var/lib/nova is on the file system of the kubelet.', {
       maxLength: 16,
-      pattern: '^[1-9][0-9]*[GT]i$',
+      form: { pattern: '^[1-9][0-9]*[GT]i$', expected: 'a whole number with Gi or Ti, such as 400Gi' },
     }),
   },
   {
