@@ -44,8 +44,64 @@ test.each([
     'spec.nova.nodeGroups[name=edge].cell',
     'there is no cell cell9; known are cell1',
   ],
+  [
+    'memory in thousandths of a byte',
+    { keystone: { resources: { requests: { memory: '512m' } } } },
+    'spec.keystone.resources.requests.memory',
+    '512m is 512 thousandths of a byte; write 512Mi for 2^20 bytes each, or 512M for 10^6',
+  ],
+  [
+    'a request above its limit',
+    { nova: { components: { api: { resources: { requests: { cpu: 2 }, limits: { cpu: '1500m' } } } } } },
+    'spec.nova.components.api.resources.requests.cpu',
+    '2 is more than the limit of 1500m: lower it, or raise the limit',
+  ],
+  [
+    'a label that no node can have',
+    { glance: { nodeSelector: { 'disk type': 'ssd' } } },
+    'spec.glance.nodeSelector["disk type"]',
+    "no label has such a name: expected up to 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends, and a domain and '/' before it if need be",
+  ],
+  [
+    'a value that no label can have',
+    { nova: { nodeGroups: [{ name: 'edge', nodeSelector: { 'example.com/role': 'edge!' } }] } },
+    'spec.nova.nodeGroups[name=edge].nodeSelector["example.com/role"]',
+    `no label has the value "edge!": expected up to 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends`,
+  ],
+  [
+    'a group whose nodes another one takes',
+    {
+      nova: {
+        nodeGroups: [
+          { name: 'a', nodeSelector: { role: 'compute' } },
+          { name: 'b', nodeSelector: { role: 'compute' } },
+        ],
+      },
+    },
+    'spec.nova.nodeGroups[name=b].nodeSelector',
+    'group a claims every such node: give b other labels, or a replicas',
+  ],
 ])('%s', (_what, spec, field, message) => {
   expect(mistakes(spec)).toEqual([{ title, field, message }]);
+});
+
+test('groups that share nodes by number', () => {
+  const groups = [{ name: 'a', replicas: 2 }, { name: 'b' }];
+  expect(mistakes({ nova: { nodeGroups: groups } })).toEqual([]);
+});
+
+test('two resources of one name', () => {
+  const named = (kind: string) => ({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind,
+    metadata: { name: 'db', namespace: 'openstack' },
+  });
+  const [mistake, ...others] = composedMistakes([named('MariaDB'), named('RabbitMQ')]);
+  expect(mistake?.title).toBe('RabbitMQ openstack/db');
+  expect(mistake?.message).toMatch(
+    /^MariaDB openstack\/db comes to objects of the same names \(.* openstack\/db.*\): give one of the two another name$/u,
+  );
+  expect(others).toEqual([]);
 });
 
 test('what works, and will not for ever, is a warning', () => {

@@ -1,6 +1,6 @@
 import { controllerOf, type KubeObject, keyOf } from '@openstack-operator/kube';
 import { type Problem, rootNamed } from '@openstack-operator/openstack';
-import { renderAll } from './render.ts';
+import { objectsOf, type Rendered, renderAll } from './render.ts';
 
 /** What shows when a resource is composed. */
 export interface ComposedMistake {
@@ -18,6 +18,7 @@ const ofSpec: ReadonlySet<Problem['reason']> = new Set([
   'DependencyDisabled',
   'GroupRefused',
   'ReleaseUnknown',
+  'SpecRefused',
 ]);
 
 /**
@@ -26,10 +27,11 @@ const ofSpec: ReadonlySet<Problem['reason']> = new Set([
  * be there, and nothing is known of its spec.
  */
 export function composedMistakes(resources: readonly KubeObject[]): ComposedMistake[] {
-  return renderAll(resources, new Set(), { assumed: true }).flatMap(({ resource, composition }) => {
+  const rendered = renderAll(resources, new Set(), { assumed: true });
+  const composed = rendered.flatMap(({ resource, composition }) => {
     const owner = controllerOf(resource);
     const child = owner && rootNamed(owner)?.children.find(({ kind }) => kind === resource.kind);
-    const title = `${owner?.kind ?? resource.kind} ${keyOf(owner === undefined ? resource : { metadata: { ...resource.metadata, name: owner.name } })}`;
+    const title = titleOf(resource);
     const told = (text: string, isWarning: boolean): ComposedMistake => {
       const [, field = 'spec', message = text] = /^(spec[.[].*?): (.*)$/su.exec(text) ?? [];
       const within = (path: string) =>
@@ -48,5 +50,32 @@ export function composedMistakes(resources: readonly KubeObject[]): ComposedMist
       ),
       ...remarks.map((text) => told(text, true)),
     ]);
+  });
+  // A control plane tells the mistakes of its node groups as well.
+  const told = new Map(composed.map((one) => [JSON.stringify(one), one]));
+  return [...told.values(), ...collisions(rendered)];
+}
+
+/** The resource of the file that another one comes from, or is. */
+function titleOf(resource: KubeObject): string {
+  const { kind, name } = controllerOf(resource) ?? { kind: resource.kind, name: resource.metadata.name };
+  return `${kind} ${keyOf({ metadata: { ...resource.metadata, ...(name === undefined ? {} : { name }) } })}`;
+}
+
+/** Resources that come to objects of the same kind and name: the one that is written first would have them. */
+function collisions(rendered: readonly Rendered[]): ComposedMistake[] {
+  const owners = new Map<string, KubeObject>();
+  return rendered.flatMap(({ resource, composition }) => {
+    const taken = objectsOf(composition).flatMap((object) => {
+      const id = `${object.kind} ${keyOf(object)}`;
+      const other = owners.get(id);
+      if (other === undefined) owners.set(id, resource);
+      return other === undefined ? [] : [{ id, other }];
+    });
+    const [first] = taken;
+    if (first === undefined) return [];
+    const more = taken.length === 1 ? '' : `, and ${taken.length - 1} more`;
+    const message = `${first.other.kind} ${keyOf(first.other)} comes to objects of the same names (${first.id}${more}): give one of the two another name`;
+    return [{ title: titleOf(resource), field: 'metadata.name', message }];
   });
 }

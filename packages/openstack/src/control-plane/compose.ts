@@ -3,9 +3,10 @@ import { type Composition, refusedRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { defined } from '../engine/defined.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
-import { nodeClaims } from '../engine/node-groups.ts';
+import { groupMistakes, nodeClaims } from '../engine/node-groups.ts';
 import { phases } from '../engine/phases.ts';
 import { isPending } from '../engine/reasons.ts';
+import { findingsOf } from '../engine/spec-findings.ts';
 import type { Progress, Step } from '../engine/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/surroundings.ts';
 import { targetOf } from '../engine/upgrade.ts';
@@ -36,7 +37,7 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   // Children get it told, so that one that is added later joins the cloud at its release.
   const spec = { ...stated, release };
   const steps = children.map((child) => childStep(resource, spec, child));
-  const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease);
+  const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease, surroundings);
   return { steps: [claims, ...steps], complete: true, status: { release: { target: release } } };
 }
 
@@ -103,7 +104,12 @@ function claiming(spec: ControlPlaneSpec) {
 }
 
 /** One claim for each node group, and what is wrong with the groups. */
-function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: Release): Step {
+function claimStep(
+  resource: ServiceResource,
+  spec: ControlPlaneSpec,
+  release: Release,
+  surroundings: Surroundings,
+): Step {
   const claims = claiming(spec);
   const twice = claims.flatMap(({ field, groups }, index) =>
     groups.flatMap(({ name }) => {
@@ -115,6 +121,11 @@ function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: R
           ];
     }),
   );
+  const { problems = [], degraded } = findingsOf(
+    claims.flatMap(({ field, groups }) => groupMistakes(groups, `spec.${field}.nodeGroups`)),
+    surroundings,
+  );
+  const messages = [...twice, ...problems.map(({ message }) => message)];
   const images = Object.assign({}, ...claims.map(({ field }) => templateOf(spec, field).images)) as Images;
   const cleaner = nodeCleaner(resource, { service: claimingService, spec: { ...spec, images }, release });
   return {
@@ -122,7 +133,8 @@ function claimStep(resource: ServiceResource, spec: ControlPlaneSpec, release: R
     needs: [],
     awaits: [],
     objects: claims.flatMap(({ groups, compute }) => nodeClaims(resource, groups, { compute, cleaner })),
-    ...(twice.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: twice.join('; ') } }),
+    ...(messages.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: messages.join('; ') } }),
+    ...(degraded === undefined ? {} : { degraded }),
   };
 }
 

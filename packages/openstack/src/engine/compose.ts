@@ -17,6 +17,7 @@ import { movedProblem } from './moved.ts';
 import { withPreconditions } from './preconditions.ts';
 import { rootOf } from './roots.ts';
 import type { Service } from './service.ts';
+import { specFindings } from './spec-findings.ts';
 import { componentStarts } from './start-sets.ts';
 import type { Problem, Step } from './step.ts';
 import { StepDrafts, steps } from './steps.ts';
@@ -124,6 +125,9 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   const sets = configSets(service, context, { owner: ownerOf(service, context), components });
   drafts.refuse('ConfigReady', ...sets.problems);
   drafts.tell('ConfigReady', sets);
+  const findings = specFindings(service, context);
+  drafts.refuse('ConfigReady', ...(findings.problems ?? []));
+  drafts.tell('ConfigReady', findings);
   const starts = componentStarts(service, context, components);
   for (const set of [sets.byName, sets.ofComponents, starts].flatMap((some) => Object.values(some)))
     drafts.add('ConfigReady', ...set.objects);

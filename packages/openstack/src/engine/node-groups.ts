@@ -1,5 +1,7 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { canonical } from './digest.ts';
 import { claimantOf, cleaningLabel, cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from './names.ts';
+import { labelMistakes } from './spec-mistakes.ts';
 import type { NodeClaim, Toleration } from './step.ts';
 
 /** What a claim is made of: a node group of Nova or OVNNetwork. */
@@ -39,6 +41,30 @@ export function nodeClaims(
     ...(tolerations.length === 0 ? {} : { tolerations }),
     cleaning: { labels: { [cleaningLabel]: claimant, [nodeGroupLabel]: name }, daemonSet: cleaner },
   }));
+}
+
+/**
+ * What keeps groups from getting the nodes that they ask for: labels that no node can have, and a group whose nodes an
+ * earlier one takes all. `path` is that of the list.
+ */
+export function groupMistakes(groups: readonly ClaimedGroup[], path: string): string[] {
+  return groups.flatMap(({ name, nodeSelector, tolerations }, index) => {
+    const at = `${path}[name=${name}].nodeSelector`;
+    const same = groups
+      .slice(0, index)
+      .find(
+        (other) =>
+          other.replicas === undefined &&
+          canonical([other.nodeSelector ?? {}, other.tolerations ?? []]) ===
+            canonical([nodeSelector ?? {}, tolerations ?? []]),
+      );
+    return [
+      ...labelMistakes(nodeSelector, at),
+      ...(same === undefined
+        ? []
+        : [`${at}: group ${same.name} claims every such node: give ${name} other labels, or ${same.name} replicas`]),
+    ];
+  });
 }
 
 /** What the agents of a node group are called after, and where they run. */

@@ -7,7 +7,8 @@ test.each([
   ['2G', 2000000000],
   ['100k', 100000],
   [1024, 1024],
-  ['1e9', undefined],
+  ['1e9', 1000000000],
+  ['512m', 0],
   ['lots', undefined],
 ])('%s is %s bytes', (quantity, bytes) => {
   expect(bytesOf(quantity)).toBe(bytes);
