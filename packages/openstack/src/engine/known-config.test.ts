@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { broughtBy } from '../api/kinds.ts';
 import { composed, objectsOf, resource, surroundings } from '../testing/compositions.ts';
 import { digest } from './digest.ts';
 import type { KnownSurroundings } from './surroundings.ts';
@@ -163,6 +164,16 @@ describe('a value from a Secret', () => {
     const template = (value: string) =>
       JSON.stringify(objects(value).find(({ object }) => object.kind === 'Deployment'));
     expect(template('one')).not.toBe(template('two'));
+  });
+
+  test('is followed as the Secret of a field', () => {
+    const base = resource(read('keystone'));
+    const spec = { ...base.spec, config: { 'keystone.conf': { ldap: { password } } } };
+    expect(broughtBy({ ...base, spec })).toContainEqual({
+      kind: 'Secret',
+      name: 'directory',
+      field: 'spec.config.keystone.conf.ldap.password.secretKeyRef.name',
+    });
   });
 
   test('of an option that may be given many times makes the file a Secret', () => {

@@ -76,8 +76,8 @@ export const glance = defineService<Glance>({
   schedules: (context) => [housekeeping(context)],
 });
 
-/** Exact names, as Glance compares them: it knows no networks. */
-const insideHosts = [
+/** Exact names, as Glance compares them: it knows no networks. `domain`: that of the cluster. */
+const insideHosts = (domain: string) => [
   '169.254.169.254',
   'fd00:ec2::254',
   'metadata.google.internal',
@@ -87,6 +87,7 @@ const insideHosts = [
   'kubernetes',
   'kubernetes.default',
   'kubernetes.default.svc',
+  `kubernetes.default.svc.${domain}`,
 ];
 
 /** Not `purge_images_table`: the rows of images themselves keep their identifiers from being used again (OSSN-0075). */
@@ -116,7 +117,7 @@ function configuration(context: Context<Glance>) {
     import_filtering_opts: {
       allowed_schemes: '[https]',
       allowed_ports: '[443]',
-      disallowed_hosts: `[${insideHosts.join(',')}]`,
+      disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
     },
     paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
     oslo_messaging_notifications: { driver: 'noop' },
