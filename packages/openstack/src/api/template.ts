@@ -32,14 +32,14 @@ export const image = (what: string, otherwise: string, rules: readonly Rule[] = 
   });
 
 /** Where images come from, in place of the release's registry. */
-export const imageRegistry = string('Registry and path of the images, instead of quay.io/openstack.kolla.', {
+export const imageRegistry = string(`Registry and path of the images, instead of ${defaultRelease.registry}.`, {
   maxLength: 253,
   // No scheme, and no slash at the end: the kubelet would refuse every image (InvalidImageName).
   form: {
     pattern: '^[a-z0-9][-a-z0-9._]*(:[0-9]+)?(/[a-z0-9][-a-z0-9._]*)*$',
     expected: "host and path such as registry.example.com/openstack, without https:// and without '/' at the end",
   },
-  otherwise: 'quay.io/openstack.kolla',
+  otherwise: defaultRelease.registry,
 });
 
 /** Which images of the registry: sites that build or mirror their own tag them as they like. */

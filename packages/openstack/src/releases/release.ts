@@ -1,3 +1,5 @@
+import { imagesOf } from '@openstack-operator/facts/images';
+
 /** One OpenStack release as data. */
 export interface Release {
   /** Such as `2025.1`. */
@@ -9,4 +11,11 @@ export interface Release {
   readonly tag: string;
   /** Releases from which it can be reached directly: the one before it, and the SLURP before that. */
   readonly from: readonly string[];
+}
+
+/** A release with its images. @throws when nothing is known of them: a mistake in the release's folder */
+export function defineRelease(release: Omit<Release, 'registry' | 'tag'>): Release {
+  const images = imagesOf(release.name);
+  if (images === undefined) throw new Error(`release ${release.name}: packages/facts knows no images of it`);
+  return { ...release, registry: images.registry, tag: images.tag };
 }
