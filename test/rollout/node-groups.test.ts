@@ -51,7 +51,13 @@ test('a group that is renamed takes no agent from its nodes, until each is given
 test('groups that come to differ leave the nodes of none of them without agents', async () => {
   const { cloud } = await readyCloud({ nodes });
   const before = agents(cloud);
-  const differing = { ...nova('small', 'big'), nodeGroups: [{ name: 'small' }, { name: 'big', virtType: 'kvm' }] };
+  const differing = {
+    ...nova('small', 'big'),
+    nodeGroups: [
+      { name: 'small', replicas: 1 },
+      { name: 'big', virtType: 'kvm' },
+    ],
+  };
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: differing } });
   // New nodes are of the new groups, and do not make up for the old ones.
   cloud.rehearsal.sandbox.nodes.add({ name: 'node-3', capacity: { cpu: '2', memory: '8Gi' } });

@@ -1,7 +1,7 @@
 import type { Kind, StoredObject } from '@openstack-operator/kube';
-import { Keystone } from '@openstack-operator/openstack';
+import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 
 const keystone = 'my-cloud-keystone';
 const mistyped = { keystone: { config: { 'keystone.conf': { token: { alow_expired_window: 1 } } } } };
@@ -34,4 +34,29 @@ test('a cloud that runs with such an option, as an earlier version let it, stays
   expect(condition?.message).toContain(words);
   const warned = cloud.list('Event').filter(({ reason, type }) => reason === 'Degraded' && type === 'Warning');
   expect(JSON.stringify(warned)).toContain('alow_expired_window');
+});
+
+test('a change that is refused deletes, restarts and writes nothing, and is gone when it is mended', async () => {
+  const settings = { DEFAULT: { debug: true } };
+  const { cloud } = await readyCloud({ spec: { ...identityOnly, keystone: { config: { api: settings } } } });
+  await cloud.clock.advance(60_000);
+  const snapshot = () =>
+    ['ConfigMap', 'Secret', 'Deployment', 'Pod']
+      .flatMap((kind) => cloud.list(kind))
+      .filter(({ metadata: { name } }) => name.startsWith(keystone))
+      .map(({ kind, metadata: { name, uid, resourceVersion } }) =>
+        [kind, name, uid, kind === 'Pod' ? '' : resourceVersion].join(' '),
+      )
+      .sort();
+  const before = snapshot();
+  expect(before.join('\n')).toContain(`Secret ${keystone}-api-own-config`);
+  const change = (config: object) =>
+    cloud.change(OpenStackControlPlane as Kind, 'my-cloud', { spec: { keystone: { config } } });
+  await change({ api: null, apy: settings });
+  await cloud.until(() => cloud.condition(Keystone, keystone)?.reason === 'ConfigRefused');
+  await cloud.clock.advance(10 * 60_000);
+  expect(snapshot()).toEqual(before);
+  await change({ api: settings, apy: null });
+  await cloud.ready();
+  expect(snapshot()).toEqual(before);
 });
