@@ -2,7 +2,7 @@ import { type OptionFacts, optionOf } from './option-facts.ts';
 
 /** Groups whose names no package lists: any of them has the options of known ones. */
 export interface DynamicGroup {
-  /** `[group] option` whose value names the groups; absent: any group that has the option `auth_type`. */
+  /** `[group] option` whose value names the groups; without it and without `names`: any group that has an `auth_type`. */
   readonly namedBy?: readonly [group: string, option: string];
   /** The names are the keys of the value, `name:driver`, not its elements. */
   readonly keys?: true;
@@ -20,10 +20,15 @@ export interface DynamicGroup {
  * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name,
  * manila/share/manager.py as well; so does Designate for each handler of its sink (designate/plugin.py). Nova's groups of
  * mediated devices are registered by nova/conf/devices.py, and Glance's own two stores by glance/common/store_utils.py.
+ * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
+ * plug-ins of os-vif).
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
 const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
-  cinder: [{ namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'DEFAULT'] }],
+  cinder: [
+    { namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'DEFAULT'] },
+    { names: ['cinder_sys_admin', 'privsep_osbrick'], options: ['privsep'] },
+  ],
   designate: [
     {
       namedBy: ['service:sink', 'enabled_notification_handlers'],
@@ -40,6 +45,12 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
     },
   ],
   manila: [{ namedBy: ['DEFAULT', 'enabled_share_backends'], options: ['DEFAULT'] }],
+  neutron: [
+    {
+      names: ['conntrack', 'dhcp_release', 'link', 'namespace', 'ovs_vsctl'].map((name) => `privsep_${name}`),
+      options: ['privsep'],
+    },
+  ],
   nova: [
     {
       namedBy: ['devices', 'enabled_mdev_types'],
@@ -50,6 +61,10 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
         optionOf('nova.conf', ['mdev_*', 'max_instances', 'integer', null, { min: 1 }]),
         optionOf('nova.conf', ['mdev_*', 'mdev_class', 'string', 'VGPU']),
       ],
+    },
+    {
+      names: ['nova_sys_admin', 'privsep_osbrick', 'vif_plug_linux_bridge_privileged', 'vif_plug_ovs_privileged'],
+      options: ['privsep'],
     },
   ],
 };
@@ -65,7 +80,7 @@ export function dynamicGroupsOf(service: string, options: readonly OptionFacts[]
   const places = new Set(options.map(({ group, name }) => `${group}/${name}`));
   const groups = new Set(options.map(({ group }) => group));
   const known = [...(named[service] ?? []), sources].flatMap((dynamic) =>
-    dynamic.namedBy !== undefined && places.has(dynamic.namedBy.join('/'))
+    dynamic.namedBy === undefined || places.has(dynamic.namedBy.join('/'))
       ? [{ ...dynamic, options: dynamic.options.filter((group) => groups.has(group)) }]
       : [],
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRecipes } from '../../../tools/facts/recipe.ts';
 import { helpOf } from './help.ts';
-import { authOptionsOf, factsOf, releases, services } from './index.ts';
+import { authOptionsOf, authTypes, factsOf, pluginsOf, releases, services } from './index.ts';
 import { policiesOf } from './policies.ts';
 
 function facts(service: string) {
@@ -60,6 +60,13 @@ test('groups that a user names are known where the option that names them is', (
   expect(authOptionsOf('2025.1', 'password')?.map(({ name }) => name)).toContain(
     'user-domain-name'.replaceAll('-', '_'),
   );
+});
+
+test('plug-ins are known by the service whose files hold their options', () => {
+  expect(pluginsOf('2025.1', 'octavia').map(({ name }) => name)).toEqual(['ovn-octavia-provider']);
+  expect(pluginsOf('2025.1', 'placement')).toEqual([]);
+  expect(authTypes('2025.1')).toContain('v3applicationcredential');
+  expect(authTypes('1999.1')).toEqual([]);
 });
 
 test('programs and WSGI entries are named with what they call', () => {

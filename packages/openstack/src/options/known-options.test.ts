@@ -59,6 +59,7 @@ test('groups that other options name have the options of their kind', () => {
   expect(known('cinder', { DEFAULT: { enabled_backends: 'lvm-1' } }).find('lvm-1', 'volume_group')).toBeDefined();
   const nova = known('nova', { devices: { enabled_mdev_types: 'nvidia-35' } });
   expect(nova.find('mdev_nvidia-35', 'max_instances')).toMatchObject({ type: 'integer' });
+  expect(nova.find('nova_sys_admin', 'helper_command')).toBeDefined();
   const sink = known('designate', { 'service:sink': { enabled_notification_handlers: 'own' } });
   expect(sink.find('handler:own', 'zone_id')).toBeDefined();
   const shared = known('nova', { cinder: { auth_section: 'block' }, block: { auth_type: 'v3token' } });

@@ -65,8 +65,8 @@ function withLayers({ all, groups, dynamic }: Static, release: string, layers: r
     for (const option of options) target.set(option.name, { ...option, group });
   };
   for (const { namedBy, keys, prefix = '', names = [], options, own = [] } of dynamic) {
-    if (namedBy === undefined) continue;
-    const said = valuesOf(layers, ...namedBy).map((name) => (keys === true ? (name.split(':')[0] ?? '') : name));
+    const values = namedBy === undefined ? [] : valuesOf(layers, ...namedBy);
+    const said = values.map((name) => (keys === true ? (name.split(':')[0] ?? '') : name));
     for (const name of [...names, ...said])
       add(`${prefix}${name.trim()}`, [...options.flatMap((group) => [...(groups.get(group)?.values() ?? [])]), ...own]);
   }
