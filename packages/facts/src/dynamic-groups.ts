@@ -20,6 +20,7 @@ export interface DynamicGroup {
  * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name,
  * manila/share/manager.py as well; so does Designate for each handler of its sink (designate/plugin.py). Nova's groups of
  * mediated devices are registered by nova/conf/devices.py, and Glance's own two stores by glance/common/store_utils.py.
+ * Keystone registers `remote_id_attribute` for each protocol of federation (keystone/federation/utils.py).
  * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
  * plug-ins of os-vif).
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
@@ -42,6 +43,14 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
       keys: true,
       names: ['os_glance_staging_store', 'os_glance_tasks_store'],
       options: ['glance_store'],
+    },
+  ],
+  keystone: [
+    {
+      namedBy: ['auth', 'methods'],
+      names: ['openid', 'saml2'],
+      options: [],
+      own: [optionOf('keystone', ['*', 'remote_id_attribute', 'string', null])],
     },
   ],
   manila: [{ namedBy: ['DEFAULT', 'enabled_share_backends'], options: ['DEFAULT'] }],

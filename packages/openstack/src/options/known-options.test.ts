@@ -60,6 +60,9 @@ test('groups that other options name have the options of their kind', () => {
   const nova = known('nova', { devices: { enabled_mdev_types: 'nvidia-35' } });
   expect(nova.find('mdev_nvidia-35', 'max_instances')).toMatchObject({ type: 'integer' });
   expect(nova.find('nova_sys_admin', 'helper_command')).toBeDefined();
+  const keystone = known('keystone', { auth: { methods: 'password,kerberos' } });
+  expect(keystone.find('openid', 'remote_id_attribute')).toBeDefined();
+  expect(keystone.find('kerberos', 'remote_id_attribute')).toBeDefined();
   const sink = known('designate', { 'service:sink': { enabled_notification_handlers: 'own' } });
   expect(sink.find('handler:own', 'zone_id')).toBeDefined();
   const shared = known('nova', { cinder: { auth_section: 'block' }, block: { auth_type: 'v3token' } });
