@@ -51,7 +51,7 @@ test('a change that is refused deletes, restarts and writes nothing, and is gone
   const before = snapshot();
   expect(before.join('\n')).toContain(`Secret ${keystone}-api-own-config`);
   const change = (config: object) =>
-    cloud.change(OpenStackControlPlane as Kind, 'my-cloud', { spec: { keystone: { config } } });
+    cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: { config } } });
   await change({ api: null, apy: settings });
   await cloud.until(() => cloud.condition(Keystone, keystone)?.reason === 'ConfigRefused');
   await cloud.clock.advance(10 * 60_000);
