@@ -33,7 +33,8 @@ export const reasons = {
   Skipped: { effect: 'done', means: 'The step is left out, because nothing asks for it.' },
   Degraded: {
     effect: 'degraded',
-    means: 'The resource works, but a part of it does not: a node whose agents are not up, for example.',
+    means:
+      'The resource works, but a part of it does not, such as a node whose agents are not up; or it runs with fields that are refused where they are new.',
     remedy: 'Read the message. It names each node or object, and why.',
   },
   Waiting: { effect: 'progress', means: 'Another step, or another resource, has to be done first.' },
@@ -122,8 +123,9 @@ export const reasons = {
   },
   ConfigRefused: {
     effect: 'stuck',
-    means: '`spec.config` sets an option that the operator owns, or a value that cannot be written.',
-    remedy: 'Use the field that the message names instead, or remove the option.',
+    means:
+      '`spec.config` has an option that the release does not know or that the operator owns, a value that cannot be read, or a secret in plain text. Nothing of the service is changed until then.',
+    remedy: 'Do what the message says of each option: it names the nearest known one, what was expected, or the field.',
   },
   DependencyDisabled: {
     effect: 'stuck',
@@ -239,7 +241,7 @@ export const reasons = {
   SpecRefused: {
     effect: 'stuck',
     means:
-      "The API server refuses a service's fields in the control plane. Nothing of the cloud is changed until then.",
+      "The API server refuses a service's fields in the control plane, or a field asks for what Kubernetes cannot give. Nothing of it is changed until then.",
     remedy: 'Correct the field. The message has its whole path.',
   },
   Stopped: {
