@@ -34,7 +34,7 @@ const Bell = defineApi({
     cacheRef,
     coordinationRef,
     keystoneRef,
-    database: database('bell', ['bell']),
+    database: database('bell', ['bell', 'bell_persistence'], ['bell_persistence']),
     identity: identity('bell', { users: ['bell_domain_admin', 'bell_probe'], domains: ['bells'] }),
     recordsAudit,
     config: config('placement.conf'),
@@ -50,7 +50,7 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
   name: 'bell',
   user: 'placement',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', coordinationRef: 'steps', keystoneRef: 'start' },
-  databases: [{ name: 'bell' }],
+  databases: [{ name: 'bell' }, { name: 'bell_persistence', user: 'bell_persistence' }],
   identity: {
     users: [
       { name: 'bell', roles: ['service'] },
@@ -75,6 +75,7 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
           {
             api: { auth_strategy: 'keystone' },
             bells: client(context, 'bell_domain_admin'),
+            persistence: { connection: context.databaseUrl('bell_persistence', 'mysql') },
           },
         ),
       },

@@ -1,14 +1,29 @@
 import { accountName } from './names.ts';
 import { secretName as brought } from './references.ts';
-import { object, rule, string } from './schema.ts';
+import { type Field, object, rule, string } from './schema.ts';
 
 const identifier = (what: string, name: string) =>
   string(what, { maxLength: 64, form: accountName, fallback: name, immutable: name });
 
 const secretName = (what: string, generated: string) => brought(what + generated);
 
-/** The databases of a service, by the names that they have unless told otherwise. */
-export function database<const N extends string>(user: string, names: readonly N[]) {
+const userSecret = (what: string) =>
+  secretName(`Secret with the password of ${what} (key password).`, ' If absent, one is generated.');
+
+function furtherUsers(
+  users: readonly string[],
+  fields: (name: string) => Readonly<Record<string, Field<string | undefined, false>>>,
+) {
+  if (users.length === 0) return {};
+  const own = users.map((name) => {
+    const account = object(`The user ${name}.`, { ...fields(name), secretName: userSecret('the user') });
+    return [name, account] as const;
+  });
+  return { users: object('Further users of the service.', Object.fromEntries(own)) };
+}
+
+/** The databases of a service and their users: its own, and further ones, by the names that they have unless told otherwise. */
+export function database<const N extends string>(user: string, names: readonly N[], users: readonly string[] = []) {
   return object('Databases of the service. Set the names to adopt an existing cloud.', {
     user: identifier('Name of the database user.', user),
     names: object(
@@ -17,7 +32,8 @@ export function database<const N extends string>(user: string, names: readonly N
         readonly [name in N]: ReturnType<typeof identifier>;
       },
     ),
-    secretName: secretName('Secret with the password of the user (key password).', ' If absent, one is generated.'),
+    secretName: userSecret('the user'),
+    ...furtherUsers(users, (name) => ({ user: identifier('Name of the user.', name) })),
   });
 }
 
@@ -26,7 +42,7 @@ export function messageQueue(user: string) {
   return object('Account at the message broker.', {
     user: identifier('Name of the broker user.', user),
     vhost: identifier('Virtual host that the service keeps its queues in.', user),
-    secretName: secretName('Secret with the password of the user (key password).', ' If absent, one is generated.'),
+    secretName: userSecret('the user'),
   });
 }
 
@@ -42,8 +58,6 @@ export const noMessageQueue = object(
 );
 
 const userName = (what: string, name: string) => identifier(`Name of ${what}.`, name);
-const userSecret = (what: string) =>
-  secretName(`Secret with the password of ${what} (key password).`, ' If absent, one is generated.');
 
 /** The accounts in Keystone and the entry in its catalogue; `users`, `domains`: further ones, by the names that they have unless told otherwise. */
 export function identity(
@@ -54,22 +68,7 @@ export function identity(
     userName: userName('the service user', name),
     serviceName: identifier("Name of the service's entry in the catalogue.", name),
     secretName: userSecret('the service user'),
-    ...(users.length === 0
-      ? {}
-      : {
-          users: object(
-            'Further users of the service.',
-            Object.fromEntries(
-              users.map((user) => [
-                user,
-                object(`The user ${user}.`, {
-                  userName: userName('the user', user),
-                  secretName: userSecret('the user'),
-                }),
-              ]),
-            ),
-          ),
-        }),
+    ...furtherUsers(users, (name) => ({ userName: userName('the user', name) })),
     ...(domains.length === 0
       ? {}
       : {

@@ -6,11 +6,26 @@ import type { ServiceSpec } from './surroundings.ts';
 export interface Accounts {
   readonly database: {
     readonly names: Readonly<Record<string, string>>;
-    readonly user: string;
-    readonly secret: string;
+    /** The service's own user first. */
+    readonly users: readonly [DatabaseAccount, ...DatabaseAccount[]];
   };
   readonly broker: { readonly user: string; readonly vhost: string; readonly secret: string };
   readonly identity: IdentityAccounts;
+}
+
+/** An account whose password is generated, unless the resource names a Secret. */
+interface Account {
+  readonly name: string;
+  /** What follows the resource's name in that of its generated Secret. */
+  readonly suffix: string;
+  /** Name of the Secret with its password. */
+  readonly secret: string;
+}
+
+/** A user of the database server. */
+export interface DatabaseAccount extends Account {
+  /** Its name in the definition; undefined for the service's own user. */
+  readonly user: string | undefined;
 }
 
 /** What a service has in Keystone. */
@@ -22,26 +37,27 @@ export interface IdentityAccounts {
 }
 
 /** A user in Keystone. */
-export interface UserAccount {
+export interface UserAccount extends Account {
   /** The user as the definition has it. */
   readonly user: IdentityUser;
-  readonly name: string;
   /** Name of the domain of the service's own that it is in; undefined when it is in `Default`. */
   readonly domain: string | undefined;
-  /** What follows the resource's name in that of its generated Secret. */
-  readonly suffix: string;
-  /** Name of the Secret with its password. */
-  readonly secret: string;
 }
 
 interface AccountSpec {
-  readonly database?: {
-    readonly names?: Readonly<Record<string, string>>;
-    readonly user?: string;
-    readonly secretName?: string;
-  };
+  readonly database?: DatabaseSpec;
   readonly messageQueue?: { readonly user?: string; readonly vhost?: string; readonly secretName?: string };
   readonly identity?: IdentitySpec;
+}
+
+interface DatabaseUserSpec {
+  readonly user?: string;
+  readonly secretName?: string;
+}
+
+interface DatabaseSpec extends DatabaseUserSpec {
+  readonly names?: Readonly<Record<string, string>>;
+  readonly users?: Readonly<Record<string, DatabaseUserSpec>>;
 }
 
 interface UserSpec {
@@ -55,16 +71,22 @@ interface IdentitySpec extends UserSpec {
   readonly domains?: Readonly<Record<string, string>>;
 }
 
-type Named = Pick<Service, 'name' | 'identity'>;
+type Named = Pick<Service, 'name' | 'databases' | 'identity'>;
 
 /** The names of a resource's accounts: those of its spec, or the defaults. */
 export function accountsOf(service: Named, name: string, spec: ServiceSpec & AccountSpec): Accounts {
-  const { database, messageQueue, identity } = spec;
+  const { database = {}, messageQueue, identity } = spec;
+  const { names = {}, users = {} } = database;
+  const databaseAccount = (user: string | undefined, stated: DatabaseUserSpec | undefined): DatabaseAccount => {
+    const suffix = user === undefined ? 'db-password' : passwordSuffix(user);
+    const secret = stated?.secretName ?? `${name}-${suffix}`;
+    return { user, name: stated?.user ?? user ?? service.name, suffix, secret };
+  };
+  const further = new Set((service.databases ?? []).flatMap(({ user }) => user ?? []));
   return {
     database: {
-      names: database?.names ?? {},
-      user: database?.user ?? service.name,
-      secret: database?.secretName ?? `${name}-db-password`,
+      names,
+      users: [databaseAccount(undefined, database), ...[...further].map((user) => databaseAccount(user, users[user]))],
     },
     broker: {
       user: messageQueue?.user ?? service.name,
@@ -80,7 +102,7 @@ function identityAccounts({ name: service, identity }: Named, name: string, spec
   return {
     users: (identity?.users ?? []).map((user, index) => {
       const stated = index === 0 ? spec : spec.users?.[user.name];
-      const suffix = `${index === 0 ? 'service' : user.name.replaceAll('_', '-')}-password`;
+      const suffix = index === 0 ? 'service-password' : passwordSuffix(user.name);
       return {
         user,
         name: stated?.userName ?? user.name,
@@ -94,9 +116,23 @@ function identityAccounts({ name: service, identity }: Named, name: string, spec
   };
 }
 
+/** What follows the resource's name in the name of the Secret of a further user. */
+function passwordSuffix(user: string): string {
+  return `${user.replaceAll('_', '-')}-password`;
+}
+
 /** A user in words. */
 export function userTitle({ name, domain }: Pick<UserAccount, 'name' | 'domain'>): string {
   return domain === undefined ? `user ${name}` : `user ${name} of domain ${domain}`;
+}
+
+/** The names that the databases of a user have here. */
+export function databasesOf(
+  accounts: Accounts,
+  { databases = [] }: Pick<Service, 'databases'>,
+  { user }: DatabaseAccount,
+): string[] {
+  return databases.flatMap((one) => (one.user === user ? [databaseName(accounts, one.name)] : []));
 }
 
 /** The name that one of a service's databases has here: its default unless the resource renames it. */

@@ -27,13 +27,16 @@ export function commonAccounts(service: Named, name: string, spec: ServiceSpec, 
     .filter((one) => theirs.has(one))
     .map((one) => ({ capability: 'database', what: `database ${one}`, way: 'spec.database.names', agreed: false }));
   const agreed = (one: { secret: string }, other: { secret: string }) => one.secret === other.secret;
-  if (service.databases !== undefined && mine.database.user === its.database.user)
+  for (const user of service.databases === undefined ? [] : mine.database.users) {
+    const same = its.database.users.find(({ name }) => name === user.name);
+    if (same === undefined) continue;
     common.push({
       capability: 'database',
-      what: `user ${mine.database.user} of the database server`,
-      way: 'spec.database.user',
-      agreed: agreed(mine.database, its.database),
+      what: `user ${user.name} of the database server`,
+      way: user.user === undefined ? 'spec.database.user' : `spec.database.users.${user.user}.user`,
+      agreed: agreed(user, same),
     });
+  }
   if (service.messaging === true && mine.broker.vhost === its.broker.vhost)
     common.push({
       capability: 'broker',

@@ -47,8 +47,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly mention: (field: ReferenceField) => string | undefined;
   /** URL of a component from outside; undefined when it is not exposed. */
   readonly publicUrl: (name: string, component: Component) => string | undefined;
-  /** SQLAlchemy URL of one of the service's databases, with references to its user's password. */
-  readonly databaseUrl: (database: string) => string;
+  /** SQLAlchemy URL of one of the service's databases (default: for PyMySQL), with references to its user's password. */
+  readonly databaseUrl: (database: string, dialect?: Dialect) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
@@ -56,6 +56,9 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
   readonly cacheKey: () => string;
 }
+
+/** What SQLAlchemy, or what reads such URLs besides, calls the database and its driver; Skyline wants no driver. */
+export type Dialect = 'mysql+pymysql' | 'mysql';
 
 /** What a reference field of the spec says of something that this operator does not run. */
 export function externalOf(spec: ServiceSpec, field: ReferenceField): unknown {
@@ -130,11 +133,13 @@ export function contextOf<R extends ServiceResource>(
       return (own?.address?.(resource as StoredObject, surroundings) ?? address(field)) as IdentityAddress;
     },
     address,
-    databaseUrl(name) {
+    databaseUrl(name, dialect = 'mysql+pymysql') {
       const { host, port } = database();
-      const { user, secret } = accounts.database;
+      const { users } = accounts.database;
+      const owner = service.databases?.find((one) => one.name === name)?.user;
+      const { name: user, secret } = users.find((one) => one.user === owner) ?? users[0];
       // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
-      return `mysql+pymysql://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, name)}?charset=utf8`;
+      return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, name)}?charset=utf8`;
     },
     transportUrl(vhost = accounts.broker.vhost) {
       const { host, port } = broker();

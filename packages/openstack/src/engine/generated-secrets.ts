@@ -21,9 +21,9 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   const account = (suffix: string, secret: string) => (secret === context.named(suffix) ? [credential(suffix)] : []);
   return [
     ...(service.secrets?.(context) ?? []),
-    ...(service.databases === undefined ? [] : account('db-password', database.secret)),
+    ...(service.databases === undefined ? [] : database.users.flatMap(({ suffix, secret }) => account(suffix, secret))),
     ...(service.messaging === true ? account('mq-password', broker.secret) : []),
-    ...identity.users.flatMap((user) => account(user.suffix, user.secret)),
+    ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
     ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
   ];
 }

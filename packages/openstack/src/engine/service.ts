@@ -53,8 +53,13 @@ export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'confi
 
 /** A database of the service. */
 export interface Database {
-  /** Default name of the database. */
+  /** Its name, unless the resource renames it. */
   readonly name: string;
+  /**
+   * Who has all rights to it, and to no other user's: a user of this name (unless the resource renames it), whose Secret is
+   * `<name>-<user>-password`. Default: the service's own user, `<name>-db-password`.
+   */
+  readonly user?: string;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { databaseName } from '../../engine/accounts.ts';
+import { databasesOf } from '../../engine/accounts.ts';
 import type { Runs } from '../../engine/component.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Keeping, Kept } from '../../engine/keeping.ts';
@@ -15,8 +15,12 @@ export const databaseRecords: Keeping = {
     'client.cnf': `${clientOptions(kept.context).join('\n')}\n`,
     'records.sql': `${statements(kept).join('\n')}\n`,
   }),
-  things: (kept) =>
-    `databases ${databasesOf(kept).join(', ')} and user ${kept.context.accounts.database.user} of the database server`,
+  things(kept) {
+    const users = usersOf(kept);
+    const names = users.map(({ name }) => name).join(', ');
+    const databases = users.flatMap((user) => user.databases).join(', ');
+    return `databases ${databases} and ${users.length === 1 ? 'user' : 'users'} ${names} of the database server`;
+  },
   client: {
     image: 'mariadb-server',
     user: 'mysql',
@@ -38,9 +42,13 @@ export const databaseRecords: Keeping = {
 
 type Of = Pick<Kept, 'service' | 'context'>;
 
-function databasesOf({ service, context }: Of): readonly string[] {
-  const names = (service.databases ?? []).map(({ name }) => databaseName(context.accounts, name));
-  return [...new Set([...names, ...(service.moreDatabases?.(context) ?? [])])];
+/** Users with their databases; what is not among the definition's databases is of the service's own user. */
+function usersOf({ service, context }: Of) {
+  const { accounts } = context;
+  return accounts.database.users.map((account) => {
+    const more = account.user === undefined ? (service.moreDatabases?.(context) ?? []) : [];
+    return { ...account, databases: [...new Set([...databasesOf(accounts, service, account), ...more])] };
+  });
 }
 
 function clientOptions({ database: { host, port, adminUser, adminPassword } }: Context): string[] {
@@ -55,18 +63,18 @@ function clientOptions({ database: { host, port, adminUser, adminPassword } }: C
 }
 
 function statements(kept: Of): string[] {
-  const { user, secret } = kept.context.accounts.database;
-  const password = secretReference(secret, 'password', 'sqlhash');
-  const databases = databasesOf(kept);
-  return [
-    // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
-    ...databases.map(
-      (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
-    ),
-    `CREATE USER IF NOT EXISTS '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
-    `ALTER USER '${user}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
-    ...databases.map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${user}'@'%';`),
-  ];
+  return usersOf(kept).flatMap(({ name, secret, databases }) => {
+    const password = secretReference(secret, 'password', 'sqlhash');
+    return [
+      // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
+      ...databases.map(
+        (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
+      ),
+      `CREATE USER IF NOT EXISTS '${name}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+      `ALTER USER '${name}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+      ...databases.map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${name}'@'%';`),
+    ];
+  });
 }
 
 /**
@@ -74,48 +82,52 @@ function statements(kept: Of): string[] {
  * says has the hash of the password in it: it is compared, and never printed.
  */
 function auditing(path: string, kept: Of): string {
-  const { user } = kept.context.accounts.database;
+  const users = usersOf(kept);
   return `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
-grants() { ask "SHOW GRANTS FOR '${user}'@'%'" 2>/dev/null || true; }
+grants() { ask "SHOW GRANTS FOR '$1'@'%'" 2>/dev/null || true; }
 present=$(ask "SHOW DATABASES")
-before=$(grants)
+${users.map(({ name }, index) => `before${index}=$(grants ${name})`).join('\n')}
 mariadb --defaults-extra-file=${path}/client.cnf --abort-source-on-error -e "source ${path}/records.sql"
-after=$(grants)
 findings=
-for name in ${databasesOf(kept).join(' ')}; do
+for name in ${users.flatMap(({ databases }) => databases).join(' ')}; do
   if ! printf '%s\n' "$present" | grep -qxF "$name"; then
     findings="\${findings}created database $name
 "
   fi
 done
-if [ -z "$before" ]; then
-  findings="\${findings}created user ${user}
+compare() {
+  if [ -z "$2" ]; then
+    findings="\${findings}created user $1
 "
-elif [ "$before" != "$after" ]; then
-  findings="\${findings}put right password or grants of user ${user}
+  elif [ "$2" != "$(grants "$1")" ]; then
+    findings="\${findings}put right password or grants of user $1
 "
-fi
+  fi
+}
+${users.map(({ name }, index) => `compare ${name} "$before${index}"`).join('\n')}
 printf '%s' "$findings"
 printf '%s' "$findings" > /dev/termination-log
 `;
 }
 
 /**
- * Drops the user, and the databases that nobody else has rights to: two resources may reach one server by two names,
+ * Drops the users, and the databases that nobody else has rights to: two resources may reach one server by two names,
  * which nothing here can tell. Who may not read the rights drops nothing.
  */
 function dropping(path: string, kept: Of): Runs {
-  const { user } = kept.context.accounts.database;
-  const script = `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
-for name in ${databasesOf(kept).join(' ')}; do
-  others=$(ask "SELECT user FROM mysql.db WHERE db = '$name' AND user != '${user}'")
+  const users = usersOf(kept).map(
+    ({ name, databases }) => `for name in ${databases.join(' ')}; do
+  others=$(ask "SELECT user FROM mysql.db WHERE db = '$name' AND user != '${name}'")
   if [ -n "$others" ]; then
     echo "database $name stays: $(printf '%s' "$others" | tr '\n' ' ') may use it as well"
   else
     ask "DROP DATABASE IF EXISTS \\\`$name\\\`"
   fi
 done
-ask "DROP USER IF EXISTS '${user}'@'%'"
-`;
+ask "DROP USER IF EXISTS '${name}'@'%'"
+`,
+  );
+  const script = `ask() { mariadb --defaults-extra-file=${path}/client.cnf --batch --skip-column-names -e "$1"; }
+${users.join('')}`;
   return { command: ['bash', '-euc', script] };
 }
