@@ -8,6 +8,7 @@ import { common, endpoints, phase } from '../../packages/openstack/src/api/statu
 import { config, region, release, template } from '../../packages/openstack/src/api/template.ts';
 import {
   authtoken,
+  client,
   database as databaseSection,
   logging,
   sections,
@@ -49,6 +50,11 @@ export const echo = defineService<ObjectOf<typeof Echo>>({
   name: 'echo',
   user: 'placement',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', placementRef: 'cloud' },
+  configures: {
+    bell: ({ context, peer }) => ({
+      'placement.conf': { echo: { ...client(context), endpoint_override: `http://${peer}-api:8999` } },
+    }),
+  },
   databases: [{ name: 'echo' }],
   identity: {
     users: [{ name: 'echo', roles: ['service'] }],

@@ -1,15 +1,15 @@
 import type { Condition } from '@openstack-operator/kube';
 import { addServices } from './add-services.ts';
 
-/** Brings up a control plane with one more service, then switches that one off. Prints what became of it, as JSON. */
-addServices(['echo.ts', 'echo']);
+/** Brings up a control plane with one more service (another one, which it configures, is off), then switches that one off. Prints what became of it, as JSON. */
+addServices(['bell.ts', 'bell'], ['echo.ts', 'echo']);
 
 const { controlPlane, createCloud } = await import('../rollout/cloud.ts');
 const { entitiesOf } = await import('../rollout/keystone.ts');
 const { OpenStackControlPlane } = await import('@openstack-operator/openstack');
 const cloud = await createCloud();
 await cloud.startOperator();
-await cloud.settle(cloud.rehearsal.create(controlPlane()));
+await cloud.settle(cloud.rehearsal.create(controlPlane({ bell: { enabled: false } })));
 await cloud.ready();
 
 const conditions = (kind: string, name: string) => {

@@ -6,10 +6,12 @@ import {
   type Generator,
   type KnownSurroundings,
   kindReferredBy,
+  peerOf,
   type ReferenceField,
   type Resolved,
   referencesOf,
   rootNamed,
+  rootOf,
   type Service,
   type ServiceResource,
   services,
@@ -49,6 +51,7 @@ export function renderAll(
     const surroundings = surroundingsOf({
       served,
       references: resolvedOf(service, resource, { known, assumed }),
+      peers: peersOf(service, resource, known),
       gateways: gatewaysFor(resource, served),
     });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
@@ -130,6 +133,20 @@ function resolvedOf(
     };
   };
   return Object.fromEntries(referencesOf(service).map((field) => [field, resolve(field)]));
+}
+
+/** The peers of a resource that the file has, or that a control plane in it wants. */
+function peersOf(service: Service, resource: KubeObject, known: readonly StoredObject[]): Record<string, string> {
+  const { namespace } = resource.metadata;
+  const owner = rootOf(resource);
+  const root = known.find(({ metadata }) => metadata.uid === owner?.uid);
+  return Object.fromEntries(
+    (service.peers ?? []).flatMap(({ kind: { kind } }) => {
+      const others = () => known.filter((one) => one.kind === kind && one.metadata.namespace === namespace);
+      const name = peerOf(resource, kind, { root, others });
+      return name === undefined ? [] : [[kind, name] as const];
+    }),
+  );
 }
 
 /** With Gateway API, the Gateway that the resource asks for is taken to exist, with the listeners of the sample. */

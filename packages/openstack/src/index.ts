@@ -23,7 +23,7 @@ export {
   type OpenStackControlPlaneSpec,
   type OpenStackControlPlaneStatus,
 } from './control-plane/kind.ts';
-export { type Root, rootNamed, roots } from './control-plane/root.ts';
+export { peerOf, type Root, rootNamed, roots } from './control-plane/root.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
 export { commonAccounts } from './engine/common-accounts.ts';
 export { type Composition, compose } from './engine/compose.ts';

@@ -34,6 +34,7 @@ import {
   type Service as OurService,
   type ReferenceField,
   recordedNodes,
+  rootOf,
 } from '@openstack-operator/openstack';
 import type { NodeInterest } from './node-interest.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
@@ -128,6 +129,19 @@ export function serviceWatches({ kind, providers }: Depending, selection: Watche
       const found = owner?.kind === offering.kind ? cache.get(offering, { namespace, name: owner.name }) : undefined;
       return dependentsOf(kind, field, found === undefined ? [] : [found], cache);
     },
+  }));
+}
+
+/** Concerned by a peer that comes or goes: who stands alone beside it. Of those below a root, that one decides. */
+export function peerWatches({ kind, peers = [] }: Pick<OurService, 'kind' | 'peers'>): Watched[] {
+  return peers.map((peer) => ({
+    kind: peer.kind,
+    facts: ({ metadata }) => [metadata.deletionTimestamp, metadata.ownerReferences],
+    map: ({ metadata: { namespace = '' } }, cache) =>
+      cache
+        .list(kind, { namespace })
+        .filter((one) => rootOf(one) === undefined)
+        .map(refOf),
   }));
 }
 

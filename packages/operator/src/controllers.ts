@@ -53,6 +53,7 @@ import {
   indexesOf,
   named,
   nodeWatch,
+  peerWatches,
   referenceWatch,
   refOf,
   secretsOfReferences,
@@ -132,10 +133,11 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       ...routeKinds.map((kind) => ({ kind, selection: ours })),
     ],
     watches: seen(facts, [
-      ...roots.map((root) => ({ kind: root.kind, when: turned, map: ownedBy(kind) })),
+      ...roots.map((root) => ({ kind: root.kind, when: turned(root), map: ownedBy(kind) })),
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
       secretsOfReferences(kind, referred, ours),
       ...serviceWatches(service, ours),
+      ...peerWatches(service),
       { kind: Secret, selection: ours, map: retainedOwner(kind.kind) },
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },
@@ -234,11 +236,17 @@ function seen({ hidden = [] }: ControllerFacts, watches: readonly Watched[]): re
   return watches.filter(({ kind }) => !hidden.includes(kind));
 }
 
-/** Whether a control plane came, was put to rest, goes on, or is another operator's: then its children are so as well. */
-function turned({ object, old }: Change): boolean {
-  const notes = (one: StoredObject) =>
-    [annotations.operator, annotations.operatorClass].map((name) => one.metadata.annotations?.[name]);
-  return old === undefined || isPaused(object) !== isPaused(old) || !isDeepStrictEqual(notes(object), notes(old));
+/**
+ * Whether a control plane came, was put to rest, goes on, or is another operator's: then its children are so as well; or
+ * whether it wants other children, whose peers are told.
+ */
+function turned({ children, isEnabled }: Root): (change: Change) => boolean {
+  const said = (one: StoredObject) => [
+    isPaused(one),
+    ...[annotations.operator, annotations.operatorClass].map((name) => one.metadata.annotations?.[name]),
+    ...children.map(({ field }) => isEnabled((one['spec'] ?? {}) as Readonly<Record<string, unknown>>, field)),
+  ];
+  return ({ object, old }) => old === undefined || !isDeepStrictEqual(said(object), said(old));
 }
 
 /**

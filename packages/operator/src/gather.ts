@@ -21,6 +21,7 @@ import {
   type Lacking,
   mentionsOf,
   nodesByCloud,
+  peerOf,
   prefix,
   type ReferenceField,
   type ReleaseStatus,
@@ -38,9 +39,13 @@ import { joinedNodes } from './joined-nodes.ts';
 import type { Begun, Pass } from './pass.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import { keyedDigest } from './secrets/keyed-digest.ts';
+import { ownerOf } from './still-meant.ts';
 
 /** What of a service decides what is gathered. */
-type Gathered = Pick<Service, 'dependsOn' | 'providers' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'>;
+type Gathered = Pick<
+  Service,
+  'dependsOn' | 'providers' | 'peers' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'
+>;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
 export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
@@ -56,6 +61,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
     release,
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
+    peer: (kind) => peerIn(pass, service, kind),
     address: (owner, name) => addressOf(pass, owner, name),
     serves: (api) => routeKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
@@ -210,6 +216,17 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
     };
   const missing = `spec.${field} is not set and namespace ${namespace} has several of kind ${kind.kind} (${names}); set spec.${field}.name`;
   return { missing, ambiguous: true };
+}
+
+/** Name of the peer of a kind, of those that the service has. */
+function peerIn(pass: Begun, service: Gathered | undefined, kind: string): string | undefined {
+  const peer = service?.peers?.find((one) => one.kind.kind === kind);
+  if (peer === undefined) return undefined;
+  const { namespace = '' } = pass.object.metadata;
+  return peerOf(pass.object, kind, {
+    root: ownerOf(pass),
+    others: () => pass.cache.list(peer.kind, { namespace }),
+  });
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */

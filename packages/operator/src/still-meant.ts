@@ -57,7 +57,7 @@ function madeBy({ object, cache }: Begun) {
 }
 
 /** The root that made this resource, while it is there. */
-function ownerOf(begun: Begun): StoredObject | undefined {
+export function ownerOf(begun: Begun): StoredObject | undefined {
   const made = madeBy(begun);
   if (made === undefined) return undefined;
   const { namespace = '' } = begun.object.metadata;

@@ -1,6 +1,7 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { Composition } from '../engine/compose.ts';
-import { isRoot } from '../engine/roots.ts';
+import { isRoot, rootOf } from '../engine/roots.ts';
 import type { Progress } from '../engine/step.ts';
 import type { ServiceResource, Surroundings } from '../engine/surroundings.ts';
 import { type Child, children } from './children.ts';
@@ -42,4 +43,25 @@ export function rootNamed({
 }): Root | undefined {
   if (!isRoot({ apiVersion, kind })) return undefined;
   return roots.find((root) => root.kind.kind === kind && apiVersion === `${root.kind.group}/${root.kind.version}`);
+}
+
+/**
+ * Name of the resource of a kind that is in the cloud of another one. `root`: what that is a child of, where it is there;
+ * `others`: the resources of the kind in its namespace, for what stands alone.
+ */
+export function peerOf(
+  resource: KubeObject,
+  kind: string,
+  { root, others }: { readonly root: StoredObject | undefined; readonly others: () => readonly StoredObject[] },
+): string | undefined {
+  if (rootOf(resource) === undefined) {
+    const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
+    const alone = others().filter((one) => rootOf(one) === undefined && one.metadata.deletionTimestamp === undefined);
+    return alone.sort((one, other) => (age(one) < age(other) ? -1 : 1))[0]?.metadata.name;
+  }
+  const above = root && rootNamed(root);
+  const child = above?.children.find((one) => one.kind === kind);
+  if (root === undefined || above === undefined || child === undefined) return undefined;
+  const spec = (root['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  return above.isEnabled(spec, child.field) ? `${root.metadata.name}-${child.suffix}` : undefined;
 }

@@ -4,6 +4,7 @@ import type { Component } from './component.ts';
 import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
 import type { Context } from './context.ts';
 import { ownedByProviders } from './owned-options.ts';
+import { withPeers } from './peers.ts';
 import type { ConfigFiles, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import { type OwnedOptions, type UserConfig, userConfig, type WrittenConfig } from './user-config.ts';
@@ -31,7 +32,7 @@ export function configSets(
   options: { owner: ConfigOwner; components: Readonly<Record<string, Component>> },
 ): ConfigSets {
   const { owner, components } = options;
-  const sets = service.config?.(context) ?? {};
+  const sets = withPeers(service, context, service.config?.(context) ?? {});
   const sources = Object.values(sets).flatMap((files) =>
     Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content])),
   );

@@ -61,9 +61,14 @@ export function linked(services: readonly Service[]): readonly Service[] {
     const { offers = {} } = service;
     const dependents = services.filter((other) => referencesOf(other).some((field) => Object.hasOwn(offers, field)));
     const providers = new Map<ReferenceField, Service>();
-    return { ...service, dependents: dependents.map(({ name }) => name), providers };
+    const peers = services.filter(({ configures = {} }) => Object.hasOwn(configures, service.name));
+    return { ...service, dependents: dependents.map(({ name }) => name), providers, peers };
   });
   for (const { dependsOn, providers } of all)
     for (const field of Object.keys(dependsOn) as ReferenceField[]) providers.set(field, referredBy(field, all));
+  for (const { name, configures = {} } of all) {
+    const unknown = Object.keys(configures).find((other) => all.every((service) => service.name !== other));
+    if (unknown !== undefined) throw new Error(`${name}: configures ${unknown}, and no service has this name`);
+  }
   return all;
 }

@@ -11,6 +11,7 @@ import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
 import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
 import type { ClientOptions } from './owned-options.ts';
+import type { PeerOptions } from './peers.ts';
 import type { Phase } from './phases.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
@@ -91,7 +92,7 @@ export interface Volume {
 /** An oslo.config file: the operator's layer, over which the user's are laid. */
 export interface OsloSource {
   readonly oslo: Layer;
-  /** Which sections of what users say of a file of this name count here; default: all. */
+  /** Which sections of what users and peers say of a file of this name count here; default: all. */
   readonly takes?: (section: string) => boolean;
   /** User layers of its own, the last ones (a node group's). */
   readonly more?: readonly UserLayer[];
@@ -219,6 +220,13 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** Further vhosts of its user. */
   readonly vhosts?: (context: Context<R>) => readonly string[];
   readonly identity?: Identity;
+  /**
+   * Options of other services that follow from this one's being in their cloud, by the name of the service: those of Nova's
+   * section `[cinder]` stand in Cinder's folder. They are there from the first rollout on, whatever comes up first.
+   */
+  readonly configures?: Readonly<Record<string, PeerOptions>>;
+  /** The services that say so of this one; from the list of services. */
+  readonly peers?: readonly Service[];
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
   readonly owned?: OwnedOptions;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */

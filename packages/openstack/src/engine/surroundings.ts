@@ -62,6 +62,11 @@ export type Lacking = 'object' | { readonly keys: readonly string[] };
 export interface Surroundings extends OperatorSurroundings {
   /** What a field refers to; undefined when it was not looked up. */
   readonly reference: (field: ReferenceField) => Resolved | undefined;
+  /**
+   * Name of the resource of a kind in the same cloud: the child that the root above wants, whether it exists yet or not;
+   * for a resource that stands alone, the oldest of its namespace that does. Undefined when there is none.
+   */
+  readonly peer: (kind: string) => string | undefined;
   /** Address of a Service that another resource controls; undefined when it has none (yet). */
   readonly address: (owner: Pick<StoredObject, 'metadata'>, service: string) => string | undefined;
   /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
@@ -91,6 +96,8 @@ export interface Surroundings extends OperatorSurroundings {
 /** Surroundings as plain data: what `render` and tests know. What is left out does not exist. */
 export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   readonly references?: Readonly<Partial<Record<ReferenceField, Resolved>>>;
+  /** By kind. */
+  readonly peers?: Readonly<Record<string, string>>;
   readonly served?: ReadonlySet<string>;
   readonly digests?: Readonly<Record<string, string>>;
   readonly gateways?: Readonly<Record<string, GatewayFacts>>;
@@ -105,13 +112,14 @@ export function configMapDigest(name: string): string {
 
 /** The answers of plain data; of keys, StorageClasses and addresses nothing is known. */
 export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
-  const { references = {}, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
+  const { references = {}, peers, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
   return {
     release: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,
     reference: (field) => references[field],
+    peer: (kind) => ownValue(peers, kind),
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
