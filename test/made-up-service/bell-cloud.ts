@@ -6,9 +6,9 @@ const { identityOnly, readyCloud } = await import('../rollout/cloud.ts');
 const keystone = await import('../rollout/keystone.ts');
 const { OpenStackControlPlane } = await import('@openstack-operator/openstack');
 
-/** Database, cache, Keystone and the service Bell, below a control plane; `more`: further fields of its spec. */
+/** Database, broker, cache, Keystone and the service Bell, below a control plane; `more`: further fields of its spec. */
 export async function bellCloud(bell: object, more: object = {}) {
-  const { cloud } = await readyCloud({ spec: { ...identityOnly, ...more, bell } });
+  const { cloud } = await readyCloud({ spec: { ...identityOnly, rabbitmq: {}, ...more, bell } });
   const texts = (kind: string, name: string) => {
     const data = Object.entries((cloud.get(kind, name)?.['data'] ?? {}) as Record<string, string>);
     const text = (value: string) => (kind === 'Secret' ? Buffer.from(value, 'base64').toString() : value);

@@ -1,4 +1,4 @@
-import { database, identity } from '../../packages/openstack/src/api/accounts.ts';
+import { database, identity, messageQueue } from '../../packages/openstack/src/api/accounts.ts';
 import { defineApi, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
 import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
@@ -12,11 +12,13 @@ import {
   coordination,
   database as databaseSection,
   logging,
+  messaging,
   sections,
 } from '../../packages/openstack/src/engine/sections.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
 import { databaseRef } from '../../packages/openstack/src/infrastructure/mariadb/reference.ts';
 import { cacheRef, coordinationRef } from '../../packages/openstack/src/infrastructure/memcached/reference.ts';
+import { messageQueueRef } from '../../packages/openstack/src/infrastructure/rabbitmq/reference.ts';
 import { keystoneRef } from '../../packages/openstack/src/services/keystone/reference.ts';
 
 const Bell = defineApi({
@@ -31,10 +33,12 @@ const Bell = defineApi({
     release,
     region,
     databaseRef,
+    messageQueueRef,
     cacheRef,
     coordinationRef,
     keystoneRef,
     database: database('bell', ['bell', 'bell_persistence'], ['bell_persistence']),
+    messageQueue: messageQueue('bell'),
     identity: identity('bell', { users: ['bell_domain_admin', 'bell_probe'], domains: ['bells'] }),
     recordsAudit,
     config: config('placement.conf'),
@@ -49,8 +53,16 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
   child: { field: 'bell', phase: 'ExtendedServices', description: 'The bell service.' },
   name: 'bell',
   user: 'placement',
-  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', coordinationRef: 'steps', keystoneRef: 'start' },
+  dependsOn: {
+    databaseRef: 'steps',
+    messageQueueRef: 'steps',
+    cacheRef: 'steps',
+    coordinationRef: 'steps',
+    keystoneRef: 'start',
+  },
   databases: [{ name: 'bell' }, { name: 'bell_persistence', user: 'bell_persistence' }],
+  messaging: true,
+  listens: { topic: 'notifications_bell', to: ['neutron'] },
   identity: {
     users: [
       { name: 'bell', roles: ['service'] },
@@ -72,9 +84,11 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
           databaseSection(context, 'bell', 'placement_database'),
           authtoken(context),
           coordination(context),
+          messaging(context),
           {
             api: { auth_strategy: 'keystone' },
             bells: client(context, 'bell_domain_admin'),
+            bell_listener: { transport_url: context.transportUrl(context.accounts.broker.notifications) },
             persistence: { connection: context.databaseUrl('bell_persistence', 'mysql') },
           },
         ),

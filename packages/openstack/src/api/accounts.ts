@@ -42,6 +42,10 @@ export function messageQueue(user: string) {
   return object('Account at the message broker.', {
     user: identifier('Name of the broker user.', user),
     vhost: identifier('Virtual host that the service keeps its queues in.', user),
+    notificationVhost: identifier(
+      'Virtual host for notifications, the same for all services of a cloud. Used while a service reads them.',
+      'notifications',
+    ),
     secretName: userSecret('the user'),
   });
 }

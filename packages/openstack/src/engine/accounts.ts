@@ -9,7 +9,13 @@ export interface Accounts {
     /** The service's own user first. */
     readonly users: readonly [DatabaseAccount, ...DatabaseAccount[]];
   };
-  readonly broker: { readonly user: string; readonly vhost: string; readonly secret: string };
+  readonly broker: {
+    readonly user: string;
+    readonly vhost: string;
+    /** The virtual host that the cloud's services send notifications to. */
+    readonly notifications: string;
+    readonly secret: string;
+  };
   readonly identity: IdentityAccounts;
 }
 
@@ -46,7 +52,12 @@ export interface UserAccount extends Account {
 
 interface AccountSpec {
   readonly database?: DatabaseSpec;
-  readonly messageQueue?: { readonly user?: string; readonly vhost?: string; readonly secretName?: string };
+  readonly messageQueue?: {
+    readonly user?: string;
+    readonly vhost?: string;
+    readonly notificationVhost?: string;
+    readonly secretName?: string;
+  };
   readonly identity?: IdentitySpec;
 }
 
@@ -91,6 +102,7 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
     broker: {
       user: messageQueue?.user ?? service.name,
       vhost: messageQueue?.vhost ?? service.name,
+      notifications: messageQueue?.notificationVhost ?? 'notifications',
       secret: messageQueue?.secretName ?? `${name}-mq-password`,
     },
     identity: identityAccounts(service, name, identity ?? {}),

@@ -7,6 +7,7 @@ import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposedOf, exposureOf } from './exposure.ts';
 import { cloudOf, serviceHost } from './names.ts';
+import { topicsOf } from './notifications.ts';
 import type { Service } from './service.ts';
 import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 import { upgradeOf } from './upgrade.ts';
@@ -53,6 +54,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly transportUrl: (vhost?: string) => string;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
+  /** Topics that the service sends notifications to; none while nobody reads them. */
+  readonly topics: readonly string[];
   /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
   readonly cacheKey: () => string;
 }
@@ -151,6 +154,9 @@ export function contextOf<R extends ServiceResource>(
       const found = wanted === undefined ? users[0] : users.find(({ user }) => user.name === wanted);
       if (found === undefined) throw new Error(`${service.name}: has no user ${wanted ?? ''} in Keystone`);
       return found;
+    },
+    get topics() {
+      return topicsOf(service as unknown as Service, surroundings);
     },
     cacheKey: () => secretReference(named('cache-key'), 'password', 'oslo'),
   };

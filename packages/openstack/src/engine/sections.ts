@@ -31,8 +31,18 @@ export function messaging(context: Context, options: { pthreadHeartbeat?: boolea
       // An idle API under uwsgi misses its heartbeats and then hangs in the next AMQP handshake (seen live).
       ...(options.pthreadHeartbeat === true ? { heartbeat_in_pthread: true } : {}),
     },
-    oslo_messaging_notifications: { driver: 'noop' },
+    ...notifications(context),
   };
+}
+
+/** To whom notifications go: without readers their queues would grow without end. */
+function notifications({ topics, accounts, transportUrl }: Context): Layer {
+  const sent = {
+    driver: 'messagingv2',
+    topics: topics.join(','),
+    transport_url: transportUrl(accounts.broker.notifications),
+  };
+  return { oslo_messaging_notifications: topics.length === 0 ? { driver: 'noop' } : sent };
 }
 
 /**

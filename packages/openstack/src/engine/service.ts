@@ -10,6 +10,7 @@ import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
 import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
+import type { Listening } from './notifications.ts';
 import type { ClientOptions } from './owned-options.ts';
 import type { PeerOptions } from './peers.ts';
 import type { Phase } from './phases.ts';
@@ -217,6 +218,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly connections?: (spec: NonNullable<R['spec']>) => Readonly<Record<string, Connections>>;
   /** Has its own user and vhost on the broker. */
   readonly messaging?: boolean;
+  /** Notifications of others that it reads: with `messaging`, in the virtual host `context.accounts.broker.notifications`. */
+  readonly listens?: Listening;
   /** Further vhosts of its user. */
   readonly vhosts?: (context: Context<R>) => readonly string[];
   readonly identity?: Identity;
@@ -225,7 +228,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    * section `[cinder]` stand in Cinder's folder. They are there from the first rollout on, whatever comes up first.
    */
   readonly configures?: Readonly<Record<string, PeerOptions>>;
-  /** The services that say so of this one; from the list of services. */
+  /** The services that say so of this one, or read its notifications; from the list of services. */
   readonly peers?: readonly Service[];
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
   readonly owned?: OwnedOptions;

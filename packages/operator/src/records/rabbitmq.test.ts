@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Http } from './http.ts';
-import { keepBrokerRecords } from './rabbitmq.ts';
+import { keepBrokerRecords, removeBrokerRecords } from './rabbitmq.ts';
 
 /** An account as RabbitMQ shows it: base64 of a salt of four bytes, and the digest of salt and password. */
 function account(password: string, tags: string) {
@@ -39,12 +39,26 @@ function broker() {
       ]).get(kind) ?? vhosts,
       rest.join('/'),
     ];
+    if (kind === 'vhosts' && rest[1] === 'permissions') {
+      const held = [...permissions.keys()].map((one) => one.split('/'));
+      return answer(
+        200,
+        held.flatMap(([vhost, user]) => (vhost === rest[0] ? [{ vhost, user }] : [])),
+      );
+    }
+    if (method === 'DELETE') {
+      shelf.delete(key);
+      // The rights of a user, or to a virtual host, go with it.
+      for (const one of permissions.keys())
+        if (one.split('/')[kind === 'users' ? 1 : 0] === key) permissions.delete(one);
+      return answer(204);
+    }
     if (method === 'GET') return shelf.has(key) ? answer(200, shelf.get(key)) : answer(404, { reason: 'Not Found' });
     const value = JSON.parse(body ?? '{}') as { password: string; tags: string };
     shelf.set(key, kind === 'users' ? account(value.password, value.tags) : value);
     return answer(201);
   };
-  return { http, calls, users, permissions };
+  return { http, calls, users, vhosts, permissions };
 }
 
 const records = {
@@ -94,4 +108,30 @@ test('a wrong administrator is named, without the password', async () => {
   const { http } = broker();
   const wrong = keepBrokerRecords({ ...records, password: 'hunter2hunter2' }, http);
   await expect(wrong).rejects.toThrow('GET http://broker:15672/api/vhosts/nova: 401 Login failed');
+});
+
+test('a virtual host that others use stays until the last of them has gone', async () => {
+  const { http, vhosts, users } = broker();
+  const shared = { name: 'notifications', shared: true };
+  const of = (name: string) => ({
+    ...records,
+    vhosts: [{ name }, shared],
+    users: [
+      {
+        name,
+        password: 'one',
+        permissions: [name, shared.name].map((vhost) => ({ vhost, configure: '.*', write: '.*', read: '.*' })),
+      },
+    ],
+  });
+  await keepBrokerRecords(of('nova'), http);
+  await keepBrokerRecords(of('bell'), http);
+  expect(await removeBrokerRecords(of('nova'), http)).toEqual(['removed user nova', 'removed vhost nova']);
+  expect([...vhosts.keys()]).toEqual(['notifications', 'bell']);
+  expect(await removeBrokerRecords(of('bell'), http)).toEqual([
+    'removed user bell',
+    'removed vhost bell',
+    'removed vhost notifications',
+  ]);
+  expect([...users.keys()]).toEqual(['admin']);
 });

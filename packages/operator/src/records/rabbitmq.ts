@@ -7,7 +7,8 @@ export interface BrokerRecords {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  readonly vhosts: readonly { readonly name: string }[];
+  /** `shared`: others have rights to it as well. */
+  readonly vhosts: readonly { readonly name: string; readonly shared?: boolean }[];
   readonly users: readonly {
     readonly name: string;
     readonly password: string;
@@ -55,18 +56,22 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
   return changes;
 }
 
-/** Removes the users and vhosts of the records, with their queues; says in words what it removed. */
+/** Removes the users and vhosts of the records, with their queues, but for vhosts that others use; says in words what it removed. */
 export async function removeBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
   const admin = jsonApi(http, records.url, basic(records.username, records.password));
   const changes: string[] = [];
-  const paths = [
-    ...records.users.map(({ name }) => [`user ${name}`, `/api/users/${encode(name)}`] as const),
-    ...records.vhosts.map(({ name }) => [`vhost ${name}`, `/api/vhosts/${encode(name)}`] as const),
-  ];
-  for (const [title, path] of paths) {
-    if ((await found(admin, path)) === undefined) continue;
+  const remove = async (title: string, path: string) => {
+    if ((await found(admin, path)) === undefined) return;
     await admin.call('DELETE', path);
     changes.push(`removed ${title}`);
+  };
+  for (const { name } of records.users) await remove(`user ${name}`, `/api/users/${encode(name)}`);
+  for (const { name, shared } of records.vhosts) {
+    const path = `/api/vhosts/${encode(name)}`;
+    const others = shared === true ? ((await found(admin, `${path}/permissions`)) ?? []) : [];
+    // Administrators have rights to what they have made.
+    const isUsed = (others as readonly { user: string }[]).some(({ user }) => user !== records.username);
+    if (!isUsed) await remove(`vhost ${name}`, path);
   }
   return changes;
 }

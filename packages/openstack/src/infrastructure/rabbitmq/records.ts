@@ -11,18 +11,24 @@ export const brokerRecords: Keeping = {
   concerns: ({ messaging }) => messaging === true,
   list({ service, context }) {
     const { managementUrl, adminUser, adminPassword } = context.broker;
-    const { user, vhost, secret } = context.accounts.broker;
-    const vhosts = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
+    const { user, vhost, notifications, secret } = context.accounts.broker;
+    const own = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
+    const hasNotifications = service.listens !== undefined || context.topics.length > 0;
+    const vhosts = [
+      ...own.map((name) => ({ name })),
+      // It goes with the last service that has rights to it.
+      ...(hasNotifications ? [{ name: notifications, shared: true }] : []),
+    ];
     return recordsFile({
       url: managementUrl,
       username: adminUser('quoted'),
       password: adminPassword('quoted'),
-      vhosts: vhosts.map((name) => ({ name })),
+      vhosts,
       users: [
         {
           name: user,
           password: secretReference(secret, 'password', 'quoted'),
-          permissions: vhosts.map((vhost) => ({ vhost, configure: '.*', write: '.*', read: '.*' })),
+          permissions: vhosts.map(({ name }) => ({ vhost: name, configure: '.*', write: '.*', read: '.*' })),
         },
       ],
     });

@@ -1,0 +1,27 @@
+import type { Service } from './service.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Notifications of other services that a service reads. */
+export interface Listening {
+  /**
+   * The topic that they are sent to for it, as of two that read one queue each would miss what the other one has read:
+   * its queues are `<topic>.info`, `<topic>.error`, ...
+   */
+  readonly topic: string;
+  /** Names of the services; `all`: whatever has messaging. */
+  readonly to: readonly string[] | 'all';
+}
+
+/** Whether a service reads the notifications of another one. */
+export function listensTo({ listens, name }: Pick<Service, 'listens' | 'name'>, other: Service): boolean {
+  if (listens === undefined || other.messaging !== true || name === other.name) return false;
+  return listens.to === 'all' || listens.to.includes(other.name);
+}
+
+/** The topics that a service sends its notifications to: those of the services in its cloud that read them. */
+export function topicsOf(service: Service, surroundings: Surroundings): readonly string[] {
+  return (service.peers ?? []).flatMap((peer) => {
+    const isThere = listensTo(peer, service) && surroundings.peer(peer.kind.kind) !== undefined;
+    return isThere && peer.listens !== undefined ? [peer.listens.topic] : [];
+  });
+}
