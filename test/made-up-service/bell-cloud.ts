@@ -1,6 +1,6 @@
 import { addServices } from './add-services.ts';
 
-addServices(['bell.ts', 'bell'], ['echo.ts', 'echo']);
+addServices(['bell.ts', 'bell'], ['chime.ts', 'chime'], ['echo.ts', 'echo']);
 
 const { identityOnly, readyCloud } = await import('../rollout/cloud.ts');
 const keystone = await import('../rollout/keystone.ts');
@@ -14,6 +14,7 @@ export async function bellCloud(bell: object, more: object = {}) {
     const text = (value: string) => (kind === 'Secret' ? Buffer.from(value, 'base64').toString() : value);
     return Object.fromEntries(data.map(([key, value]) => [key, text(value)]));
   };
+  const patched = (spec: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { spec });
   return {
     ...cloud,
     /** What Keystone has of a name. */
@@ -23,6 +24,9 @@ export async function bellCloud(bell: object, more: object = {}) {
     /** What Keystone answers to the administrator, or to whoever has the token. */
     call: async (method: string, path: string, { body, token }: { body?: object; token?: string } = {}) =>
       await keystone.call(cloud, token ?? (await keystone.login(cloud)), method, path, body),
+    /** What another API answers to the administrator. */
+    ask: async (method: string, url: string, body?: object) =>
+      await keystone.request(cloud, await keystone.login(cloud), method, url, body),
     /** What a Secret holds. */
     secret: (name: string) => texts('Secret', name),
     /** The configuration that a Deployment mounts. */
@@ -39,15 +43,20 @@ export async function bellCloud(bell: object, more: object = {}) {
         .list('Event')
         .map((event) => event as unknown as { reason?: string; message?: string })
         .flatMap((event) => (event.reason === reason ? [event.message] : [])),
+    /** Changes the control plane. */
+    patched,
     /** Changes the control plane, and waits until it is Ready again. */
     async changed(spec: object) {
-      await cloud.change(OpenStackControlPlane, 'my-cloud', { spec });
+      await patched(spec);
       await cloud.ready();
     },
     /** Lets each audit run once that runs every five minutes. */
     audited: () => cloud.clock.advance(7 * 60_000),
   };
 }
+
+/** Fields of a control plane that wants all services of this version. */
+export const whole = { ovnNetwork: {}, glance: {}, placement: {}, neutron: {}, nova: {} };
 
 /** The audit's schedule of a service in these tests: what is to be seen takes less time. */
 export const often = { recordsAudit: { schedule: '*/5 * * * *' } };

@@ -106,12 +106,5 @@ export const bell = defineService<ObjectOf<typeof Bell>>({
       reachable: 'anyone',
     },
   }),
-  jobs: () => [
-    {
-      suffix: 'db-sync',
-      step: 'MigrationReady',
-      image: 'placement-api',
-      runs: [{ name: 'db-sync', command: ['placement-manage', 'db', 'sync'] }],
-    },
-  ],
+  migrate: () => ({ image: 'placement-api', sync: ['placement-manage', 'db', 'sync'] }),
 });

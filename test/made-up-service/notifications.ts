@@ -1,7 +1,6 @@
-import { bellCloud, tell } from './bell-cloud.ts';
+import { bellCloud, tell, whole } from './bell-cloud.ts';
 
 /** What becomes of notifications while a service reads them, and while none does. */
-const whole = { ovnNetwork: {}, glance: {}, placement: {}, neutron: {}, nova: {} };
 const cloud = await bellCloud({ enabled: false }, whole);
 const { password = '', username = '' } = cloud.secret('my-cloud-rabbitmq-credentials');
 

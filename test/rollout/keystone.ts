@@ -47,11 +47,22 @@ export async function entitiesOf(cloud: Cloud, collection: string): Promise<Enti
 }
 
 /** The body of Keystone's answer. @throws Error when it refuses */
-export async function call(cloud: Cloud, token: string, method: string, path: string, body?: object): Promise<string> {
+export function call(cloud: Cloud, token: string, method: string, path: string, body?: object): Promise<string> {
+  return request(cloud, token, method, `${url}${path}`, body);
+}
+
+/** The body of an API's answer to whoever has the token. @throws Error when it refuses */
+export async function request(
+  cloud: Cloud,
+  token: string,
+  method: string,
+  address: string,
+  body?: object,
+): Promise<string> {
   const data = body === undefined ? [] : ['-d', JSON.stringify(body), '-H', 'Content-Type: application/json'];
-  const answer = await curl(cloud, ['-i', '-X', method, '-H', `X-Auth-Token: ${token}`, ...data, `${url}${path}`]);
+  const answer = await curl(cloud, ['-i', '-X', method, '-H', `X-Auth-Token: ${token}`, ...data, address]);
   const [head = '', text = ''] = answer.split(/\r?\n\r?\n/);
-  if (!/^HTTP\S+ 2/.test(head)) throw new Error(`${method} ${path}: ${answer}`);
+  if (!/^HTTP\S+ 2/.test(head)) throw new Error(`${method} ${address}: ${answer}`);
   return text;
 }
 

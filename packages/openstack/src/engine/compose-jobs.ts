@@ -31,7 +31,15 @@ export function addSchedule({ service, context, components, drafts, sets }: Asse
   const image = (name: string) => imageOfJob(context, { suffix: schedule.suffix, image: name }, components);
   const object = cronJobObject({ service, context, schedule, image, configs });
   drafts.add('SchedulesReady', ...start.objects, { verb: 'apply', object });
-  drafts.need('SchedulesReady', 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'EndpointReady');
+  drafts.need(
+    'SchedulesReady',
+    'ConfigReady',
+    'DatabaseReady',
+    'MessagingReady',
+    'MigrationReady',
+    'EndpointReady',
+    'ResourcesReady',
+  );
 }
 
 /** A Job runs what the component with the same image runs: a migration of another version would break it. */

@@ -11,7 +11,9 @@ export function addRecords(assembly: Assembly, holds: Keeping['holds']): readonl
     const records = recordsOf(keeping, assembly);
     drafts.add(keeping.step, ...records.objects);
     addJob(assembly, records.job, 'CredentialsReady');
-    drafts.step(keeping.step).awaits.push(...awaited(context, field));
+    drafts.need(keeping.step, ...(keeping.needs ?? []));
+    for (const one of [field, ...(keeping.awaits?.(assembly) ?? [])])
+      drafts.step(keeping.step).awaits.push(...awaited(context, one));
     // What is kept in the service itself waits until it serves.
     if (field === undefined) drafts.need(keeping.step, 'BootstrapReady', 'DeploymentReady');
     return [records];

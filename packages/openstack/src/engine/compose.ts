@@ -144,7 +144,8 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
   addComponents(assembly);
   const registration = addRecords(assembly, 'registration');
-  const audit = recordsAudit(assembly, [...data, ...registration]);
+  const resources = addRecords(assembly, 'resources');
+  const audit = recordsAudit(assembly, [...data, ...registration, ...resources]);
   for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
 
   for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {}))

@@ -86,7 +86,9 @@ export function deregistration<R extends ServiceResource>(
     const isExternal = externalOf(spec, field) !== undefined;
     const provider = isExternal || goesWithOwner ? undefined : context.reference(field);
     const livesOn = isExternal || (provider !== undefined && provider.metadata.deletionTimestamp === undefined);
-    if (keeping.holds === 'data' ? !(isExternal && spec.deletionPolicy === 'Delete') : !livesOn) continue;
+    const isDeleted = spec.deletionPolicy === 'Delete';
+    const goes = { data: isExternal && isDeleted, registration: livesOn, resources: livesOn && isDeleted };
+    if (!goes[keeping.holds]) continue;
     const shared = sharedBy(capability);
     const isReady = provider === undefined || conditionOf(provider, 'Ready')?.status === 'True';
     const left = shared ?? (isReady ? undefined : `${provider?.kind} ${provider?.metadata.name} is not Ready`);
@@ -101,7 +103,8 @@ export function deregistration<R extends ServiceResource>(
     const path = `${folder}/${keeping.target}`;
     mounts.push({ path, secret: list, follows: true });
     const { target, client } = keeping;
-    if (client === undefined) lists.push(`${target}=${path}/records.json`);
+    // What was made last goes first: resources before the user who may delete them.
+    if (client === undefined) lists.unshift(`${target}=${path}/records.json`);
     else
       runs.push({
         name: target,

@@ -1,4 +1,5 @@
 import type { User } from '@openstack-operator/facts/users';
+import { resourceRecords } from './cloud-resources.ts';
 import type { Component, Runs } from './component.ts';
 import type { Context } from './context.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
@@ -21,14 +22,18 @@ export interface Keeping {
   readonly suffix: string;
   /** The condition of its step. */
   readonly step: string;
+  /** Further steps that come before, and fields whose resources are Ready before. */
+  readonly needs?: readonly string[];
+  readonly awaits?: (kept: Kept) => readonly ReferenceField[];
   /** What it is kept in, as findings and containers name it. */
   readonly target: string;
   /**
    * `data`: what the programs of a service work with. It is there before they start, and is taken back with
    * `deletionPolicy: Delete` only. `registration`: what tells others of the service. It comes after them, and is taken
-   * back whenever the service goes.
+   * back whenever the service goes. `resources`: what the service has in others of its cloud. It comes last, and is taken
+   * back with `deletionPolicy: Delete` only.
    */
-  readonly holds: 'data' | 'registration';
+  readonly holds: 'data' | 'registration' | 'resources';
   /** Whether there is something to keep of a service. */
   readonly concerns: (service: Service) => boolean;
   /** Name of a file -> text, with references to Secrets. */
@@ -58,9 +63,11 @@ export interface KeepingOf {
 
 /** Everything that is kept of a service in others, or in itself. */
 export function keepingsOf(service: Service): readonly KeepingOf[] {
-  return capabilities.flatMap((capability) => {
+  const kept = capabilities.flatMap((capability): KeepingOf[] => {
     const field = fieldFor(service, capability);
     const keeping = (field === undefined ? ownOffer(service, capability) : offerBy(service, field))?.keeps;
     return keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
   });
+  if (!resourceRecords.concerns(service)) return kept;
+  return [...kept, { capability: 'identity', keeping: resourceRecords, field: fieldFor(service, 'identity') }];
 }

@@ -4,6 +4,7 @@ import type { Api } from '../api/define-api.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { Release } from '../releases/release.ts';
+import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
 import type { Identity } from './identity.ts';
@@ -140,6 +141,8 @@ export interface Offer {
   readonly clientOptions?: readonly ClientOptions[];
   /** What of its dependents is kept in it. */
   readonly keeps?: Keeping;
+  /** What its dependents may have in it as `resources`, by what it is: `network`. */
+  readonly resources?: Readonly<Record<string, ResourceApi>>;
   /** Its address is that of Services, which exist later than the resource. */
   readonly ofServices?: boolean;
 }
@@ -230,6 +233,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly configures?: Readonly<Record<string, PeerOptions>>;
   /** The services that say so of this one, or read its notifications; from the list of services. */
   readonly peers?: readonly Service[];
+  /** What it has in others of its cloud: networks, flavours. Each comes after what its attributes refer to. */
+  readonly resources?: (context: Context<R>) => readonly CloudResource[];
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
   readonly owned?: OwnedOptions;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */

@@ -9,8 +9,21 @@ export interface Login {
   readonly projectDomain: string;
 }
 
+/** What comes of a login. */
+export interface Session {
+  readonly token: string;
+  readonly projectId: string;
+  /** URL of a service inside the cluster, by its type and region; undefined when the catalogue has none. */
+  readonly endpoint: (type: string, region: string) => string | undefined;
+}
+
 /** A token scoped to the project. @throws HttpError when Keystone gives none */
 export async function login(http: Http, url: string, who: Login): Promise<string> {
+  return (await openSession(http, url, who)).token;
+}
+
+/** A token scoped to the project, and what it comes with. @throws HttpError when Keystone gives none */
+export async function openSession(http: Http, url: string, who: Login): Promise<Session> {
   const call = {
     method: 'POST',
     url: `${url}/auth/tokens`,
@@ -28,7 +41,26 @@ export async function login(http: Http, url: string, who: Login): Promise<string
   const answer = await http(call);
   const token = answer.headers['x-subject-token'];
   if (answer.status !== 201 || token === undefined) throw new HttpError(call, answer);
-  return token;
+  const body = (JSON.parse(answer.body) as TokenBody).token ?? {};
+  return {
+    token,
+    projectId: body.project?.id ?? '',
+    endpoint: (type, region) =>
+      body.catalog
+        ?.filter((service) => service.type === type)
+        .flatMap(({ endpoints }) => endpoints)
+        .find((one) => one.interface === 'internal' && one.region_id === region)?.url,
+  };
+}
+
+interface TokenBody {
+  readonly token?: {
+    readonly project?: { readonly id: string };
+    readonly catalog?: readonly {
+      readonly type: string;
+      readonly endpoints: readonly { readonly interface: string; readonly region_id: string; readonly url: string }[];
+    }[];
+  };
 }
 
 /** Whether a user of a domain has this password; a missing role on its project also answers 401, and is granted later. */

@@ -2,6 +2,7 @@ import type { Clock } from '@openstack-operator/kube';
 import { type Http, patient } from './http.ts';
 import { type IdentityRecords, keepIdentityRecords, removeIdentityRecords } from './keystone.ts';
 import { type BrokerRecords, keepBrokerRecords, removeBrokerRecords } from './rabbitmq.ts';
+import { keepResourceRecords, type ResourceRecords, removeResourceRecords } from './resources.ts';
 
 /** What `openstack-operator records` needs of the world. */
 export interface RecordsWorld {
@@ -20,11 +21,13 @@ type Workers = Readonly<Record<string, (records: never, http: Http) => Promise<s
 const keepers: Workers = {
   keystone: (records: IdentityRecords, http) => keepIdentityRecords(records, http),
   rabbitmq: (records: BrokerRecords, http) => keepBrokerRecords(records, http),
+  openstack: (records: ResourceRecords, http) => keepResourceRecords(records, http),
 };
 
 const removers: Workers = {
   keystone: (records: IdentityRecords, http) => removeIdentityRecords(records, http),
   rabbitmq: (records: BrokerRecords, http) => removeBrokerRecords(records, http),
+  openstack: (records: ResourceRecords, http) => removeResourceRecords(records, http),
 };
 
 /**

@@ -158,6 +158,8 @@ async function route(
       return json(404, {
         NeutronError: { type: 'NotFound', message: `${item} ${id} could not be found.`, detail: '' },
       });
+    if (request.method === 'PUT')
+      Object.assign(row, (JSON.parse(request.body || '{}') as Record<string, Row>)[item] ?? {});
     if (request.method !== 'DELETE') return json(200, { [item]: row });
     rows.delete(id);
     return { status: 204 };

@@ -102,11 +102,11 @@ async function route(
     case 'flavors':
       return withApiDatabase(context, (schema) => {
         const flavors = tableOf(schema, 'flavors');
+        if (request.method === 'DELETE') return flavors.delete(id ?? '') ? { status: 202 } : notFoundReply();
         if (request.method !== 'POST') return json(200, { flavors: [...flavors.values()] });
         const { flavor = {} } = JSON.parse(request.body || '{}') as { flavor?: Row & { id?: string } };
-        const id = flavor.id ?? String(flavors.size + 1);
-        const row: Row = { ...flavor, id };
-        flavors.set(id, row);
+        const row = { ...flavor, id: flavor.id ?? String(flavors.size + 1) };
+        flavors.set(row.id, row);
         return json(200, { flavor: row });
       });
     case 'os-aggregates':

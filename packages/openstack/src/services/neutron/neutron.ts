@@ -21,7 +21,14 @@ import { Neutron } from './kind.ts';
  */
 export const neutron = defineService<Neutron>({
   kind: Neutron,
-  offers: { neutronRef: {} },
+  offers: {
+    neutronRef: {
+      resources: {
+        network: { path: '/v2.0/networks', item: 'network', owned: true, change: 'PUT' },
+        subnet: { path: '/v2.0/subnets', item: 'subnet', owned: true, change: 'PUT' },
+      },
+    },
+  },
   bridges: (spec) => ({
     mappings: bridgesOf(spec),
     isDefault: spec.bridgeMappings === undefined && spec.externalBridge === undefined,

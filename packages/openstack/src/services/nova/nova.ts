@@ -13,7 +13,12 @@ import { serverCountJob } from './server-count.ts';
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
   kind: Nova,
-  offers: { novaRef: {} },
+  offers: {
+    novaRef: {
+      // Nova changes nothing of a flavour but its description. Without the filter it lists public ones only.
+      resources: { flavor: { path: '/flavors', list: '/flavors/detail?is_public=None', item: 'flavor' } },
+    },
+  },
   child: {
     field: 'nova',
     phase: 'Compute',

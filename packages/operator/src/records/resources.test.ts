@@ -1,0 +1,89 @@
+import { seededRandom } from '@openstack-operator/kube';
+import { expect, test } from 'vitest';
+import type { Http, HttpAnswer } from './http.ts';
+import { keepResourceRecords, type ResourceRecords, removeResourceRecords } from './resources.ts';
+
+type Network = Record<string, unknown> & { id: string };
+
+/** Keystone and an API of networks; answers come in an order that the seed decides. */
+function cloud(seed: number, types = ['network']) {
+  const random = seededRandom(seed);
+  const networks = new Map<string, Network>();
+  const answer = (status: number, value?: unknown, headers = {}): HttpAnswer => ({
+    status,
+    headers,
+    body: value === undefined ? '' : JSON.stringify(value),
+  });
+  const http: Http = async ({ method, url, body = '{}' }) => {
+    for (let turns = Math.floor(random.next() * 20); turns > 0; turns--) await Promise.resolve();
+    const { pathname, searchParams } = new URL(url);
+    if (pathname === '/v3/auth/tokens') {
+      const endpoints = [{ interface: 'internal', region_id: 'RegionOne', url: 'http://network' }];
+      const catalog = types.map((type) => ({ type, endpoints }));
+      return answer(201, { token: { project: { id: 'mine' }, catalog } }, { 'x-subject-token': 't' });
+    }
+    const [, , id = ''] = pathname.split('/');
+    const { network = {} } = JSON.parse(body) as { network?: object };
+    if (method === 'POST') {
+      const made: Network = { id: Math.floor(random.next() * 2 ** 40).toString(16), project_id: 'mine', ...network };
+      networks.set(made.id, made);
+      return answer(201, { network: made });
+    }
+    if (method === 'DELETE') return answer(networks.delete(id) ? 204 : 404);
+    if (method === 'PUT') Object.assign(networks.get(id) ?? {}, network);
+    const found = [...networks.values()].filter((one) => [...searchParams].every(([key, value]) => one[key] === value));
+    return answer(200, { networks: found });
+  };
+  return { http, networks };
+}
+
+const records: ResourceRecords = {
+  url: 'http://keystone/v3',
+  username: 'bell',
+  password: 'secret',
+  project: 'service',
+  userDomain: 'Default',
+  projectDomain: 'Default',
+  region: 'RegionOne',
+  resources: [
+    {
+      kind: 'network',
+      name: 'bells',
+      type: 'network',
+      api: { path: '/networks', item: 'network', owned: true, change: 'PUT' },
+      attributes: { mtu: 1400 },
+    },
+  ],
+};
+
+test('of two runs at once, the one that sees that it was second takes back what it made', async () => {
+  let collisions = 0;
+  let doubled = 0;
+  for (let seed = 1; seed <= 200; seed++) {
+    const { http, networks } = cloud(seed);
+    const changes = await Promise.all([keepResourceRecords(records, http), keepResourceRecords(records, http)]);
+    if (changes.flat().length === 2) collisions++;
+    if (networks.size === 2) doubled++;
+    expect([1, 2], `seed ${seed}`).toContain(networks.size);
+    expect(await keepResourceRecords(records, http), `seed ${seed}`).toEqual([]);
+  }
+  expect(collisions).toBeGreaterThan(50);
+  expect(doubled, 'where the first one had looked before').toBeLessThan(collisions / 3);
+});
+
+test('what another project has of the same name stays as it is', async () => {
+  const { http, networks } = cloud(1);
+  const theirs = { id: '0', name: 'bells', project_id: 'theirs', mtu: 1500 };
+  networks.set('0', { ...theirs });
+  expect(await keepResourceRecords(records, http)).toEqual(['created network bells']);
+  expect(await removeResourceRecords(records, http)).toEqual(['removed network bells']);
+  expect([...networks.values()]).toEqual([theirs]);
+});
+
+test('a service that is not in the catalogue has nothing to remove, and cannot be given anything', async () => {
+  const { http } = cloud(1, []);
+  await expect(keepResourceRecords(records, http)).rejects.toThrow(
+    'the catalogue has no service of type network in RegionOne',
+  );
+  expect(await removeResourceRecords(records, http)).toEqual([]);
+});
