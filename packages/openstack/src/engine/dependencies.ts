@@ -1,4 +1,3 @@
-import { listensTo } from './notifications.ts';
 import type { Capability, Moment, Offer, Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
@@ -54,27 +53,4 @@ export function referredBy(field: ReferenceField, services: readonly Service[]):
   const found = services.find(({ offers = {} }) => Object.hasOwn(offers, field));
   if (found === undefined) throw new Error(`${field}: no service is referred to by this field`);
   return found;
-}
-
-/** The services, each with what it depends on, and with the names of those that cannot be without it. */
-export function linked(services: readonly Service[]): readonly Service[] {
-  const all = services.map((service) => {
-    const { offers = {} } = service;
-    const dependents = services.filter((other) => referencesOf(other).some((field) => Object.hasOwn(offers, field)));
-    const providers = new Map<ReferenceField, Service>();
-    const peers = services.filter(
-      (other) => Object.hasOwn(other.configures ?? {}, service.name) || listensTo(other, service),
-    );
-    return { ...service, dependents: dependents.map(({ name }) => name), providers, peers };
-  });
-  for (const { dependsOn, providers } of all)
-    for (const field of Object.keys(dependsOn) as ReferenceField[]) providers.set(field, referredBy(field, all));
-  for (const { name, configures = {}, listens, messaging } of all) {
-    const heard = listens === undefined || listens.to === 'all' ? [] : listens.to;
-    const unknown = [...Object.keys(configures), ...heard].find((other) => all.every((one) => one.name !== other));
-    if (unknown !== undefined)
-      throw new Error(`${name}: configures or listens to ${unknown}: no service has this name`);
-    if (listens !== undefined && messaging !== true) throw new Error(`${name}: listens, and has no messaging`);
-  }
-  return all;
 }

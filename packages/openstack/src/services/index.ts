@@ -1,4 +1,4 @@
-import { linked } from '../engine/dependencies.ts';
+import { linked } from '../engine/linked.ts';
 import type { Service } from '../engine/service.ts';
 import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
