@@ -40,7 +40,7 @@ function client(world: World, url: string, conf = '') {
     use: (messaging: Messaging) => Promise<string>,
   ): Promise<number> => {
     try {
-      const config = loadConfig(process, { project: 'x', programs: [] });
+      const config = loadConfig(process, { project: 'x', options: 'nova', programs: [] });
       process.stdout(await use(new Messaging({ process, config, log: plainLog(process), url })));
       return 0;
     } catch (error) {

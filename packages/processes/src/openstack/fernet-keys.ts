@@ -65,7 +65,7 @@ function validate({ process, log, path, group }: KeyRepository): boolean {
  */
 export function demandKeys(process: Process, config: Config): void {
   for (const group of ['fernet_tokens', 'fernet_receipts']) {
-    const path = config.text(group, 'key_repository', '/etc/keystone/fernet-keys/');
+    const path = config.text(group, 'key_repository');
     if (!process.files.exists(path)) throw new SystemExit(1, `${path} does not exist`);
     if (process.files.list(path).length === 0) {
       throw new SystemExit(1, `${path} does not contain keys, use keystone-manage fernet_setup to create Fernet keys.`);

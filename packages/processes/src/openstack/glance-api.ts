@@ -27,7 +27,7 @@ export const glanceApi: Program = osloProgram({
         1,
         `ERROR: Unable to load glance-api-keystone from configuration file ${paste}.\nGot: OSError("No such file or directory: '${paste}'")`,
       );
-    const flavor = config.text('paste_deploy', 'flavor');
+    const flavor = config.optional('paste_deploy', 'flavor');
     if (
       flavor !== undefined &&
       !['keystone', 'caching', 'keystone+caching', 'cachemanagement', 'keystone+cachemanagement'].includes(flavor)
@@ -39,7 +39,7 @@ export const glanceApi: Program = osloProgram({
     }
     const stores = storesOf(context);
     const port = config.integer('DEFAULT', 'bind_port', 9292);
-    const host = config.text('DEFAULT', 'bind_host', '0.0.0.0');
+    const host = config.text('DEFAULT', 'bind_host');
     await bindPatiently(process, { host, port }, images(context, stores, flavor));
     log.info('eventlet.wsgi.server', `(${process.pid}) wsgi starting up on http://${host}:${port}`);
     await terminated(process);

@@ -37,13 +37,13 @@ export const keystoneApi: WsgiModule = async (process) => {
   const config = loadConfig(process, { project: 'keystone', programs: ['uwsgi'], ...(files.length > 0 && { files }) });
   const log = setUpLog(process, config, 'uwsgi');
   await pause(process, startTimes.keystoneApi);
-  config.choice('token', 'provider', ['fernet', 'jws'], 'fernet');
+  config.text('token', 'provider');
   const repository: KeyRepository = {
     process,
     log,
     group: 'fernet_tokens',
-    path: config.text('fernet_tokens', 'key_repository', '/etc/keystone/fernet-keys/').replace(/(?<=.)\/+$/, ''),
-    maxActiveKeys: config.integer('fernet_tokens', 'max_active_keys', 3),
+    path: config.text('fernet_tokens', 'key_repository').replace(/(?<=.)\/+$/, ''),
+    maxActiveKeys: config.integer('fernet_tokens', 'max_active_keys'),
   };
   demandKeys(process, config);
   const api = new KeystoneApi(process, config, log, repository);
@@ -195,7 +195,7 @@ class KeystoneApi {
         'No encryption keys found; run keystone-manage fernet_setup to bootstrap one.',
       );
     const issued = Math.floor(this.#process.clock.now() / 1000);
-    const expires = issued + this.#config.integer('token', 'expiration', 3600);
+    const expires = issued + this.#config.integer('token', 'expiration');
     const payload: TokenPayload = { ...proven, issued, expires, audit: newId(this.#process.random) };
     return json(
       201,

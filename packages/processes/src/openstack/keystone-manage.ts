@@ -19,10 +19,10 @@ const commands: Readonly<Record<string, (context: ServiceContext) => Promise<num
     return 0;
   },
   bootstrap: bootstrapCommand,
-  fernet_setup: (context) => keys(context, 'fernet_tokens', '/etc/keystone/fernet-keys/', initializeKeys),
-  fernet_rotate: (context) => keys(context, 'fernet_tokens', '/etc/keystone/fernet-keys/', rotateKeys),
-  credential_setup: (context) => keys(context, 'credential', '/etc/keystone/credential-keys/', initializeKeys),
-  credential_rotate: (context) => keys(context, 'credential', '/etc/keystone/credential-keys/', rotateKeys),
+  fernet_setup: (context) => keys(context, 'fernet_tokens', initializeKeys),
+  fernet_rotate: (context) => keys(context, 'fernet_tokens', rotateKeys),
+  credential_setup: (context) => keys(context, 'credential', initializeKeys),
+  credential_rotate: (context) => keys(context, 'credential', rotateKeys),
   credential_migrate: credentialMigrate,
   doctor,
   trust_flush: async (context) => {
@@ -160,24 +160,19 @@ async function bootstrapCommand(context: ServiceContext): Promise<number> {
   return 0;
 }
 
-function repositoryOf(
-  { process, config, log }: ServiceContext,
-  group: 'fernet_tokens' | 'credential',
-  fallback: string,
-): KeyRepository {
+function repositoryOf({ process, config, log }: ServiceContext, group: 'fernet_tokens' | 'credential'): KeyRepository {
   return {
     process,
     log,
     group,
-    path: config.text(group, 'key_repository', fallback).replace(/\/+$/, ''),
-    maxActiveKeys: group === 'credential' ? 3 : config.integer(group, 'max_active_keys', 3),
+    path: config.text(group, 'key_repository').replace(/\/+$/, ''),
+    maxActiveKeys: group === 'credential' ? 3 : config.integer(group, 'max_active_keys'),
   };
 }
 
 async function keys(
   context: ServiceContext,
   group: 'fernet_tokens' | 'credential',
-  fallback: string,
   run: (repository: KeyRepository) => void,
 ): Promise<number> {
   const { process, line } = context;
@@ -186,7 +181,7 @@ async function keys(
   if (user !== undefined) idOf(process, '/etc/passwd', user);
   if (owner !== undefined) idOf(process, '/etc/group', owner);
   await pause(process, 300);
-  const repository = repositoryOf(context, group, fallback);
+  const repository = repositoryOf(context, group);
   if (group === 'credential' && run === rotateKeys) await demandPrimary(context, repository);
   run(repository);
   return 0;
@@ -207,7 +202,7 @@ async function demandPrimary(context: ServiceContext, repository: KeyRepository)
 }
 
 async function credentialMigrate(context: ServiceContext): Promise<number> {
-  const [primary] = loadKeys(repositoryOf(context, 'credential', '/etc/keystone/credential-keys/'));
+  const [primary] = loadKeys(repositoryOf(context, 'credential'));
   await databaseOf(context).transaction('UPDATE', (schema) => {
     for (const row of schema.tables.get('credential')?.values() ?? []) row['key_hash'] = primary;
   });
@@ -220,12 +215,8 @@ async function doctor(context: ServiceContext): Promise<number> {
   const migrated = await databaseOf(context).transaction('SELECT', (schema) => isMigrated(schema, keystoneMigrations));
   if (!migrated)
     symptoms.push('Database is not under version control or not up to date: run `keystone-manage db_sync`.');
-  for (const [group, fallback] of [
-    ['fernet_tokens', '/etc/keystone/fernet-keys/'],
-    ['credential', '/etc/keystone/credential-keys/'],
-  ] as const) {
-    if (loadKeys(repositoryOf(context, group, fallback)).length === 0)
-      symptoms.push(`[${group}] key_repository is empty.`);
+  for (const group of ['fernet_tokens', 'credential'] as const) {
+    if (loadKeys(repositoryOf(context, group)).length === 0) symptoms.push(`[${group}] key_repository is empty.`);
   }
   for (const symptom of symptoms) process.stdout(`\nWARNING: ${symptom}\n`);
   return symptoms.length > 0 ? 1 : 0;

@@ -23,9 +23,9 @@ export class Passwords {
 
   /** @throws PythonError for an algorithm that Keystone does not know */
   constructor(config: Config, log: Log) {
-    this.#algorithm = config.choice<Algorithm>('identity', 'password_hash_algorithm', algorithms, 'bcrypt');
-    this.#longest = config.integer('identity', 'max_password_length', 4096);
-    this.#strict = config.boolean('DEFAULT', 'strict_password_check', false);
+    this.#algorithm = config.text('identity', 'password_hash_algorithm') as Algorithm;
+    this.#longest = config.integer('identity', 'max_password_length');
+    this.#strict = config.boolean('DEFAULT', 'strict_password_check');
     this.#log = log;
   }
 

@@ -68,11 +68,11 @@ const everybody: Identity = { userId: '', projectId: undefined, roles: ['admin']
 
 /** @throws PythonError when the paste file is not there, or has no pipeline for `auth_strategy` (neutron.auth) */
 export function demandPaste({ process, config }: ApiContext): void {
-  const name = config.text('DEFAULT', 'api_paste_config', 'api-paste.ini');
+  const name = config.text('DEFAULT', 'api_paste_config');
   const path = name.startsWith('/') ? name : `/etc/neutron/${name}`;
   if (!process.files.exists(path))
     throw new PythonError('oslo_service.wsgi.ConfigNotFound', `Could not find config at ${name}`);
-  const strategy = config.text('DEFAULT', 'auth_strategy', 'keystone');
+  const strategy = config.text('DEFAULT', 'auth_strategy');
   if (!['keystone', 'noauth'].includes(strategy)) throw new PythonError('KeyError', `'${strategy}'`);
 }
 

@@ -18,7 +18,7 @@ export function extensionsOf(config: Config): string[] {
     'agent',
     'provider',
     'quotas',
-    ...(config.boolean('securitygroup', 'enable_security_group', true) ? ['security-group'] : []),
+    ...(config.boolean('securitygroup', 'enable_security_group') ? ['security-group'] : []),
     ...(drivers.includes('port_security') ? ['port-security'] : []),
     ...config.list('DEFAULT', 'service_plugins').flatMap((name) => ofPlugins[name] ?? []),
   ];

@@ -36,7 +36,7 @@ export const metadataAgent: Program = osloProgram({
     const { process, config, log } = context;
     const logger = 'neutron.agent.ovn.metadata.agent';
     await pause(process, startTimes.neutronMetadataAgent);
-    const local = config.text('ovs', 'ovsdb_connection', 'tcp:127.0.0.1:6640');
+    const local = config.text('ovs', 'ovsdb_connection');
     const ovs = await openIdl(process, log, local, 'Open_vSwitch');
     const settings = await transact(ovs, 'Open_vSwitch', (tables) => ({
       ...mapOf(rootRow(tables, 'Open_vSwitch'), 'external_ids'),
@@ -45,11 +45,10 @@ export const metadataAgent: Program = osloProgram({
     if (chassis === undefined) throw new PythonError('KeyError', "'system-id'");
     if (settings['ovn-bridge'] === undefined)
       log.warning(logger, "Can't read ovn-bridge external-id from OVSDB. Using br-int instead.");
-    const remotes = config.text('ovn', 'ovn_sb_connection', 'tcp:127.0.0.1:6642');
+    const remotes = config.text('ovn', 'ovn_sb_connection');
     let south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
-    const state = config.text('DEFAULT', 'state_path', '/var/lib/neutron');
-    const daemon = config.text('agent', 'root_helper_daemon');
-    const socket = config.text('DEFAULT', 'metadata_proxy_socket', `${state}/metadata_proxy`);
+    const daemon = config.optional('agent', 'root_helper_daemon');
+    const socket = config.text('DEFAULT', 'metadata_proxy_socket');
     try {
       const directory = socket.slice(0, socket.lastIndexOf('/'));
       if (!process.files.exists(directory)) makeDirectories(process, directory, 0o755);
@@ -63,7 +62,7 @@ export const metadataAgent: Program = osloProgram({
       if (!(error instanceof SystemError)) throw error;
       throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', errno(error));
     }
-    if (!process.privileged || !maySudo(process, 'neutron-rootwrap', config.text('agent', 'root_helper', 'sudo'))) {
+    if (!process.privileged || !maySudo(process, 'neutron-rootwrap', config.text('agent', 'root_helper'))) {
       log.error('oslo.privsep.daemon', 'privsep helper command exited non-zero (1)');
       throw new PythonError('oslo_privsep.daemon.FailedToDropPrivileges', 'privsep helper command exited non-zero (1)');
     }

@@ -27,10 +27,10 @@ export async function answerGuest(
   const [guest] = guests;
   if (guest === undefined) return plain(404, '404 Not Found\n\nThe resource could not be found.');
   const instance = guest['neutron:device_id'] ?? '';
-  const secret = config.text('DEFAULT', 'metadata_proxy_shared_secret', '');
-  const host = config.text('DEFAULT', 'nova_metadata_host', '127.0.0.1');
-  const port = config.integer('DEFAULT', 'nova_metadata_port', 8775);
-  const protocol = config.choice('DEFAULT', 'nova_metadata_protocol', ['http', 'https'], 'http');
+  const secret = config.text('DEFAULT', 'metadata_proxy_shared_secret');
+  const host = config.text('DEFAULT', 'nova_metadata_host');
+  const port = config.integer('DEFAULT', 'nova_metadata_port');
+  const protocol = config.text('DEFAULT', 'nova_metadata_protocol');
   try {
     if (protocol === 'https') throw new SystemError('EPROTO', '[SSL: WRONG_VERSION_NUMBER] wrong version number');
     const connection = await process.network.connect(host, port, 'http');

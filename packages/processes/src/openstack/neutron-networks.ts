@@ -6,7 +6,7 @@ import type { Config } from '../oslo/config.ts';
 export function hasResource(config: Config, kind: string): boolean {
   if (kind === 'routers')
     return config.list('DEFAULT', 'service_plugins').some((name) => ['router', 'ovn-router'].includes(name));
-  return kind !== 'security-groups' || config.boolean('securitygroup', 'enable_security_group', true);
+  return kind !== 'security-groups' || config.boolean('securitygroup', 'enable_security_group');
 }
 
 /** Why Neutron does not do what it is asked for. */
@@ -27,15 +27,12 @@ const invalid = (reason: string): Refusal => ({
  * (neutron.plugins.ml2.drivers.type_flat, type_vlan, type_geneve).
  */
 export function networkOf(config: Config, given: Row): Row | Refusal {
-  const types = config.list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve']);
-  const [tenantType = 'local'] = config.list('ml2', 'tenant_network_types', ['local']);
+  const types = config.list('ml2', 'type_drivers');
+  const [tenantType = 'local'] = config.list('ml2', 'tenant_network_types');
   const type = textOf(given['provider:network_type']) ?? tenantType;
   const physical = textOf(given['provider:physical_network']);
   if (!types.includes(type)) return invalid(`network_type value '${type}' not supported.`);
-  if (
-    type === 'flat' &&
-    !config.list('ml2_type_flat', 'flat_networks', ['*']).some((one) => one === '*' || one === physical)
-  )
+  if (type === 'flat' && !config.list('ml2_type_flat', 'flat_networks').some((one) => one === '*' || one === physical))
     return invalid(`physical_network '${physical}' unknown for flat provider network.`);
   const vlans = config.list('ml2_type_vlan', 'network_vlan_ranges').map((range) => range.split(':')[0]);
   if (type === 'vlan' && !vlans.some((one) => one === physical))
@@ -64,7 +61,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : undefine
 
 /** The port behind which OVN answers a network's guests with their metadata, if it does. */
 export function metadataPort(config: Config, network: Row): Row | undefined {
-  if (!config.boolean('ovn', 'ovn_metadata_enabled', false)) return undefined;
+  if (!config.boolean('ovn', 'ovn_metadata_enabled')) return undefined;
   const id = String(network['id']);
   return { id: `${id}-metadata`, network_id: id, device_owner: 'network:distributed', device_id: `ovnmeta-${id}` };
 }

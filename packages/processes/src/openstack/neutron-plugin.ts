@@ -45,10 +45,8 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
   };
   if (!['ml2', 'neutron.plugins.ml2.plugin.Ml2Plugin'].includes(core)) missingPlugin(core);
   const managers = 'neutron.plugins.ml2.managers';
-  const types = config
-    .list('ml2', 'type_drivers', ['local', 'flat', 'vlan', 'gre', 'vxlan', 'geneve'])
-    .filter((name) => typeDrivers.has(name));
-  const tenant = config.list('ml2', 'tenant_network_types', ['local']).find((name) => !types.includes(name));
+  const types = config.list('ml2', 'type_drivers').filter((name) => typeDrivers.has(name));
+  const tenant = config.list('ml2', 'tenant_network_types').find((name) => !types.includes(name));
   if (tenant !== undefined) {
     log.error(managers, `No type driver for tenant network_type: ${tenant}. Service terminated!`);
     throw new SystemExit(1);
@@ -63,7 +61,7 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
     throw new SystemExit(1, text);
   }
   const usesOvn = mechanisms.includes('ovn');
-  const header = config.integer('ml2_type_geneve', 'max_header_size', 30);
+  const header = config.integer('ml2_type_geneve', 'max_header_size');
   if (usesOvn && types.includes('geneve') && header < 38) {
     log.error(
       'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
@@ -77,8 +75,8 @@ export async function loadPlugin({ process, config, log }: ApiContext): Promise<
   );
   const unknown = config.list('DEFAULT', 'service_plugins').find((name) => !servicePlugins.has(name));
   if (unknown !== undefined) missingPlugin(unknown);
-  config.choice('ovn', 'neutron_sync_mode', ['off', 'log', 'repair', 'migrate'], 'log');
-  config.choice('ovn', 'ovn_l3_scheduler', ['leastloaded', 'chance'], 'leastloaded');
+  config.text('ovn', 'neutron_sync_mode');
+  config.text('ovn', 'ovn_l3_scheduler');
   return { database, usesOvn };
 }
 
@@ -98,7 +96,7 @@ export async function createDropGroup({ process, config, log }: ApiContext): Pro
   };
   const remotes = ((): string => {
     try {
-      return config.matching('ovn', 'ovn_nb_connection', /^(tcp|ssl|unix):.+/, 'tcp:127.0.0.1:6641');
+      return config.text('ovn', 'ovn_nb_connection');
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       return fail(error.message);
@@ -126,7 +124,7 @@ export async function openOvn({ process, config, log }: ApiContext, worker: stri
       'neutron.plugins.ml2.drivers.ovn.mech_driver.ovsdb.impl_idl_ovn',
       `Getting Ovsdb${side === 'nb' ? 'Nb' : 'Sb'}OvnIdl for ${worker} with retry`,
     );
-    const remotes = config.text('ovn', `ovn_${side}_connection`, `tcp:127.0.0.1:664${side === 'nb' ? 1 : 2}`);
+    const remotes = config.text('ovn', `ovn_${side}_connection`);
     const connect = (): Promise<Connection> =>
       openIdlForever(process, log, remotes, side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound');
     let connection = await connect();

@@ -31,7 +31,7 @@ export function followPorts(context: ApiContext, database: Database): void {
   const { process, config } = context;
   const active = new Set<string>();
   void followDatabase(process, {
-    remotes: config.text('ovn', 'ovn_sb_connection', 'tcp:127.0.0.1:6642'),
+    remotes: config.text('ovn', 'ovn_sb_connection'),
     database: 'OVN_Southbound',
     log: () => undefined,
     changed: async (connection) => {
@@ -59,7 +59,7 @@ async function activate(context: ApiContext, database: Database, id: string): Pr
       return { ...row };
     });
     if (port === undefined) return;
-    if (!config.boolean('DEFAULT', 'notify_nova_on_port_status_changes', true)) return;
+    if (!config.boolean('DEFAULT', 'notify_nova_on_port_status_changes')) return;
     if (String(port['device_owner']).startsWith('compute:')) await notifyNova(context, port);
   } catch (error) {
     if (!(error instanceof PythonError)) throw error;
@@ -70,10 +70,10 @@ async function activate(context: ApiContext, database: Database, id: string): Pr
 /** neutron.notifiers.nova: with the user of `[nova]`; a failure is only logged. */
 async function notifyNova({ process, config, log }: ApiContext, port: Row): Promise<void> {
   const session = new KeystoneSession(process, config, 'nova');
-  const region = config.text('nova', 'region_name');
+  const region = config.optional('nova', 'region_name');
   const base = await session.endpoint({
     type: 'compute',
-    interfaces: [config.text('nova', 'endpoint_type', 'public').replace(/URL$/, '')],
+    interfaces: [config.text('nova', 'endpoint_type').replace(/URL$/, '')],
     region,
   });
   const event = {

@@ -55,7 +55,7 @@ export const neutronServers: Readonly<Record<string, Program>> = {
   'neutron-rpc-server': server(async (context, { usesOvn }) => {
     const { process, log } = context;
     log.info('neutron.server.rpc_eventlet', 'Eventlet based AMQP RPC server starting...');
-    context.config.integer('DEFAULT', 'rpc_workers', 1);
+    context.config.integer('DEFAULT', 'rpc_workers');
     if (usesOvn) await openOvn(context, 'RpcWorker');
     await Promise.race([serveRpcForever(context), terminated(process)]);
     await terminated(process);
@@ -86,8 +86,8 @@ export const neutronServers: Readonly<Record<string, Program>> = {
     if (plugin.usesOvn) await createDropGroup(context);
     const ovn = plugin.usesOvn ? await openOvn(context, 'WorkerService') : undefined;
     const address = {
-      host: config.text('DEFAULT', 'bind_host', '0.0.0.0'),
-      port: config.integer('DEFAULT', 'bind_port', 9696),
+      host: config.text('DEFAULT', 'bind_host'),
+      port: config.integer('DEFAULT', 'bind_port'),
     };
     try {
       serveHttp(process, address, networkApi(context, plugin, ovn));

@@ -60,7 +60,7 @@ async function openService(process: Process, name: string): Promise<NovaApiConte
   const found = await objects.run<Row | undefined>('service_get', identity);
   await registerService(context, objects, identity, found);
   await pause(process, startTimes.novaApi.application);
-  config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
+  config.text('api', 'auth_strategy');
   return { ...context, messaging };
 }
 
@@ -199,13 +199,13 @@ async function metadata(context: ApiContext, request: HttpMessage): Promise<Http
   const { config, log } = context;
   const { path } = locationOf(request);
   if (path === '/' || path === '') return plain(200, ['1.0', '2009-04-04', 'latest'].join('\n'));
-  if (!config.boolean('neutron', 'service_metadata_proxy', false)) return plain(404, 'Not Found');
+  if (!config.boolean('neutron', 'service_metadata_proxy')) return plain(404, 'Not Found');
   const names = ['X-Instance-ID', 'X-Instance-ID-Signature', 'X-Tenant-ID'];
   const missing = names.find((name) => headerOf(request, name) === undefined);
   if (missing !== undefined) return plain(400, `${missing} header is missing from request.`);
   const instance = headerOf(request, 'X-Instance-ID') ?? '';
   const signature = headerOf(request, 'X-Instance-ID-Signature') ?? '';
-  const expected = createHmac('sha256', config.text('neutron', 'metadata_proxy_shared_secret', ''))
+  const expected = createHmac('sha256', config.text('neutron', 'metadata_proxy_shared_secret'))
     .update(instance)
     .digest('hex');
   if (signature !== expected) {

@@ -10,15 +10,10 @@ import { apiDatabase, type CellMapping, cell0, cellMapping, cellRows, fillTempla
 /** `cell_v2 map_cell0`: an existing mapping is left as it is. */
 export async function mapCell0(context: ServiceContext): Promise<number> {
   const { process, config, line } = context;
-  const connection =
-    line.value('database_connection') ??
-    defaultCell0(
-      config.required(
-        'database',
-        'connection',
-        () => new PythonError('sqlalchemy.exc.ArgumentError', 'Expected string or URL object, got None'),
-      ),
-    );
+  const own = config.text('database', 'connection');
+  if (!line.has('database_connection') && own === '')
+    throw new PythonError('sqlalchemy.exc.ArgumentError', 'Expected string or URL object, got None');
+  const connection = line.value('database_connection') ?? defaultCell0(own);
   const created = await apiDatabase(context).transaction('INSERT', (schema) => {
     const cells = tableOf(schema, 'cell_mappings');
     if (cells.has(cell0)) return false;
@@ -55,7 +50,7 @@ function transportOf({ process, config, line }: ServiceContext, warn: boolean): 
     process.stdout(
       '--transport-url not provided in the command line, using the value [DEFAULT]/transport_url from the configuration file\n',
     );
-  const url = (given || own) as string;
+  const url = given || own;
   try {
     parseTransportUrl(own === undefined ? url : fillTemplate(url, own));
   } catch (error) {

@@ -29,7 +29,7 @@ export function cellRows(schema: Schema): Row[] {
 /** A mapping as the calling process sees it. */
 export function cellMapping(row: Row, config: Config, log: Log): CellMapping {
   const fill = (url: string, group: string, option: string, what: string): string => {
-    const base = config.text(group, option);
+    const base = config.optional(group, option);
     if (!url.includes('{')) return url;
     if (base === undefined) {
       log.error('nova.objects.cell_mapping', `Cell mapping ${what} is a template, but [${group}]/${option} is not set`);

@@ -154,11 +154,10 @@ class Compute {
       throw new SystemExit(1);
     }
     if (!driver.startsWith('libvirt')) return;
-    config.choice('libvirt', 'virt_type', ['kvm', 'lxc', 'qemu', 'parallels'], 'kvm');
-    config.choice('libvirt', 'cpu_mode', ['host-model', 'host-passthrough', 'custom', 'none', ''], '');
-    const kinds = ['raw', 'flat', 'qcow2', 'lvm', 'rbd', 'ploop', 'default'] as const;
-    config.choice('libvirt', 'images_type', kinds, 'default');
-    config.integer('libvirt', 'num_pcie_ports', 0);
+    config.text('libvirt', 'virt_type');
+    config.text('libvirt', 'cpu_mode');
+    config.text('libvirt', 'images_type');
+    config.integer('libvirt', 'num_pcie_ports');
   }
 
   #warnOfApiDatabase(): void {

@@ -32,14 +32,14 @@ export async function vncConsole(
   { objects, hypervisor }: { objects: NovaObjects; hypervisor: Hypervisor },
   id: string,
 ): Promise<string> {
-  if (!config.boolean('vnc', 'enabled', true))
+  if (!config.boolean('vnc', 'enabled'))
     throw new PythonError('nova.exception.ConsoleTypeUnavailable', 'Unavailable console type novnc.');
   const port = await portOf(hypervisor, id);
   if (port === undefined)
     throw new PythonError('nova.exception.ConsoleTypeUnavailable', 'Unavailable console type vnc.');
-  const host = config.text('vnc', 'server_proxyclient_address', '127.0.0.1');
+  const host = config.text('vnc', 'server_proxyclient_address');
   const token = await objects.run<string>('console_token_create', { instance_uuid: id, host, port });
-  return `${config.text('vnc', 'novncproxy_base_url', 'http://127.0.0.1:6080/vnc_auto.html')}?path=%3Ftoken%3D${token}`;
+  return `${config.text('vnc', 'novncproxy_base_url')}?path=%3Ftoken%3D${token}`;
 }
 
 /** A guest's VNC port; undefined: it has none. */

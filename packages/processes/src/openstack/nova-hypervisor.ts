@@ -31,12 +31,12 @@ export class Hypervisor {
   /** @throws PythonError HypervisorUnavailable, the reason is in the log */
   async facts(): Promise<HypervisorFacts> {
     const { process, config, log } = this.#context;
-    const driver = config.text('DEFAULT', 'compute_driver', '');
+    const driver = config.text('DEFAULT', 'compute_driver');
     if (!driver.startsWith('libvirt'))
       return { hostname: hostOf(this.#context), vcpus: 1000, memoryMb: 800_000, guests: 0, types: [] };
     try {
       if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
-        const type = config.text('libvirt', 'virt_type', 'kvm');
+        const type = config.text('libvirt', 'virt_type');
         this.#libvirt = await openLibvirt(
           process,
           config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
@@ -59,7 +59,7 @@ export class Hypervisor {
 
 /** What Placement is told of it, and of the file system of `instances_path`. */
 export function inventoryOf({ config, process }: NovaContext, { vcpus, memoryMb }: HypervisorFacts): Row {
-  const instances = config.text('DEFAULT', 'instances_path', '/var/lib/nova/instances');
+  const instances = config.text('DEFAULT', 'instances_path', '$state_path/instances');
   const diskGb = Math.floor(fileSystemSize(process, instances) / 2 ** 30);
   const one = (total: number, reserved: number): Row => ({
     total,
@@ -70,8 +70,8 @@ export function inventoryOf({ config, process }: NovaContext, { vcpus, memoryMb 
     allocation_ratio: 1,
   });
   return {
-    VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus', 0)),
-    MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb', 512)),
-    DISK_GB: one(diskGb, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb', 0) / 1024)),
+    VCPU: one(vcpus, config.integer('DEFAULT', 'reserved_host_cpus')),
+    MEMORY_MB: one(memoryMb, config.integer('DEFAULT', 'reserved_host_memory_mb')),
+    DISK_GB: one(diskGb, Math.ceil(config.integer('DEFAULT', 'reserved_host_disk_mb') / 1024)),
   };
 }

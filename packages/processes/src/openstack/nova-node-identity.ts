@@ -11,10 +11,9 @@ function invalid(reason: string): PythonError {
   return new PythonError('nova.exception.InvalidNodeConfiguration', `Invalid node identity configuration: ${reason}`);
 }
 
-/** `state_path`: where Python's packages lie unless it is set, which nobody may write to. */
+/** `state_path`, without a slash at its end. */
 export function statePath({ config }: NovaContext): string {
-  const packages = '/var/lib/kolla/venv/lib/python3.11/site-packages';
-  return config.text('DEFAULT', 'state_path', packages).replace(/(?<=.)\/+$/, '');
+  return config.text('DEFAULT', 'state_path').replace(/(?<=.)\/+$/, '');
 }
 
 /** The node's identity: `compute_id` beside the configuration files, or in the state path. @throws PythonError */

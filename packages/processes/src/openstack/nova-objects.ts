@@ -31,7 +31,7 @@ export type NovaAction =
 /** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
 export function localObjects(options: { process: Process; config: Config; database: Database }): NovaObjects {
   const { process, config, database } = options;
-  const enabled = config.boolean('DEFAULT', 'enable_new_services', true);
+  const enabled = config.boolean('DEFAULT', 'enable_new_services');
   const now = (): string => isoTime(Math.floor(process.clock.now() / 1000));
   return {
     run: <T>(action: NovaAction, parameters: Row) => {

@@ -57,7 +57,7 @@ export const novaScheduler: Program = osloProgram({
     const logger = 'nova.scheduler.manager';
     const placement = new PlacementClient(context);
     await placement.test(logger, 'scheduling');
-    const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval', -1);
+    const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval');
     return runService(context, {
       binary: 'nova-scheduler',
       workers: true,
@@ -89,12 +89,12 @@ export const novaNovncproxy: Program = osloProgram({
     const { process, config, log, line } = context;
     await pause(process, startTimes.novaNovncproxy);
     const web = line.value('web') ?? config.text('DEFAULT', 'web', '/usr/share/novnc');
-    const cert = config.text('DEFAULT', 'cert', 'self.pem');
-    if (config.boolean('DEFAULT', 'ssl_only', false) && !process.files.exists(cert))
+    const cert = config.text('DEFAULT', 'cert');
+    if (config.boolean('DEFAULT', 'ssl_only') && !process.files.exists(cert))
       throw new SystemExit(255, `SSL only and ${cert} not found`);
     if (web !== '' && !process.files.exists(web)) throw new SystemExit(255, `Can not find html/js files at ${web}.`);
-    const host = config.text('vnc', 'novncproxy_host', '0.0.0.0');
-    const port = config.integer('vnc', 'novncproxy_port', 6080);
+    const host = config.text('vnc', 'novncproxy_host');
+    const port = config.integer('vnc', 'novncproxy_port');
     try {
       serveHttp(process, { host, port }, (request) => {
         if (headerOf(request, 'upgrade') === 'websocket') return openConsole(context, request);

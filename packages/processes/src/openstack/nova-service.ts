@@ -19,7 +19,7 @@ export function hostOf({ process, config }: NovaContext): string {
 /** Whether a service has reported lately (`service_down_time`). */
 export function isUp({ process, config }: NovaContext, row: Row): boolean {
   const seen = parseTimestamp(String(row['last_seen_up'] ?? row['created_at']));
-  return process.clock.now() - seen <= config.integer('DEFAULT', 'service_down_time', 60) * 1000;
+  return process.clock.now() - seen <= config.integer('DEFAULT', 'service_down_time') * 1000;
 }
 
 /** Wait for a conductor, for ever: ten times with a short time-out, then with the usual one (nova.conductor.api). */
@@ -140,7 +140,7 @@ async function runWorker(context: NovaContext, service: RpcService): Promise<num
   })();
   await Promise.race([served, terminated(process)]);
   if (process.signal.aborted) return 0;
-  const interval = config.integer('DEFAULT', 'report_interval', 10) * 1000;
+  const interval = config.integer('DEFAULT', 'report_interval') * 1000;
   await Promise.race([
     terminated(process),
     reportForever(context, objects, { ...row, host, binary }, interval),

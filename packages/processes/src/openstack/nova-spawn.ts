@@ -7,7 +7,6 @@ import { PythonError } from '../oslo/python-error.ts';
 import { makeDirectories, pause } from '../program-support.ts';
 import type { BuildRequest } from './nova-build.ts';
 import type { Hypervisor } from './nova-hypervisor.ts';
-import { statePath } from './nova-node-identity.ts';
 import type { NovaObjects } from './nova-objects.ts';
 import { hostOf, type NovaContext } from './nova-service.ts';
 import { openIdl } from './ovn-client.ts';
@@ -89,7 +88,7 @@ async function createGuest(context: NovaContext, hypervisor: Hypervisor, request
   const { types } = await hypervisor.facts();
   const { libvirt } = hypervisor;
   if (libvirt === undefined) return;
-  const directory = `${config.text('DEFAULT', 'instances_path', `${statePath(context)}/instances`)}/${request.uuid}`;
+  const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${request.uuid}`;
   try {
     makeDirectories(process, directory);
     process.files.write(`${directory}/disk`, request.image ?? '');
@@ -97,7 +96,7 @@ async function createGuest(context: NovaContext, hypervisor: Hypervisor, request
     if (!(error instanceof SystemError)) throw error;
     throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', `${errno(error)}: '${directory}'`);
   }
-  const type = config.text('libvirt', 'virt_type', 'kvm');
+  const type = config.text('libvirt', 'virt_type');
   if (!types.includes(type))
     throw new LibvirtError(
       `invalid argument: could not get preferred machine for /usr/bin/qemu-system-x86_64 type=${type}`,
@@ -107,14 +106,14 @@ async function createGuest(context: NovaContext, hypervisor: Hypervisor, request
     name: request.name,
     disk: `${directory}/disk`,
     console: `${directory}/console.log`,
-    vncListen: config.boolean('vnc', 'enabled', true) ? config.text('vnc', 'server_listen', '127.0.0.1') : undefined,
+    vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,
   });
 }
 
 /** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */
 async function plug({ process, config, log }: NovaContext, request: BuildRequest, port: string): Promise<void> {
-  const remotes = config.text('os_vif_ovs', 'ovsdb_connection', 'tcp:127.0.0.1:6640');
-  const bridge = config.text('neutron', 'ovs_bridge', 'br-int');
+  const remotes = config.text('os_vif_ovs', 'ovsdb_connection');
+  const bridge = config.text('neutron', 'ovs_bridge');
   try {
     const connection = await openIdl(process, log, remotes, 'Open_vSwitch');
     const tap = `tap${port.slice(0, 11)}`;
@@ -139,11 +138,11 @@ async function plug({ process, config, log }: NovaContext, request: BuildRequest
 }
 
 async function waitForPlug({ process, config, log }: NovaContext, tools: SpawnTools, port: string): Promise<void> {
-  const timeout = config.integer('DEFAULT', 'vif_plugging_timeout', 300);
+  const timeout = config.integer('DEFAULT', 'vif_plugging_timeout');
   if (timeout === 0) return;
   const late = pause(process, timeout * 1000).then(() => 'late' as const);
   if ((await Promise.race([tools.plugged(port), late])) !== 'late') return;
   log.warning('nova.virt.libvirt.driver', `Timeout waiting for [('network-vif-plugged', '${port}')] for instance`);
-  if (config.boolean('DEFAULT', 'vif_plugging_is_fatal', true))
+  if (config.boolean('DEFAULT', 'vif_plugging_is_fatal'))
     throw new PythonError('nova.exception.VirtualInterfaceCreateException', 'Virtual Interface creation failed');
 }

@@ -16,7 +16,7 @@ const checks: Readonly<Record<string, Check>> = {
   'Placement API': placement,
   'Service User Token Configuration': ({ config }) =>
     Promise.resolve(
-      config.boolean('service_user', 'send_service_user_token', false)
+      config.boolean('service_user', 'send_service_user_token')
         ? undefined
         : 'Service user token configuration is required for all Nova services.',
     ),

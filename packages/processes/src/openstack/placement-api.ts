@@ -21,7 +21,7 @@ export const placementApi: WsgiModule = async (process) => {
     ...(process.files.exists(file) && { files: [file] }),
   });
   const context = apiContext(process, config, 'placement-api');
-  const strategy = config.choice('api', 'auth_strategy', ['keystone', 'noauth2'], 'keystone');
+  const strategy = config.text('api', 'auth_strategy');
   await pause(process, startTimes.placementApi);
   if (config.text('placement_database', 'connection') === undefined) throw missing('connection', 'placement_database');
   const database = new Database({ process, config, log: context.log, group: 'placement_database' });

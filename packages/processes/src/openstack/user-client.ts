@@ -24,7 +24,7 @@ export async function callAsUser(
   const base = endpointOf(user.catalog, endpointFilter(config, group, service));
   const headers: Record<string, string> = { 'x-auth-token': user.token };
   const session = new KeystoneSession(process, config, 'service_user');
-  if (config.boolean('service_user', 'send_service_user_token', false))
+  if (config.boolean('service_user', 'send_service_user_token'))
     headers['x-service-token'] = (await session.token()).id;
   return session.send(method, `${base}${path}`, headers, body);
 }

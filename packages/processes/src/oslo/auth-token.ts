@@ -53,20 +53,20 @@ export class AuthToken {
     this.#config = config;
     this.#log = log;
     log.info(logger, 'Starting Keystone auth_token middleware');
-    if (!config.boolean(group, 'service_token_roles_required', false)) {
+    if (!config.boolean(group, 'service_token_roles_required')) {
       log.warning(
         logger,
         'AuthToken middleware is set with keystone_authtoken.service_token_roles_required set to False. This is backwards compatible but deprecated behaviour. Please set this to True.',
       );
     }
     this.#session = new KeystoneSession(process, config, group);
-    if (!config.text(group, 'www_authenticate_uri') && !config.text(group, 'auth_uri')) {
+    if (!config.text(group, 'www_authenticate_uri')) {
       log.warning(
         logger,
         'Configuring www_authenticate_uri to point to the public identity endpoint is required; clients may not be able to authenticate against an admin endpoint',
       );
     }
-    const strategy = config.choice(group, 'memcache_security_strategy', ['None', 'MAC', 'ENCRYPT'], 'None');
+    const strategy = config.text(group, 'memcache_security_strategy');
     if (strategy !== 'None' && !config.text(group, 'memcache_secret_key')) {
       throw new PythonError(
         'keystonemiddleware.auth_token._exceptions.ConfigurationError',
@@ -95,7 +95,7 @@ export class AuthToken {
         token,
         catalog: body.token.catalog ?? [],
       };
-      const life = 1000 * this.#config.integer(group, 'token_cache_time', 300);
+      const life = 1000 * this.#config.integer(group, 'token_cache_time');
       const rules = body.token.application_credential?.access_rules;
       this.#cache.set(token, { identity, rules, until: this.#process.clock.now() + life });
       return this.#isAllowed(request, rules) ? identity : this.#unauthorized();
@@ -111,7 +111,7 @@ export class AuthToken {
   /** Whether a rule lets the request through (keystonemiddleware, `_validate_token`); without rules everything may pass. */
   #isAllowed({ method, path: target }: HttpMessage, rules: readonly AccessRule[] | undefined): boolean {
     if (rules === undefined) return true;
-    const type = this.#config.text(group, 'service_type');
+    const type = this.#config.optional(group, 'service_type');
     if (type === undefined) {
       this.#log.warning(
         logger,
@@ -131,8 +131,8 @@ export class AuthToken {
         const base = (
           await session.endpoint({
             type: 'identity',
-            interfaces: [this.#config.text(group, 'interface', 'internal')],
-            region: this.#config.text(group, 'region_name'),
+            interfaces: [this.#config.text(group, 'interface')],
+            region: this.#config.optional(group, 'region_name'),
           })
         ).replace(/\/v3$/, '');
         const reply = await session.request('GET', `${base}/v3/auth/tokens`, undefined, { 'x-subject-token': token });
@@ -162,7 +162,7 @@ export class AuthToken {
   }
 
   #unauthorized(): HttpReply {
-    const uri = this.#config.text(group, 'www_authenticate_uri') ?? this.#config.text(group, 'auth_uri') ?? '';
+    const uri = this.#config.text(group, 'www_authenticate_uri');
     return json(
       401,
       { error: { code: 401, title: 'Unauthorized', message: 'The request you have made requires authentication.' } },

@@ -4,23 +4,6 @@ import type { Config } from './config.ts';
 import { errno } from './database.ts';
 import { PythonError } from './python-error.ts';
 
-const backends = [
-  'oslo_cache.memcache_pool',
-  'oslo_cache.dict',
-  'oslo_cache.mongo',
-  'oslo_cache.etcd3gw',
-  'dogpile.cache.pymemcache',
-  'dogpile.cache.memcached',
-  'dogpile.cache.pylibmc',
-  'dogpile.cache.bmemcached',
-  'dogpile.cache.dbm',
-  'dogpile.cache.redis',
-  'dogpile.cache.redis_sentinel',
-  'dogpile.cache.memory',
-  'dogpile.cache.memory_pickle',
-  'dogpile.cache.null',
-] as const;
-
 /** oslo.cache, as far as it can break its user: `[cache]` of a service that keeps answers in memcached. */
 export class Cache {
   readonly #process: Process;
@@ -31,9 +14,9 @@ export class Cache {
   /** @throws PythonError for a backend that does not exist */
   constructor(process: Process, config: Config) {
     this.#process = process;
-    const backend = config.choice('cache', 'backend', backends, 'dogpile.cache.null');
-    const enabled = config.boolean('cache', 'enabled', true);
-    this.#servers = enabled ? config.list('cache', 'memcache_servers', ['localhost:11211']) : [];
+    const backend = config.text('cache', 'backend');
+    const enabled = config.boolean('cache', 'enabled');
+    this.#servers = enabled ? config.list('cache', 'memcache_servers') : [];
     this.#strict = enabled && backend === 'dogpile.cache.pymemcache';
   }
 

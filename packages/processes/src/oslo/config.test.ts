@@ -86,17 +86,13 @@ describe('loadConfig', () => {
       (config) => config.all('pci', 'alias'),
       ['a', 'b'],
     ],
+    ['a boolean', { files: file('[DEFAULT]\ndebug = Yes\n') }, (config) => config.boolean('DEFAULT', 'debug'), true],
+    ['a default', {}, (config) => config.integer('DEFAULT', 'rpc_response_timeout'), 60],
     [
-      'a boolean',
-      { files: file('[DEFAULT]\ndebug = Yes\n') },
-      (config) => config.boolean('DEFAULT', 'debug', false),
-      true,
-    ],
-    [
-      'what nobody has asked for',
-      { files: file('[api]\nauth = x\nauht = y\n') },
-      (config) => (config.text('api', 'auth'), config.unread()),
-      ['api/auht'],
+      'a deprecated name',
+      { files: file('[placement]\nauth_plugin = password\n') },
+      (config) => config.text('placement', 'auth_type'),
+      'password',
     ],
   ])('reads %s', async (_name, options, use, value) => expect(await read(options, use)).toEqual(value));
 
@@ -122,9 +118,21 @@ describe('loadConfig', () => {
     ['an open section', { files: file('[api\n') }, () => undefined, 'Invalid section (must end with ])'],
     [
       'a wrong number',
-      { files: file('[api]\nworkers = many\n') },
-      (config) => config.integer('api', 'workers', 1),
-      "Value for option workers from LocationInfo(location=<Locations.user: (4, True)>, detail='/etc/nova/nova.conf') is not valid: invalid literal for int() with base 10: 'many'",
+      { files: file('[DEFAULT]\nreport_interval = many\n') },
+      (config) => config.integer('DEFAULT', 'report_interval'),
+      "Value for option report_interval from LocationInfo(location=<Locations.user: (4, True)>, detail='/etc/nova/nova.conf') is not valid: invalid literal for int() with base 10: 'many'",
+    ],
+    [
+      'a number that is too small',
+      { files: file('[DEFAULT]\nvif_plugging_timeout = -1\n') },
+      (config) => config.integer('DEFAULT', 'vif_plugging_timeout'),
+      'is not valid: Should be greater than or equal to 0',
+    ],
+    [
+      'what is no choice',
+      { files: file('[libvirt]\nvirt_type = qmeu\n') },
+      text('libvirt', 'virt_type'),
+      "is not valid: Valid values are [kvm, lxc, qemu, parallels], but found 'qmeu'",
     ],
     [
       'an unknown reference',

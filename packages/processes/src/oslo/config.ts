@@ -1,12 +1,16 @@
 import { channel } from 'node:diagnostics_channel';
+import { authOptionsOf, factsOf, type OptionFacts, type ServiceFacts } from '@openstack-operator/facts';
 import { type Process, SystemError } from '@openstack-operator/sandbox';
 import { parseIni } from './ini-file.ts';
+import { booleanOf, itemsOf, problemOf } from './option-values.ts';
 import { PythonError } from './python-error.ts';
 
 /** Where a program looks for its configuration. */
 export interface ConfigSources {
   /** Such as `nova`: names the directory and the file. */
   readonly project: string;
+  /** The service whose options these are, as the facts name it; the project when absent. */
+  readonly options?: string;
   /** Such as `nova-manage`; `uwsgi` under uwsgi: their files are read beside the project's. */
   readonly programs: readonly string[];
   /** Files asked for (`--config-file`, or those a WSGI module names): all must be there. Absent: the default ones. */
@@ -15,16 +19,19 @@ export interface ConfigSources {
   readonly directories?: readonly string[];
 }
 
+/** The release whose programs these are. */
+const release = '2025.1';
+
 interface Assigned {
   readonly values: string[];
-  /** The file; `environment` for a variable. */
-  location: string;
+  /** The file; undefined for a variable. */
+  location: string | undefined;
 }
 
 /** Which options processes look up, and in which files: tests of wiring need not break what nobody reads. */
 export const optionReads = channel('openstack-operator:option-reads');
 
-/** A message of `optionReads`: a process has loaded files, or looks up an option; without a name, a whole group. */
+/** A message of `optionReads`: a process has loaded files, or looks up an option. */
 export interface OptionRead {
   readonly pod: string;
   readonly files?: readonly string[];
@@ -32,116 +39,101 @@ export interface OptionRead {
   readonly name?: string;
 }
 
-/** A program's options: from its files, overridden by `OS_<GROUP>__<OPTION>` variables. */
+/** A program's options: from its files, overridden by `OS_<GROUP>__<OPTION>` variables; what they are, the facts say. */
 export class Config {
   readonly #values: ReadonlyMap<string, Assigned>;
+  readonly #facts: ServiceFacts | undefined;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #pod: string;
   readonly #read = new Set<string>();
 
-  constructor(values: ReadonlyMap<string, Assigned>, { env, pod }: Pick<Process, 'env' | 'pod'>) {
+  /** `facts`: of the service whose options these are; without them every text is a value, and there are no defaults. */
+  constructor(
+    values: ReadonlyMap<string, Assigned>,
+    facts: ServiceFacts | undefined,
+    { env, pod }: Pick<Process, 'env' | 'pod'>,
+  ) {
     this.#values = values;
+    this.#facts = facts;
     this.#environment = env;
     this.#pod = pod.name;
   }
 
-  /** An option's text, `$name` and `$group.name` replaced; undefined when nobody sets it. */
-  text(group: string, name: string): string | undefined;
-  text(group: string, name: string, fallback: string): string;
-  text(group: string, name: string, fallback?: string): string | undefined {
-    const value = this.#raw(group, name)?.values.at(-1);
-    return value === undefined ? fallback : this.#interpolate(value, group);
-  }
-
-  /** An option that must be there. @throws PythonError with `message` */
-  required(group: string, name: string, error: () => PythonError): string {
-    const value = this.text(group, name);
-    if (value === undefined || value === '') throw error();
-    return value;
-  }
-
-  /** @throws PythonError ConfigFileValueError */
-  integer(group: string, name: string, fallback: number): number {
-    const value = this.text(group, name);
-    if (value === undefined) return fallback;
-    if (!/^[-+]?\d+$/.test(value.trim())) {
-      this.#invalid(group, name, `invalid literal for int() with base 10: '${value}'`);
+  /**
+   * An option's text, `$name` and `$group.name` replaced: what is set, else `fallback`, else the option's default; undefined
+   * without one.
+   * @throws PythonError ConfigFileValueError for what the option's type refuses, RequiredOptError
+   */
+  optional(group: string, name: string, fallback?: string): string | undefined {
+    const option = this.#optionOf(group, name);
+    const assigned = this.#assigned(group, name, option);
+    if (assigned === undefined) {
+      // What a plug-in of keystoneauth requires, it asks for itself.
+      if (option?.required === true && this.#optionOf(group, 'auth_type') === undefined)
+        throw new PythonError(
+          'oslo_config.cfg.RequiredOptError',
+          `value required for option ${name} in group [${group}]`,
+        );
+      const value = fallback ?? (typeof option?.default === 'string' && !option.sample ? option.default : undefined);
+      return value === undefined ? undefined : this.#interpolate(value, group);
     }
-    return Number(value);
+    const value = this.#interpolate(assigned.values.at(-1) ?? '', group);
+    const problem = option && problemOf(option, value);
+    return problem === undefined ? value : invalid(group, name, assigned, problem);
   }
 
-  /** @throws PythonError ConfigFileValueError */
-  boolean(group: string, name: string, fallback: boolean): boolean {
-    const value = this.text(group, name);
-    if (value === undefined) return fallback;
-    const word = value.trim().toLowerCase();
-    if (['true', '1', 'on', 'yes'].includes(word)) return true;
-    if (['false', '0', 'off', 'no'].includes(word)) return false;
-    return this.#invalid(group, name, `Unexpected boolean value '${value}'`);
+  /** As `optional`; empty without a default. */
+  text(group: string, name: string, fallback?: string): string {
+    return this.optional(group, name, fallback) ?? '';
   }
 
-  /** A list with commas. */
-  list(group: string, name: string, fallback: readonly string[] = []): readonly string[] {
-    const value = this.text(group, name);
-    if (value === undefined) return fallback;
-    return value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
+  /** As `optional`; NaN without a default. */
+  integer(group: string, name: string, fallback?: number): number {
+    return Number(this.optional(group, name, fallback?.toString()) ?? NaN);
+  }
+
+  /** As `optional`; false without a default. */
+  boolean(group: string, name: string): boolean {
+    return booleanOf(this.text(group, name)) ?? false;
+  }
+
+  /** A list with commas; empty without a default. */
+  list(group: string, name: string, fallback?: string): readonly string[] {
+    return itemsOf(this.text(group, name, fallback));
   }
 
   /** A multi-valued option; one that comes from the environment is taken letter by letter, as oslo.config does. */
   all(group: string, name: string): readonly string[] {
-    const assigned = this.#raw(group, name);
+    const assigned = this.#assigned(group, name);
     if (assigned === undefined) return [];
-    if (assigned.location === 'environment') return Array.from(assigned.values.at(-1) ?? '');
+    if (assigned.location === undefined) return Array.from(assigned.values.at(-1) ?? '');
     return assigned.values.map((value) => this.#interpolate(value, group));
   }
 
-  /** One of some words. @throws PythonError ConfigFileValueError */
-  choice<T extends string>(group: string, name: string, choices: readonly T[], fallback: T): T {
-    const value = this.text(group, name);
-    if (value === undefined) return fallback;
-    const found = choices.find((choice) => choice === value);
-    return found ?? this.#invalid(group, name, `Valid values are [${choices.join(', ')}], but found '${value}'`);
-  }
-
-  /** A text of some shape. @throws PythonError ConfigFileValueError */
-  matching(group: string, name: string, pattern: RegExp, fallback: string): string {
-    const value = this.text(group, name, fallback);
-    if (pattern.test(value)) return value;
-    return this.#invalid(group, name, `Value '${value}' doesn't match regex '${pattern.source}'`);
-  }
-
-  /** Whether anything of a group is set: dynamic groups such as image stores. */
-  hasGroup(group: string): boolean {
-    this.#tell({ group });
-    const prefix = keyOf(group, '');
-    const variable = `OS_${group.toUpperCase()}__`;
+  /** The option of that name; those of keystoneauth's plug-ins stand in any group. */
+  #optionOf(group: string, name: string): OptionFacts | undefined {
+    if (this.#facts === undefined) return undefined;
     return (
-      [...this.#values.keys()].some((key) => key.startsWith(prefix)) ||
-      Object.keys(this.#environment).some((name) => name.startsWith(variable))
+      this.#facts.option(group, name) ??
+      authOptionsOf(this.#facts.release, 'password')?.find((option) => option.name === name)
     );
   }
 
-  /**
-   * Options that are set and that this model has never asked for: the real program may know them, or ignore them in
-   * silence. For tests of wiring.
-   */
-  unread(): readonly string[] {
-    return [...this.#values.keys()].filter((key) => !this.#read.has(key)).sort();
+  /** What is set, by the option's name or by a deprecated one. */
+  #assigned(group: string, name: string, option?: OptionFacts): Assigned | undefined {
+    const former = option?.deprecated.map(([old, oldName]) =>
+      this.#found(option.group === group ? old : group, oldName),
+    );
+    return this.#found(group, name) ?? former?.find((found) => found !== undefined);
   }
 
-  #tell(read: Omit<OptionRead, 'pod'>): void {
-    if (optionReads.hasSubscribers) optionReads.publish({ pod: this.#pod, ...read } satisfies OptionRead);
-  }
-
-  #raw(group: string, name: string): Assigned | undefined {
+  #found(group: string, name: string): Assigned | undefined {
     const key = keyOf(group, name);
-    if (!this.#read.has(key)) this.#tell({ group, name });
+    if (!this.#read.has(key) && optionReads.hasSubscribers)
+      optionReads.publish({ pod: this.#pod, group, name } satisfies OptionRead);
     this.#read.add(key);
-    const variable = this.#environment[`OS_${group.toUpperCase()}__${name.toUpperCase()}`];
-    return variable === undefined ? this.#values.get(key) : { values: [variable], location: 'environment' };
+    const variable = this.#environment[variableOf(group, name)];
+    return variable === undefined ? this.#values.get(key) : { values: [variable], location: undefined };
   }
 
   #interpolate(value: string, group: string): string {
@@ -153,7 +145,7 @@ export class Config {
           if (dollar !== undefined) return '$';
           const name = (braced ?? plain) as string;
           const [other, option] = name.includes('.') ? (name.split('.', 2) as [string, string]) : [group, name];
-          const found = this.text(other, option) ?? this.text('DEFAULT', option) ?? wellKnown[name];
+          const found = this.optional(other, option) ?? this.optional('DEFAULT', option) ?? wellKnown[name];
           if (found === undefined) {
             throw new PythonError('oslo_config.cfg.NoSuchOptError', `no such option ${name} in group [DEFAULT]`);
           }
@@ -161,24 +153,26 @@ export class Config {
         },
       );
   }
-
-  #invalid(group: string, name: string, reason: string): never {
-    const location = this.#raw(group, name)?.location ?? '';
-    const where =
-      location === 'environment'
-        ? `LocationInfo(location=<Locations.environment: (3, True)>, detail='OS_${group.toUpperCase()}__${name.toUpperCase()}')`
-        : `LocationInfo(location=<Locations.user: (4, True)>, detail='${location}')`;
-    throw new PythonError(
-      'oslo_config.cfg.ConfigFileValueError',
-      `Value for option ${name} from ${where} is not valid: ${reason}`,
-    );
-  }
 }
 
-/** Options that are always there to be interpolated. */
+function variableOf(group: string, name: string): string {
+  return `OS_${group.toUpperCase()}__${name.toUpperCase()}`;
+}
+
+function invalid(group: string, name: string, { location }: Assigned, reason: string): never {
+  const where =
+    location === undefined
+      ? `LocationInfo(location=<Locations.environment: (3, True)>, detail='${variableOf(group, name)}')`
+      : `LocationInfo(location=<Locations.user: (4, True)>, detail='${location}')`;
+  throw new PythonError(
+    'oslo_config.cfg.ConfigFileValueError',
+    `Value for option ${name} from ${where} is not valid: ${reason}`,
+  );
+}
+
+/** What programs find out of the machine: where Python's packages lie, which nobody may write to, and its address. */
 const wellKnown: Readonly<Record<string, string>> = {
-  state_path: '/var/lib',
-  pybasedir: '/usr/lib/python3/dist-packages',
+  pybasedir: '/var/lib/kolla/venv/lib/python3.11/site-packages',
   my_ip: '127.0.0.1',
 };
 
@@ -245,5 +239,5 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
     );
   }
   if (optionReads.hasSubscribers) optionReads.publish({ pod: process.pod.name, files } satisfies OptionRead);
-  return new Config(values, process);
+  return new Config(values, factsOf(release, sources.options ?? project), process);
 }

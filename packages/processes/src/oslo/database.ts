@@ -36,9 +36,9 @@ export class Database {
     this.#sqlite = sqlite;
     this.#process = process;
     this.#log = log;
-    this.#url = url ?? config.text(group, 'connection');
-    this.#retries = config.integer(group, 'max_retries', 10);
-    this.#interval = config.integer(group, 'retry_interval', 10);
+    this.#url = url ?? config.optional(group, 'connection');
+    this.#retries = config.integer(group, 'max_retries');
+    this.#interval = config.integer(group, 'retry_interval');
   }
 
   /** What the option says; the error is the one of an enginefacade without a URL. */
@@ -121,16 +121,7 @@ async function connect(process: Process, text: string): Promise<MysqlConnection>
 function pythonError(error: unknown, text: string): unknown {
   const { host } = parseDatabaseUrl(text);
   if (error instanceof SystemError) {
-    if (error.code === 'ECONNRESET') {
-      return wrapped(
-        'oslo_db.exception.DBConnectionError',
-        'OperationalError',
-        2013,
-        "'Lost connection to MySQL server during query'",
-        'e3q8',
-      );
-    }
-    if (error.code === 'EPROTO') {
+    if (error.code === 'ECONNRESET' || error.code === 'EPROTO') {
       return wrapped(
         'oslo_db.exception.DBConnectionError',
         'OperationalError',

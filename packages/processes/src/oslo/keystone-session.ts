@@ -39,8 +39,8 @@ export class KeystoneSession {
   constructor(process: Process, config: Config, group: string) {
     this.#process = process;
     this.#config = config;
-    this.#group = config.text(group, 'auth_section') ?? group;
-    const type = config.text(this.#group, 'auth_type') ?? config.text(this.#group, 'auth_plugin');
+    this.#group = config.optional(group, 'auth_section') ?? group;
+    const type = config.optional(this.#group, 'auth_type');
     if (type !== undefined && type !== 'password' && type !== 'v3password' && type !== 'v3applicationcredential') {
       throw new PythonError(`${e}.auth_plugins.NoMatchingPlugin`, `The plugin ${type} could not be found`);
     }
@@ -49,8 +49,8 @@ export class KeystoneSession {
   /** A token, fetched on first use. @throws PythonError */
   async token(): Promise<Token> {
     if (this.#token !== undefined && this.#token.expires > this.#process.clock.now() + 30_000) return this.#token;
-    const option = (name: string): string | undefined => this.#config.text(this.#group, name);
-    if (option('auth_type') === undefined && option('auth_plugin') === undefined) {
+    const option = (name: string): string | undefined => this.#config.optional(this.#group, name);
+    if (option('auth_type') === undefined) {
       throw new PythonError(
         `${e}.auth_plugins.MissingAuthPlugin`,
         'An auth plugin is required to determine endpoint URL',
@@ -211,7 +211,7 @@ function authBody(option: (name: string) => string | undefined): unknown {
   };
   const user =
     option('user_id') === undefined ? { name: option('username'), ...domain('user') } : { id: option('user_id') };
-  const project = option('project_name') ?? option('tenant_name');
+  const project = option('project_name');
   const scope =
     option('system_scope') !== undefined
       ? { system: { all: true } }
@@ -265,11 +265,11 @@ export function endpointOf(catalog: Catalog, { type, interfaces, region, overrid
 
 /** Options that every client of another service has: region, interfaces, override. */
 export function endpointFilter(config: Config, group: string, type: string): EndpointFilter {
-  const interfaces = config.list(group, 'valid_interfaces', ['internal', 'public']);
+  const interfaces = config.list(group, 'valid_interfaces');
   return {
     type: config.text(group, 'service_type', type),
     interfaces,
-    region: config.text(group, 'region_name'),
-    override: config.text(group, 'endpoint_override'),
+    region: config.optional(group, 'region_name'),
+    override: config.optional(group, 'endpoint_override'),
   };
 }

@@ -21,20 +21,12 @@ export interface Log {
  * @throws PythonError LogConfigError when the log file cannot be written
  */
 export function setUpLog(process: Process, config: Config, program: string): Log {
-  const level = config.boolean('DEFAULT', 'debug', false) ? 0 : 1;
-  const directory = config.text('DEFAULT', 'log_dir') ?? config.text('DEFAULT', 'logdir');
-  const file =
-    config.text('DEFAULT', 'log_file') ??
-    config.text('DEFAULT', 'logfile') ??
-    (directory ? `${program}.log` : undefined);
-  const path =
-    file === undefined || file === ''
-      ? undefined
-      : file.startsWith('/') || !directory
-        ? file
-        : `${directory.replace(/\/$/, '')}/${file}`;
+  const level = config.boolean('DEFAULT', 'debug') ? 0 : 1;
+  const directory = config.text('DEFAULT', 'log_dir');
+  const file = config.optional('DEFAULT', 'log_file') ?? (directory ? `${program}.log` : '');
+  const path = file.startsWith('/') || !directory ? file : `${directory.replace(/\/$/, '')}/${file}`;
   const sinks: ((text: string) => void)[] = [];
-  if (path !== undefined) {
+  if (path !== '') {
     try {
       process.files.write(path, '', { append: true });
     } catch (error) {
@@ -47,7 +39,7 @@ export function setUpLog(process: Process, config: Config, program: string): Log
     }
     sinks.push((text) => process.files.write(path, text, { append: true }));
   }
-  if (config.boolean('DEFAULT', 'use_stderr', false)) sinks.push((text) => process.stderr(text));
+  if (config.boolean('DEFAULT', 'use_stderr')) sinks.push((text) => process.stderr(text));
   if (sinks.length === 0) sinks.push((text) => process.stdout(text));
   return logTo(process, sinks, level);
 }

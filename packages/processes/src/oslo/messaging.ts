@@ -23,7 +23,7 @@ export class Messaging {
     const { process, config, log } = options;
     this.#process = process;
     this.#log = log;
-    this.#url = parseTransportUrl(options.url ?? config.text('DEFAULT', 'transport_url', 'rabbit://'));
+    this.#url = parseTransportUrl(options.url ?? config.text('DEFAULT', 'transport_url'));
     if (this.#url.transport !== 'rabbit' && this.#url.transport !== 'kombu') {
       throw new PythonError(
         'oslo_messaging.transport.DriverLoadFailure',
@@ -31,17 +31,14 @@ export class Messaging {
       );
     }
     const group = 'oslo_messaging_rabbit';
-    if (
-      config.boolean(group, 'rabbit_stream_fanout', false) &&
-      config.integer(group, 'rabbit_qos_prefetch_count', 0) <= 0
-    ) {
+    if (config.boolean(group, 'rabbit_stream_fanout') && config.integer(group, 'rabbit_qos_prefetch_count') <= 0) {
       throw new PythonError(
         'RuntimeError',
         'rabbit_stream_fanout need rabbit_qos_prefetch_count to be set to a value greater than 0',
       );
     }
-    this.#arguments = config.boolean(group, 'rabbit_quorum_queue', false) ? { 'x-queue-type': 'quorum' } : {};
-    this.#timeout = config.integer('DEFAULT', 'rpc_response_timeout', 60) * 1000;
+    this.#arguments = config.boolean(group, 'rabbit_quorum_queue') ? { 'x-queue-type': 'quorum' } : {};
+    this.#timeout = config.integer('DEFAULT', 'rpc_response_timeout') * 1000;
   }
 
   /** Consumes a topic's queue for ever: again after each loss of the connection. Resolves when it consumes first. */

@@ -118,12 +118,11 @@ function contextOf(process: Process, project: string, line: CommandLine, program
 
 /** `debug` is an option of the command line too: its errors are the parser's. */
 function openLog(process: Process, config: Config, program: string): Log {
-  const debug = config.text('DEFAULT', 'debug', 'false');
   try {
     return setUpLog(process, config, program);
   } catch (error) {
     if (!(error instanceof PythonError) || !error.message.startsWith('Value for option debug ')) throw error;
-    throw new SystemExit(1, `argument --debug: Invalid Boolean value: ${debug}`);
+    throw new SystemExit(1, `argument --debug: Invalid Boolean value: ${/'([^']*)'$/.exec(error.message)?.[1]}`);
   }
 }
 
