@@ -1,9 +1,10 @@
-/** Which options a program knows: names without dashes; one letter is a short option. `value` options take one. */
+/** Which options a program knows: names without dashes, blanks between; one letter is a short option. */
 export interface OptionNames {
-  readonly flags?: readonly string[];
-  readonly values?: readonly string[];
+  readonly flags?: string;
+  /** Options that take a value. */
+  readonly values?: string;
   /** A value only in the same word (`-ppassword`, `--wsrep-new-cluster[=x]`); '' without one. */
-  readonly optional?: readonly string[];
+  readonly optional?: string;
   /** Stop at the first operand: what follows belongs to another program. */
   readonly stopAtOperand?: boolean;
   /** Long names may be shortened as long as they stay unique (argparse, getopt_long). */
@@ -52,9 +53,10 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
   const operands: string[] = [];
   const rest = [...words];
   const add = (name: string, value: string): void => void found.set(name, [...(found.get(name) ?? []), value]);
-  const isFlag = (name: string): boolean => names.flags?.includes(name) ?? false;
-  const isValue = (name: string): boolean => names.values?.includes(name) ?? false;
-  const isOptional = (name: string): boolean => names.optional?.includes(name) ?? false;
+  const [flags, values, optional] = [names.flags, names.values, names.optional].map(wordsOf);
+  const isFlag = (name: string): boolean => flags?.includes(name) ?? false;
+  const isValue = (name: string): boolean => values?.includes(name) ?? false;
+  const isOptional = (name: string): boolean => optional?.includes(name) ?? false;
 
   const long = (word: string): void => {
     const equals = word.indexOf('=');
@@ -113,11 +115,13 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
 }
 
 function complete(written: string, names: OptionNames, option: string): string {
-  const all = [...(names.flags ?? []), ...(names.values ?? []), ...(names.optional ?? [])].filter(
-    (name) => name.length > 1,
-  );
+  const all = [names.flags, names.values, names.optional].flatMap(wordsOf).filter((name) => name.length > 1);
   if (all.includes(written)) return written;
   const candidates = all.filter((name) => name.startsWith(written));
   if (candidates.length > 1) throw new UsageError(option, 'ambiguous');
   return candidates[0] ?? written;
+}
+
+function wordsOf(names = ''): string[] {
+  return names.split(' ').filter((name) => name !== '');
 }

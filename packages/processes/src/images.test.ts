@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { imageName, openstackImages } from './images.ts';
+import { openstackImages } from './images.ts';
+import { imageName } from './recipe.ts';
 
 describe('openstackImages', () => {
   it.each([

@@ -1,4 +1,4 @@
-import type { Image, ImageEntry, Program } from '@openstack-operator/sandbox';
+import type { Image, Program } from '@openstack-operator/sandbox';
 import { ip } from './infrastructure/ip-command.ts';
 import { libvirtPrograms } from './infrastructure/libvirt.ts';
 import { mariadbClients } from './infrastructure/mariadb-client.ts';
@@ -11,30 +11,9 @@ import { ovsControlCommands } from './infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from './infrastructure/ovsdb-server.ts';
 import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
 import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
-import { accountFiles, kollaId } from './kolla-users.ts';
-import { keystoneApi } from './openstack/keystone-api.ts';
-import { keystoneManage } from './openstack/keystone-manage.ts';
-import { openstackRecipes } from './openstack/openstack-recipes.ts';
-import { unboundModule } from './openstack/ovn-client.ts';
-import { uwsgi } from './openstack/uwsgi.ts';
-import { CommandError, command } from './program-support.ts';
-import { curl } from './shell/curl.ts';
-import { baseCommands } from './shell/system-commands.ts';
-
-/** What distinguishes one image from the others. */
-export interface Recipe {
-  /** Kolla's names for it: the last part of the reference, without tag. */
-  readonly names: readonly string[];
-  /** The service user: owns /var/lib/<user>. */
-  readonly user: string;
-  /** The image's USER line is that user; root otherwise. */
-  readonly runsAsUser?: boolean;
-  /** Programs by directory. */
-  readonly programs: Readonly<Record<string, Readonly<Record<string, Program>>>>;
-  readonly files?: Readonly<Record<string, string | ImageEntry>>;
-}
-
-const venv = '/var/lib/kolla/venv/bin';
+import { unboundModule } from './oslo/ovsdbapp.ts';
+import { imageOf, owned, type Recipe } from './recipe.ts';
+import { services } from './services/index.ts';
 
 const openvswitch = {
   '/usr/bin': {
@@ -107,23 +86,8 @@ const recipes: readonly Recipe[] = [
       '/usr/bin': pick(libvirtPrograms, ['virsh']),
     },
   },
-  {
-    names: ['keystone'],
-    user: 'keystone',
-    programs: {
-      [venv]: { 'keystone-manage': keystoneManage, uwsgi: uwsgi({ 'keystone.wsgi.api:application': keystoneApi }) },
-    },
-  },
-  ...openstackRecipes,
+  ...services.flatMap(({ recipes }) => recipes),
 ];
-
-/** `kolla_start` wants Kolla's own contract, which nobody here meets. */
-const kollaStart = command((process) => {
-  process.stdout('+ sudo -E kolla_set_configs\n');
-  if (process.uid !== 0)
-    throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
-  throw new CommandError('ERROR:__main__:KOLLA_CONFIG_STRATEGY is not set properly');
-});
 
 /**
  * Images of an OpenStack 2025.1 cloud: known by Kolla's image names, whatever the registry, the tag or the digest.
@@ -133,58 +97,7 @@ export function openstackImages({ resolver = false }: { resolver?: boolean } = {
   return recipes.map((recipe) => imageOf(recipe, resolver ? { [unboundModule]: '' } : {}));
 }
 
-function imageOf(recipe: Recipe, more: Readonly<Record<string, string>>): Image {
-  const { names, user, runsAsUser = false } = recipe;
-  const isOpenstack = recipe.programs[venv] !== undefined;
-  const base = Object.entries({ ...baseCommands, curl });
-  const programs: Record<string, Program> = {
-    ...Object.fromEntries(
-      base.flatMap(([name, program]) => [
-        [name, program],
-        [`/bin/${name}`, program],
-        [`/usr/bin/${name}`, program],
-      ]),
-    ),
-    kolla_start: kollaStart,
-  };
-  for (const [directory, contents] of Object.entries(recipe.programs)) {
-    for (const [name, program] of Object.entries(contents)) {
-      // Directories outside of PATH are known by the whole path only.
-      if ([venv, '/usr/bin', '/usr/sbin', '/bin', '/usr/local/bin'].includes(directory)) programs[name] = program;
-      programs[`${directory}/${name}`] = program;
-    }
-  }
-  return {
-    matches: (reference) => names.includes(imageName(reference)),
-    programs,
-    entrypoint: ['dumb-init', '--single-child', '--', 'kolla_start'],
-    files: {
-      ...accountFiles,
-      [`/var/lib/${user}`]: owned(user),
-      '/var/log/kolla': { mode: 0o2775, gid: kollaId('kolla') },
-      ...more,
-      ...recipe.files,
-    },
-    ...(runsAsUser && { user: kollaId(user) }),
-    env: {
-      LANG: 'en_US.UTF-8',
-      KOLLA_BASE_DISTRO: 'debian',
-      PATH: `${isOpenstack ? `${venv}:` : ''}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    },
-  };
-}
-
 /** Some programs of a group. */
 function pick(programs: Readonly<Record<string, Program>>, names: readonly string[]): Record<string, Program> {
   return Object.fromEntries(Object.entries(programs).filter(([name]) => names.includes(name)));
-}
-
-function owned(user: string): ImageEntry {
-  return { mode: 0o755, uid: kollaId(user), gid: kollaId(user) };
-}
-
-/** `registry:5000/a/keystone:2025.1@sha256:...` -> `keystone`. */
-export function imageName(reference: string): string {
-  const [path = ''] = reference.split('@');
-  return (path.split('/').at(-1) ?? '').split(':')[0] ?? '';
 }

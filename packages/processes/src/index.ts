@@ -1,4 +1,5 @@
 /** Make-believe processes: models of the real programs of an OpenStack cloud, as they behave in reality. */
-export { imageName, openstackImages } from './images.ts';
+export { openstackImages } from './images.ts';
 export { type OptionRead, optionReads } from './oslo/config.ts';
+export { imageName } from './recipe.ts';
 export { baseCommands } from './shell/system-commands.ts';

@@ -34,8 +34,8 @@ const libvirtd: Program = command(async (process) => {
   let line: ReturnType<typeof parseCommandLine>;
   try {
     line = parseCommandLine(process.argv.slice(1), {
-      flags: ['d', 'l', 'v', 'daemon', 'listen', 'verbose', 'version'],
-      values: ['f', 'config', 'p', 'pid-file', 't', 'timeout'],
+      flags: 'd l v daemon listen verbose version',
+      values: 'f config p pid-file t timeout',
     });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -202,8 +202,8 @@ function session(
 /** `virtlogd`: keeps the consoles of guests. */
 const virtlogd: Program = command(async (process) => {
   parseCommandLine(process.argv.slice(1), {
-    flags: ['d', 'v', 'daemon', 'verbose'],
-    values: ['f', 'config', 'p', 'pid-file', 't'],
+    flags: 'd v daemon verbose',
+    values: 'f config p pid-file t',
   });
   await pause(process, 200);
   try {
@@ -225,8 +225,8 @@ const virtlogd: Program = command(async (process) => {
 /** `virsh`: version, list, hostname, capabilities, domstate, destroy. */
 const virsh: Program = command(async (process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['r', 'q', 'readonly', 'quiet', 'all', 'name', 'uuid', 'daemon'],
-    values: ['c', 'connect'],
+    flags: 'r q readonly quiet all name uuid daemon',
+    values: 'c connect',
   });
   const uri = line.value('c') ?? line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
   const [task = '', ...operands] = line.operands;

@@ -7,49 +7,11 @@ import { readOptionFiles } from './option-files.ts';
 import { splitStatements } from './sql-tokens.ts';
 
 const names = {
-  flags: [
-    'B',
-    'N',
-    's',
-    'f',
-    't',
-    'v',
-    'r',
-    'batch',
-    'skip-column-names',
-    'silent',
-    'force',
-    'verbose',
-    'raw',
-    'skip-ssl',
-    'ssl',
-    'no-auto-rehash',
-    'A',
-    'unbuffered',
-    'compress',
-    'abort-source-on-error',
-  ],
-  values: [
-    'h',
-    'u',
-    'P',
-    'S',
-    'e',
-    'D',
-    'host',
-    'user',
-    'port',
-    'socket',
-    'execute',
-    'database',
-    'protocol',
-    'connect-timeout',
-    'default-character-set',
-    'w',
-    'wait',
-    'ssl-ca',
-  ],
-  optional: ['p', 'password'],
+  flags:
+    'B N s f t v r batch skip-column-names silent force verbose raw skip-ssl ssl no-auto-rehash A unbuffered compress abort-source-on-error',
+  values:
+    'h u P S e D host user port socket execute database protocol connect-timeout default-character-set w wait ssl-ca',
+  optional: 'p password',
 };
 
 interface ClientOptions {

@@ -15,30 +15,9 @@ export function catalogOf(process: Process, datadir: string): MariadbCatalog {
  */
 export const mariadbInstallDb: Program = command(async (process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: [
-      'skip-test-db',
-      'skip-name-resolve',
-      'no-defaults',
-      'force',
-      'rpm',
-      'skip-log-bin',
-      'cross-bootstrap',
-      'verbose',
-    ],
-    values: [
-      'datadir',
-      'basedir',
-      'user',
-      'auth-root-authentication-method',
-      'auth-root-socket-user',
-      'defaults-file',
-      'group',
-      'builddir',
-      'srcdir',
-      'tmpdir',
-      'ldata',
-      'defaults-extra-file',
-    ],
+    flags: 'skip-test-db skip-name-resolve no-defaults force rpm skip-log-bin cross-bootstrap verbose',
+    values:
+      'datadir basedir user auth-root-authentication-method auth-root-socket-user defaults-file group builddir srcdir tmpdir ldata defaults-extra-file',
   });
   const datadir = (line.value('datadir') ?? line.value('ldata') ?? '/var/lib/mysql').replace(/\/+$/, '');
   const { files, uid } = process;

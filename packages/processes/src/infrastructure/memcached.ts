@@ -13,33 +13,8 @@ export type MemcachedRequest =
 /** `memcached`: keeps what it is told until it ends. */
 export const memcached: Program = command(async (process: Process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['v', 'vv', 'd', 'k', 'r', 'M', 'L', 'C', 'F', 'A', 'Z'],
-    values: [
-      'p',
-      'U',
-      'l',
-      'u',
-      'm',
-      'c',
-      't',
-      'I',
-      'o',
-      's',
-      'a',
-      'b',
-      'f',
-      'n',
-      'R',
-      'B',
-      'P',
-      'listen',
-      'port',
-      'memory-limit',
-      'conn-limit',
-      'threads',
-      'max-item-size',
-      'user',
-    ],
+    flags: 'v vv d k r M L C F A Z',
+    values: 'p U l u m c t I o s a b f n R B P listen port memory-limit conn-limit threads max-item-size user',
   });
   if (process.uid === 0 && line.value('u') === undefined && line.value('user') === undefined) {
     throw new CommandError("can't find the user root to switch to, or use -u root", 71);

@@ -107,7 +107,22 @@ export async function connectMysql(network: Network, login: MysqlLogin): Promise
     transaction: async <T>(
       privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
       run: (schema: Schema) => T,
-    ) => (await send({ type: 'transaction', privilege, run })).value as T,
+    ) => {
+      // What is the client's own error never reaches the server.
+      let thrown: { readonly error: unknown } | undefined;
+      const guarded = (schema: Schema): unknown => {
+        try {
+          return run(schema);
+        } catch (error) {
+          if (error instanceof MysqlError) throw error;
+          thrown = { error };
+          return undefined;
+        }
+      };
+      const { value } = await send({ type: 'transaction', privilege, run: guarded });
+      if (thrown !== undefined) throw thrown.error;
+      return value as T;
+    },
     close: () => connection.close(),
   };
 }

@@ -54,7 +54,7 @@ export const ovnCtl: Program = command(async (process) => {
   const unknown = given.find((word) => word.startsWith('--') && !names.includes(word.slice(2).split('=')[0] ?? ''));
   if (unknown !== undefined)
     throw new CommandError(`/usr/share/ovn/scripts/ovn-ctl: unknown option "${unknown}" (use --help for help)`);
-  const line = parseCommandLine(given, { optional: names });
+  const line = parseCommandLine(given, { optional: names.join(' ') });
   const [verb] = line.operands;
   const side = verb === 'run_nb_ovsdb' ? 'nb' : verb === 'run_sb_ovsdb' ? 'sb' : undefined;
   if (side === undefined) {
@@ -86,8 +86,8 @@ export const ovnCtl: Program = command(async (process) => {
     if (insecure) remotes.push(`ptcp:${port}:${option('addr')?.replace(/^\[|\]$/g, '') ?? '0.0.0.0'}`);
     const pidfile = option('pidfile') ?? `/run/ovn/ovn${side}_db.pid`;
     const daemon = parseCommandLine([`--pidfile=${pidfile}`, `--unixctl=/run/ovn/ovn${side}_db.ctl`], {
-      optional: ['pidfile'],
-      values: ['unixctl'],
+      optional: 'pidfile',
+      values: 'unixctl',
     });
     const status = await serveDatabases(process, [database], { remotes, directory: '/run/ovn', line: daemon });
     raft?.close();

@@ -291,7 +291,7 @@ async function claimPorts(connection: Connection, chassis: string, ids: Readonly
 const appctl = (directory: string): Program =>
   command(async (process) => {
     const line = parseCommandLine(process.argv.slice(1), {
-      values: ['t', 'target', 'T', 'timeout'],
+      values: 't target T timeout',
       stopAtOperand: true,
     });
     const target = line.value('t') ?? line.value('target') ?? 'ovs-vswitchd';

@@ -5,50 +5,16 @@ import type { OvsdbReply, OvsdbRequest } from './ovsdb.ts';
 
 /** Options that every daemon of OVS and OVN has. */
 const common = {
-  flags: [
-    'detach',
-    'no-chdir',
-    'monitor',
-    'no-self-confinement',
-    'mlockall',
-    'disable-system',
-    'dry-run',
-    'no-dbs',
-    'version',
-    'h',
-    'help',
-  ],
-  values: [
-    'v',
-    'log-file-x',
-    'remote',
-    'unixctl',
-    'private-key',
-    'certificate',
-    'ca-cert',
-    'bootstrap-ca-cert',
-    'peer-ca-cert',
-    'user',
-    'ovnnb-db',
-    'ovnsb-db',
-    'n-threads',
-    'schema',
-    'sync-from',
-    'config-file',
-    'ssl-protocols',
-    'ssl-ciphers',
-    'chassis',
-    'n',
-    'syslog-method',
-    'syslog-target',
-  ],
-  optional: ['pidfile', 'log-file', 'overwrite-pidfile', 'verbose'],
+  flags: 'detach no-chdir monitor no-self-confinement mlockall disable-system dry-run no-dbs version h help',
+  values:
+    'v log-file-x remote unixctl private-key certificate ca-cert bootstrap-ca-cert peer-ca-cert user ovnnb-db ovnsb-db n-threads schema sync-from config-file ssl-protocols ssl-ciphers chassis n syslog-method syslog-target',
+  optional: 'pidfile log-file overwrite-pidfile verbose',
 };
 
 /** Reads a daemon's command line. @throws CommandError for an option that it does not know */
-export function daemonLine(process: Process, extra: { values?: readonly string[] } = {}): CommandLine {
+export function daemonLine(process: Process, extra: { values?: string } = {}): CommandLine {
   try {
-    return parseCommandLine(process.argv.slice(1), { ...common, values: [...common.values, ...(extra.values ?? [])] });
+    return parseCommandLine(process.argv.slice(1), { ...common, values: `${common.values} ${extra.values ?? ''}` });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw new CommandError(`${nameOf(process)}: ${error.message}`);

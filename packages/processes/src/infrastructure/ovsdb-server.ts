@@ -35,7 +35,7 @@ export function databaseAt(process: Process, path: string, name: OvsDatabase['na
 }
 
 const ovsdbTool: Program = command((process) => {
-  const { operands } = parseCommandLine(process.argv.slice(1), { values: ['v'] });
+  const { operands } = parseCommandLine(process.argv.slice(1), { values: 'v' });
   const [task, path = '/etc/openvswitch/conf.db', schema = '/usr/share/openvswitch/vswitch.ovsschema'] = operands;
   if (task === 'create') createDatabase(process, path, schema);
   else if (task === 'needs-conversion') process.stdout('no\n');
@@ -124,7 +124,7 @@ export async function serveDatabases(
 }
 
 const ovsdbClient: Program = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), { values: ['timeout', 't', 'v'], flags: ['no-leader-only'] });
+  const line = parseCommandLine(process.argv.slice(1), { values: 'timeout t v', flags: 'no-leader-only' });
   const [task, server = 'unix:/run/openvswitch/db.sock'] = line.operands;
   try {
     const connection = await connectOvsdb(process, server);

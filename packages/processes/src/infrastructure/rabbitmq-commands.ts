@@ -125,8 +125,8 @@ function attempt(run: () => string): { text?: string; error?: CommandError } {
 function readLine(process: Process): CommandLine {
   try {
     return parseCommandLine(process.argv.slice(1), {
-      flags: ['q', 's', 'quiet', 'silent', 'l', 'longnames', 'no-table-headers', 'dry-run', 'address'],
-      values: ['n', 'node', 'p', 'vhost', 't', 'timeout', 'formatter'],
+      flags: 'q s quiet silent l longnames no-table-headers dry-run address',
+      values: 'n node p vhost t timeout formatter',
     });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

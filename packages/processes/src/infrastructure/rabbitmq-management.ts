@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HttpMessage, HttpReply, Peer, Process, Session } from '@openstack-operator/sandbox';
-import { headerOf, json, locationOf } from '../openstack/http.ts';
+import { headerOf, json, locationOf } from '../http.ts';
 import { pause } from '../program-support.ts';
 import { addVirtualHost, type Broker, type BrokerState, type BrokerUser, isAuthentic } from './rabbitmq-broker.ts';
 

@@ -41,7 +41,7 @@ function client(world: World, url: string, conf = '') {
   ): Promise<number> => {
     try {
       const config = loadConfig(process, { project: 'x', options: 'nova', programs: [] });
-      process.stdout(await use(new Messaging({ process, config, log: plainLog(process), url })));
+      process.stdout(await use(new Messaging({ process, config, log: plainLog(process) }, url)));
       return 0;
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;

@@ -1,5 +1,5 @@
 import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
-import { headerOf, json } from '../openstack/http.ts';
+import { headerOf, json } from '../http.ts';
 import type { Config } from './config.ts';
 import { type Catalog, KeystoneSession } from './keystone-session.ts';
 

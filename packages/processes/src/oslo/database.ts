@@ -7,9 +7,10 @@ import {
   type Schema,
 } from '../infrastructure/mysql-protocol.ts';
 import { pause, reasonOf } from '../program-support.ts';
-import type { Config } from './config.ts';
 import type { Log } from './log.ts';
+import type { ProjectDatabase } from './project-database.ts';
 import { PythonError, SystemExit } from './python-error.ts';
+import type { ServiceContext } from './service-context.ts';
 import { parseDatabaseUrl } from './urls.ts';
 
 /** oslo.db: a connection pool of one, made on first use and again when it was lost. */
@@ -23,17 +24,13 @@ export class Database {
   #connection: MysqlConnection | undefined;
   #tested = false;
 
-  constructor(options: {
-    process: Process;
-    config: Config;
-    log: Log;
-    group?: string;
-    url?: string;
-    /** Without an URL it is a file of SQLite in the working directory, which nobody may write to. */
-    sqlite?: boolean;
-  }) {
-    const { process, config, log, group = 'database', url, sqlite = false } = options;
-    this.#sqlite = sqlite;
+  /** `url`: instead of the one of the options. */
+  constructor(
+    { process, config, log }: ServiceContext,
+    { group = 'database', sqlite }: Pick<ProjectDatabase, 'group' | 'sqlite'> = {},
+    url?: string,
+  ) {
+    this.#sqlite = sqlite === true;
     this.#process = process;
     this.#log = log;
     this.#url = url ?? config.optional(group, 'connection');

@@ -1,9 +1,9 @@
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import type { AmqpConsumer, AmqpReply, AmqpRequest } from '../infrastructure/amqp-protocol.ts';
 import { pause, reasonOf } from '../program-support.ts';
-import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { PythonError } from './python-error.ts';
+import type { ServiceContext } from './service-context.ts';
 import { type BrokerHost, parseTransportUrl, type TransportUrl } from './urls.ts';
 
 /** Handles the methods of an RPC server; throws `PythonError` for a remote error. */
@@ -19,11 +19,10 @@ export class Messaging {
   #connection: Promise<Connection> | undefined;
 
   /** @throws PythonError for an URL or a combination of options that oslo.messaging refuses */
-  constructor(options: { process: Process; config: Config; log: Log; url?: string }) {
-    const { process, config, log } = options;
+  constructor({ process, config, log }: ServiceContext, url = config.text('DEFAULT', 'transport_url')) {
     this.#process = process;
     this.#log = log;
-    this.#url = parseTransportUrl(options.url ?? config.text('DEFAULT', 'transport_url'));
+    this.#url = parseTransportUrl(url);
     if (this.#url.transport !== 'rabbit' && this.#url.transport !== 'kombu') {
       throw new PythonError(
         'oslo_messaging.transport.DriverLoadFailure',
@@ -88,6 +87,13 @@ export class Messaging {
     const { result, failure } = reply as { result?: unknown; failure?: PythonError };
     if (failure !== undefined) throw new PythonError(`${failure.type}_Remote`, failure.message);
     return result;
+  }
+
+  /** Calls a method, and waits for no answer: what goes wrong is not told. */
+  cast(queue: string, method: string, parameters: unknown): void {
+    void this.call(queue, method, parameters).catch((error: unknown) => {
+      if (!(error instanceof PythonError)) throw error;
+    });
   }
 
   #connected(): Promise<Connection> {

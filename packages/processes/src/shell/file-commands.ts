@@ -44,7 +44,7 @@ function octal(process: Process, text: string): number {
 }
 
 const mkdir = command((process) => {
-  const line = options(process, { flags: ['p', 'v', 'parents'], values: ['m', 'mode'] });
+  const line = options(process, { flags: 'p v parents', values: 'm mode' });
   const text = line.value('m') ?? line.value('mode');
   const mode = text === undefined ? undefined : octal(process, text);
   return forEachOperand(process, line.operands, "cannot create directory '%'", (_process, path) => {
@@ -58,8 +58,8 @@ const mkdir = command((process) => {
 
 const rm = command((process) => {
   const line = options(process, {
-    flags: ['r', 'R', 'f', 'v', 'recursive', 'force', 'one-file-system'],
-    values: ['preserve-root'],
+    flags: 'r R f v recursive force one-file-system',
+    values: 'preserve-root',
   });
   const force = line.has('f') || line.has('force');
   const recursive = line.has('r') || line.has('R') || line.has('recursive');
@@ -109,7 +109,7 @@ function destination(process: Process, source: string, target: string): string {
 }
 
 const cp = command((process) => {
-  const line = options(process, { flags: ['r', 'R', 'a', 'p', 'f', 'v', 'L', 'd'] });
+  const line = options(process, { flags: 'r R a p f v L d' });
   const target = line.operands.at(-1);
   if (target === undefined || line.operands.length < 2) throw new CommandError(`cp: missing destination file operand`);
   const recursive = line.has('r') || line.has('R') || line.has('a');
@@ -122,7 +122,7 @@ const cp = command((process) => {
 });
 
 const mv = command((process) => {
-  const line = options(process, { flags: ['f', 'v', 'n'] });
+  const line = options(process, { flags: 'f v n' });
   const target = line.operands.at(-1);
   if (target === undefined || line.operands.length < 2) throw new CommandError(`mv: missing destination file operand`);
   return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) =>
@@ -131,7 +131,7 @@ const mv = command((process) => {
 });
 
 const ln = command((process) => {
-  const line = options(process, { flags: ['s', 'f', 'n', 'v'] });
+  const line = options(process, { flags: 's f n v' });
   if (!line.has('s')) notModelled(process, 'hard links');
   const [target, link] = line.operands;
   if (target === undefined || link === undefined) throw new CommandError('ln: missing file operand');
@@ -168,7 +168,7 @@ function walk(process: Process, path: string, recursive: boolean, each: (path: s
 }
 
 const chmod = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'R v f' });
   const [text = '', ...operands] = line.operands;
   const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
   return forEachOperand(process, operands, "changing permissions of '%'", (_process, path) =>
@@ -197,7 +197,7 @@ function symbolicMode(process: Process, text: string): (mode: number) => number 
 }
 
 const chown = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['R', 'v', 'f', 'h'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'R v f h' });
   const [owner = '', ...operands] = line.operands;
   const [user = '', group] = owner.split(':');
   if (operands.length === 0)
@@ -224,7 +224,7 @@ export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name:
 }
 
 const ls = command((process) => {
-  const line = options(process, { flags: ['1', 'a', 'A', 'l', 'd', 'h'] });
+  const line = options(process, { flags: '1 a A l d h' });
   const operands = line.operands.length > 0 ? line.operands : ['.'];
   const show = (path: string, name: string): string => {
     if (!line.has('l')) return `${name}\n`;
@@ -243,7 +243,7 @@ const ls = command((process) => {
 });
 
 const mktemp = command((process) => {
-  const line = options(process, { flags: ['d', 'q'] });
+  const line = options(process, { flags: 'd q' });
   const template = line.operands[0] ?? '/tmp/tmp.XXXXXXXXXX';
   const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
   const path = absolutePath(
@@ -258,14 +258,14 @@ const mktemp = command((process) => {
 
 /** What is written is durable at once. */
 const sync = command((process) =>
-  forEachOperand(process, options(process, { flags: ['f'] }).operands, "error opening '%'", (_process, path) => {
+  forEachOperand(process, options(process, { flags: 'f' }).operands, "error opening '%'", (_process, path) => {
     process.files.stat(path);
   }),
 );
 
 /** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
 const df = command((process) => {
-  const line = options(process, { flags: ['k'], values: ['output'] });
+  const line = options(process, { flags: 'k', values: 'output' });
   if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
   let sizes = '';
   const status = forEachOperand(process, line.operands, '%', (_process, path) => {

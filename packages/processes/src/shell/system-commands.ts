@@ -35,7 +35,7 @@ const test: Program = command((process) => {
 });
 
 const id = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['u', 'g', 'G', 'n'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'u g G n' });
   if (line.operands.length > 0 || line.has('n')) notModelled(process, 'user names');
   if (line.has('u')) process.stdout(`${process.uid}\n`);
   else if (line.has('g')) process.stdout(`${process.gid}\n`);
@@ -45,7 +45,7 @@ const id = command((process) => {
 });
 
 const hostname = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['s', 'f', 'i', 'I'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 's f i I' });
   if (line.has('i') || line.has('I')) process.stdout(`${process.pod.ip}\n`);
   else if (line.has('s')) process.stdout(`${process.pod.hostname.split('.')[0]}\n`);
   else process.stdout(`${process.pod.hostname}\n`);
@@ -53,7 +53,7 @@ const hostname = command((process) => {
 });
 
 const date = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['u'], values: ['I', 'd', 'date'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'u', values: 'I d date' });
   const given = line.value('d') ?? line.value('date');
   const [, days] = /^(\d+) days? ago$/.exec(given ?? '') ?? [];
   if (given !== undefined && days === undefined) notModelled(process, given);
@@ -83,7 +83,7 @@ const date = command((process) => {
 });
 
 const env = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['i'], values: ['u'], stopAtOperand: true });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'i', values: 'u', stopAtOperand: true });
   const environment: Record<string, string> = line.has('i') ? {} : { ...process.env };
   for (const name of line.values('u')) delete environment[name];
   const rest = [...line.operands];
@@ -125,8 +125,8 @@ async function start(
 
 const dumbInit = command((process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['single-child', 'c', 'v', 'verbose'],
-    values: ['rewrite', 'r'],
+    flags: 'single-child c v verbose',
+    values: 'rewrite r',
     stopAtOperand: true,
   });
   const [program = ''] = line.operands;
@@ -138,7 +138,7 @@ const dumbInit = command((process) => {
 
 /** sudo resets the environment: OS_* variables do not get through without -E. */
 const sudo = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['E', 'n', 'H'], values: ['u'], stopAtOperand: true });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'E n H', values: 'u', stopAtOperand: true });
   if (line.value('u') !== undefined) notModelled(process, '-u');
   if (process.uid !== 0 && !process.privileged) {
     throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
@@ -151,8 +151,8 @@ const sudo = command((process) => {
 
 const timeout = command(async (process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['foreground', 'v'],
-    values: ['s', 'k'],
+    flags: 'foreground v',
+    values: 's k',
     stopAtOperand: true,
   });
   const [limit = '', ...argv] = line.operands;
@@ -172,7 +172,7 @@ const timeout = command(async (process) => {
 });
 
 const uname = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['n', 'r', 's', 'm', 'a'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'n r s m a' });
   process.stdout(
     `${line.has('n') ? process.pod.hostname : line.has('r') ? '6.12.0' : line.has('m') ? 'x86_64' : 'Linux'}\n`,
   );

@@ -35,7 +35,7 @@ const print = (process: Process, lines: readonly string[]): void =>
   lines.forEach((line) => process.stdout(`${line}\n`));
 
 const cat = command((process) => {
-  const { texts, failed } = inputs(process, parseCommandLine(process.argv.slice(1), { flags: ['u'] }).operands);
+  const { texts, failed } = inputs(process, parseCommandLine(process.argv.slice(1), { flags: 'u' }).operands);
   for (const { text } of texts) process.stdout(text);
   return failed ? 1 : 0;
 });
@@ -68,8 +68,8 @@ function regularExpression(process: Process, pattern: string, extended: boolean,
 
 const grep = command((process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: ['q', 'v', 'i', 'E', 'F', 'c', 'o', 's', 'x', 'w', 'n', 'l', 'h', 'a', 'quiet', 'r'],
-    values: ['e', 'm'],
+    flags: 'q v i E F c o s x w n l h a quiet r',
+    values: 'e m',
   });
   if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
   const operands = [...line.operands];
@@ -103,7 +103,7 @@ const grep = command((process) => {
 });
 
 const sed = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['n', 'E', 'r', 'i', 'z'], values: ['e'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'n E r i z', values: 'e' });
   const operands = [...line.operands];
   const scripts = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
   const steps = scripts
@@ -161,7 +161,7 @@ function ranges(process: Process, text: string): (index: number) => boolean {
 }
 
 const cut = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['s'], values: ['d', 'f', 'c'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 's', values: 'd f c' });
   const { texts, failed } = inputs(process, line.operands);
   const list = line.value('f') ?? line.value('c');
   if (list === undefined) throw new CommandError('cut: you must specify a list of bytes, characters, or fields');
@@ -184,7 +184,7 @@ const cut = command((process) => {
 const headOrTail = (last: boolean): Program =>
   command((process) => {
     const words = process.argv.slice(1).flatMap((word) => (/^-\d+$/.test(word) ? ['-n', word.slice(1)] : [word]));
-    const line = parseCommandLine(words, { values: ['n', 'c'], flags: ['f', 'F', 'q'] });
+    const line = parseCommandLine(words, { values: 'n c', flags: 'f F q' });
     if (line.has('f') || line.has('F')) notModelled(process, '-f');
     const { texts, failed } = inputs(process, line.operands);
     const count = Number(line.value('n') ?? line.value('c') ?? 10);
@@ -196,7 +196,7 @@ const headOrTail = (last: boolean): Program =>
   });
 
 const sort = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['u', 'n', 'r', 'V'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'u n r V' });
   if (line.has('V')) notModelled(process, '-V');
   const { texts, failed } = inputs(process, line.operands);
   const lines = texts.flatMap((input) => linesOf(input.text));
@@ -229,7 +229,7 @@ function characters(process: Process, set: string): string[] {
 }
 
 const tr = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['d', 's', 'c'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'd s c' });
   if (line.has('s')) notModelled(process, '-s');
   const from = characters(process, line.operands[0] ?? '');
   const to = characters(process, line.operands[1] ?? '');
@@ -242,7 +242,7 @@ const tr = command((process) => {
 });
 
 const wc = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['l', 'c', 'w'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'l c w' });
   const { texts, failed } = inputs(process, line.operands);
   for (const { name, text } of texts) {
     const count = line.has('c')
@@ -256,7 +256,7 @@ const wc = command((process) => {
 });
 
 const tee = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: ['a'] });
+  const line = parseCommandLine(process.argv.slice(1), { flags: 'a' });
   process.stdout(process.stdin ?? '');
   for (const operand of line.operands)
     process.files.write(absolutePath(process, operand), process.stdin ?? '', { append: line.has('a') });

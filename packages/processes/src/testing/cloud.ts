@@ -7,50 +7,26 @@ import { ovnDaemons } from '../infrastructure/ovn-daemons.ts';
 import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from '../infrastructure/ovsdb-server.ts';
 import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
-import { glanceApi } from '../openstack/glance-api.ts';
-import { keystoneApi } from '../openstack/keystone-api.ts';
-import { keystoneManage } from '../openstack/keystone-manage.ts';
-import { glanceManage, neutronDbManage, placementManage } from '../openstack/manage-commands.ts';
-import { neutronApi } from '../openstack/neutron-api.ts';
-import { neutronServers } from '../openstack/neutron-servers.ts';
-import { novaMetadata, novaOsapi } from '../openstack/nova-api.ts';
-import { novaCompute } from '../openstack/nova-compute.ts';
-import { novaManage } from '../openstack/nova-manage.ts';
-import { novaConductor, novaNovncproxy, novaScheduler } from '../openstack/nova-servers.ts';
-import { placementApi } from '../openstack/placement-api.ts';
-import { uwsgi } from '../openstack/uwsgi.ts';
+import { uwsgi } from '../model/uwsgi.ts';
+import { services } from '../services/index.ts';
 import { baseCommands } from '../shell/system-commands.ts';
 import { request, World } from './world.ts';
+
+const merged = <T>(parts: readonly Readonly<Record<string, T>>[]): Record<string, T> => Object.assign({}, ...parts);
 
 export const cloudPrograms = {
   ...baseCommands,
   ...mariadbClients,
   ...ovsControlCommands,
   ...ovsdbCommands,
-  ...neutronServers,
   mariadbd,
   'mariadb-install-db': mariadbInstallDb,
   'rabbitmq-server': rabbitmqServer,
   '/ovn-ctl': ovnCtl,
-  'keystone-manage': keystoneManage,
-  'glance-manage': glanceManage,
-  'glance-api': glanceApi,
-  'placement-manage': placementManage,
-  'neutron-db-manage': neutronDbManage,
-  'nova-manage': novaManage,
-  'nova-conductor': novaConductor,
-  'nova-scheduler': novaScheduler,
-  'nova-compute': novaCompute,
-  'nova-novncproxy': novaNovncproxy,
   ...libvirtPrograms,
   ...ovnDaemons,
-  uwsgi: uwsgi({
-    'keystone.wsgi.api:application': keystoneApi,
-    'placement.wsgi.api:application': placementApi,
-    'neutron.wsgi.api:application': neutronApi,
-    'nova.wsgi.osapi_compute:application': novaOsapi,
-    'nova.wsgi.metadata:application': novaMetadata,
-  }),
+  ...merged(services.map(({ programs }) => programs)),
+  uwsgi: uwsgi(merged(services.map(({ modules }) => modules))),
 };
 const databases = ['keystone', 'glance', 'placement', 'neutron', 'nova', 'nova_api', 'nova_cell0'];
 const sql = databases

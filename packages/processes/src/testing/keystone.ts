@@ -1,17 +1,16 @@
 import { mariadbClients } from '../infrastructure/mariadb-client.ts';
 import { mariadbInstallDb } from '../infrastructure/mariadb-install-db.ts';
 import { mariadbd } from '../infrastructure/mariadb-server.ts';
-import { keystoneApi } from '../openstack/keystone-api.ts';
-import { keystoneManage } from '../openstack/keystone-manage.ts';
-import { uwsgi } from '../openstack/uwsgi.ts';
+import { uwsgi } from '../model/uwsgi.ts';
+import { keystone } from '../services/keystone/keystone.ts';
 import { baseCommands } from '../shell/system-commands.ts';
 import { type ContainerOptions, World } from './world.ts';
 
 const databasePrograms = { ...baseCommands, ...mariadbClients, mariadbd, 'mariadb-install-db': mariadbInstallDb };
 const programs = {
   ...baseCommands,
-  'keystone-manage': keystoneManage,
-  uwsgi: uwsgi({ 'keystone.wsgi.api:application': keystoneApi }),
+  ...keystone.programs,
+  uwsgi: uwsgi(keystone.modules),
 };
 
 /** keystone.conf. */

@@ -20,7 +20,7 @@ import {
   segments,
   type Volume,
 } from '@openstack-operator/sandbox/files';
-import { unboundModule } from '../openstack/ovn-client.ts';
+import { unboundModule } from '../oslo/ovsdbapp.ts';
 
 /** A container of a test: its files stay when it is started again. */
 export interface ContainerOptions {

@@ -1,0 +1,40 @@
+import { MysqlError, type Schema } from '../infrastructure/mysql-protocol.ts';
+
+/** A database of a project: where its URL stands, and what its migrations lead to. */
+export interface ProjectDatabase {
+  /** The group of `connection`; `database` when absent. */
+  readonly group?: string;
+  /** Revision of the newest migration; one a branch, expand before contract. */
+  readonly heads: readonly string[];
+  /** Names of tables, with blanks between. */
+  readonly tables: string;
+  /** Without an URL it is a file of SQLite in the working directory, which nobody may write to. */
+  readonly sqlite?: true;
+}
+
+/** Where revisions are kept. */
+const versionTable = 'alembic_version';
+
+/** Migrates a schema to heads: makes what is missing, keeps what is there. */
+export function migrate(schema: Schema, { tables, heads: all }: ProjectDatabase, heads = all): void {
+  for (const name of [versionTable, ...tables.split(' ')])
+    if (!schema.tables.has(name)) schema.tables.set(name, new Map());
+  for (const head of heads) schema.tables.get(versionTable)?.set(head, { version_num: head });
+}
+
+/** Revisions that a schema is at; none when it was never migrated. */
+export function revisionsOf(schema: Schema): string[] {
+  return [...(schema.tables.get(versionTable)?.keys() ?? [])];
+}
+
+/** Whether a schema is at its heads. */
+export function isMigrated(schema: Schema, { heads }: ProjectDatabase): boolean {
+  const revisions = revisionsOf(schema);
+  return heads.every((head) => revisions.includes(head));
+}
+
+/** The error of a query on the first table that is missing. `names` have blanks between. @throws MysqlError 1146 */
+export function demandTables(schema: Schema, names: string): void {
+  const missing = names.split(' ').find((name) => !schema.tables.has(name));
+  if (missing !== undefined) throw new MysqlError(1146, '42S02', `Table '${schema.name}.${missing}' doesn't exist`);
+}

@@ -1,0 +1,81 @@
+import { plain } from '../../http.ts';
+import { type Api, apiHandler, versions } from '../../model/api.ts';
+import { bindPatiently } from '../../model/eventlet-server.ts';
+import { Fault, titleOf } from '../../model/fault.ts';
+import { model } from '../../model/model.ts';
+import type { CommandContext } from '../../model/program.ts';
+import { SystemExit } from '../../oslo/python-error.ts';
+import { terminated } from '../../program-support.ts';
+import { startTimes } from '../../start-times.ts';
+import { imageData } from './glance-images.ts';
+import { glanceDatabase, glanceManage } from './glance-manage.ts';
+import { type GlanceStores, openStores } from './glance-store.ts';
+
+const flavors = ['', '-caching', '-cachemanagement', '-keystone', '-keystone+caching', '-keystone+cachemanagement'];
+
+/** Glance 30: the eventlet server, with the stores of `enabled_backends`. */
+export const glance = model({
+  project: 'glance',
+  images: { 'glance-api': {} },
+  files: {
+    '/etc/glance/glance-api-paste.ini': flavors
+      .map((flavor) => `[composite:glance-api${flavor}]\npaste.composite_factory = glance.api:root_app_factory\n`)
+      .join('\n'),
+    // One of the dozens.
+    '/etc/glance/metadefs/compute-libvirt.json':
+      '{ "namespace": "OS::Compute::Libvirt", "display_name": "libvirt Driver Options", "visibility": "public" }\n',
+  },
+  programs: { 'glance-manage': glanceManage, 'glance-api': { takes: startTimes.glanceApi, run: serve } },
+});
+
+async function serve(context: CommandContext): Promise<number> {
+  const { process, config, log } = context;
+  demandPipeline(context);
+  const stores = openStores(process, config, log);
+  const port = config.integer('DEFAULT', 'bind_port', 9292);
+  const host = config.text('DEFAULT', 'bind_host');
+  await bindPatiently(process, { host, port }, apiHandler(context, images(context, stores)));
+  log.info('eventlet.wsgi.server', `(${process.pid}) wsgi starting up on http://${host}:${port}`);
+  await terminated(process);
+  return 0;
+}
+
+/** @throws SystemExit when the paste file is not there, or has no pipeline for the flavor */
+function demandPipeline({ process, config }: CommandContext): void {
+  const file = config.text('paste_deploy', 'config_file', '/etc/glance/glance-api-paste.ini');
+  const flavor = config.text('paste_deploy', 'flavor');
+  const fail = (name: string, reason: string): never => {
+    throw new SystemExit(1, `ERROR: Unable to load ${name} from configuration file ${file}.\nGot: ${reason}`);
+  };
+  if (!process.files.exists(file)) fail('glance-api-keystone', `OSError("No such file or directory: '${file}'")`);
+  const name = `glance-api${flavor && '-'}${flavor}`;
+  if (!flavors.some((known) => `glance-api${known}` === name))
+    fail(
+      name,
+      `LookupError("No section '${name}' (prefixed by 'app' or 'application' or 'composite' or 'composit' or 'pipeline' or 'filter-app') found in config ${file}")`,
+    );
+}
+
+const images = ({ process }: CommandContext, stores: GlanceStores): Api => ({
+  prefix: 'v2',
+  open: { '/': versions(300, 'v2.17'), '/versions': versions(200, 'v2.17'), '/healthcheck': plain(200, 'OK') },
+  // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
+  unauthenticated: (config) => config.text('paste_deploy', 'flavor') === '',
+  words: {
+    body: ({ status, message }) => ({ message, code: `${status} ${titleOf(status)}`, title: titleOf(status) }),
+    notFound: (_item, id) => new Fault(404, `No image found with ID ${id}`),
+  },
+  database: glanceDatabase,
+  collections: [
+    {
+      path: 'images',
+
+      saving: (row, { project }, before) => {
+        if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
+      },
+      listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
+      actions: { file: (row, { request }) => imageData(process, stores, row, request) },
+    },
+    { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
+  ],
+});

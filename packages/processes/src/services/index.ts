@@ -1,0 +1,9 @@
+import type { Modelled } from '../model/model.ts';
+import { glance } from './glance/glance.ts';
+import { keystone } from './keystone/keystone.ts';
+import { neutron } from './neutron/neutron.ts';
+import { nova } from './nova/nova.ts';
+import { placement } from './placement.ts';
+
+/** The services of OpenStack that are modelled. */
+export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova];

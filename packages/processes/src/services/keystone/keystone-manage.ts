@@ -1,0 +1,175 @@
+import { type ManageProgram, revisions, upgrade } from '../../model/manage.ts';
+import type { CommandContext } from '../../model/program.ts';
+import { Database } from '../../oslo/database.ts';
+import { isMigrated, revisionsOf } from '../../oslo/project-database.ts';
+import { SystemExit } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { pause } from '../../program-support.ts';
+import { idOf } from '../../shell/file-commands.ts';
+import { startTimes } from '../../start-times.ts';
+import { demandKeys, initializeKeys, type KeyRepository, loadKeys, repositoryOf, rotateKeys } from './fernet-keys.ts';
+import { bootstrap } from './keystone-bootstrap.ts';
+import { Passwords } from './keystone-passwords.ts';
+import { contractHead, expandHead, keystoneDatabase } from './keystone-schema.ts';
+
+const keyOptions = { values: 'keystone-user keystone-group' };
+
+/** `keystone-manage`. */
+export const keystoneManage: ManageProgram = {
+  takes: startTimes.keystoneManage.start,
+  commands: {
+    db_sync: { flags: 'expand migrate contract check', run: dbSync },
+    db_version: revisions(keystoneDatabase),
+    bootstrap: {
+      flags: 'immutable-roles no-immutable-roles',
+      values: [
+        'bootstrap-username bootstrap-password bootstrap-project-name bootstrap-role-name bootstrap-service-name',
+        'bootstrap-admin-url bootstrap-public-url bootstrap-internal-url bootstrap-region-id',
+      ].join(' '),
+      run: bootstrapCommand,
+    },
+    fernet_setup: { ...keyOptions, run: (context) => keys(context, 'fernet_tokens', initializeKeys) },
+    fernet_rotate: { ...keyOptions, run: (context) => keys(context, 'fernet_tokens', rotateKeys) },
+    credential_setup: { ...keyOptions, run: (context) => keys(context, 'credential', initializeKeys) },
+    credential_rotate: { ...keyOptions, run: (context) => keys(context, 'credential', rotateKeys) },
+    credential_migrate: { ...keyOptions, run: credentialMigrate },
+    doctor: { run: doctor },
+    trust_flush: {
+      run: async (context) => {
+        await databaseOf(context).transaction('DELETE', (schema) => schema.tables.get('trust')?.clear());
+        return 0;
+      },
+    },
+  },
+};
+
+function databaseOf(context: ServiceContext): Database {
+  return new Database(context, keystoneDatabase);
+}
+
+async function dbSync(context: CommandContext): Promise<number> {
+  const { process, line } = context;
+  const database = databaseOf(context);
+  if (line.has('check')) return check(context, database);
+  if (line.has('migrate')) {
+    process.stdout('Data migrations are no longer supported with alembic. This is now a no-op.\n');
+    return 0;
+  }
+  const heads = line.has('expand') ? [expandHead] : line.has('contract') ? [contractHead] : keystoneDatabase.heads;
+  if (line.has('contract') && !(await database.transaction('SELECT', revisionsOf)).includes(expandHead)) {
+    throw new SystemExit(
+      1,
+      'You are attempting to upgrade contract ahead of expand. Please refer to https://docs.openstack.org/keystone/latest/admin/identity-upgrading.html to see the proper steps for rolling upgrades.',
+    );
+  }
+  await upgrade(context, database, keystoneDatabase, { takes: startTimes.keystoneManage.dbSync, heads });
+  return 0;
+}
+
+async function check({ log }: ServiceContext, database: Database): Promise<number> {
+  const revisions = await database.transaction('SELECT', revisionsOf);
+  const logger = 'keystone.cmd.cli';
+  if (revisions.length === 0) {
+    log.info(
+      logger,
+      'Your database is not currently under version control or the database is already controlled. Your first step is to run `keystone-manage db_sync --expand`.',
+    );
+    return 2;
+  }
+  if (!revisions.includes(expandHead)) {
+    log.info(logger, 'Your database is not up to date. Your first step is to run `keystone-manage db_sync --expand`.');
+    return 2;
+  }
+  if (!revisions.includes(contractHead)) {
+    log.info(
+      logger,
+      'Expand version is ahead of contract. Your next step is to run `keystone-manage db_sync --contract`.',
+    );
+    return 4;
+  }
+  log.info(logger, 'All db_sync commands are upgraded to the same version and up-to-date.');
+  return 0;
+}
+
+async function bootstrapCommand(context: CommandContext): Promise<number> {
+  const { process, line, log, config } = context;
+  demandKeys(process, config);
+  // The environment comes before the command line (keystone.cmd.cli, do_bootstrap).
+  const asked = (name: string): string | undefined =>
+    process.env[`OS_BOOTSTRAP_${name.toUpperCase().replaceAll('-', '_')}`] || line.value(`bootstrap-${name}`);
+  const password = asked('password');
+  if (password === undefined) {
+    process.stdout('ERROR: Either --bootstrap-password argument or OS_BOOTSTRAP_PASSWORD must be set.\n');
+    return 1;
+  }
+  const said = await databaseOf(context).transaction('INSERT', (schema) =>
+    bootstrap(
+      schema,
+      {
+        username: asked('username') ?? 'admin',
+        password,
+        projectName: asked('project-name') ?? 'admin',
+        roleName: asked('role-name') ?? 'admin',
+        serviceName: asked('service-name') ?? 'keystone',
+        regionId: asked('region-id'),
+        urls: { public: asked('public-url'), internal: asked('internal-url'), admin: asked('admin-url') },
+      },
+      { passwords: new Passwords(config, log), random: process.random },
+    ),
+  );
+  await pause(process, startTimes.keystoneManage.bootstrap);
+  for (const text of said) log.info('keystone.cmd.bootstrap', text);
+  return 0;
+}
+
+async function keys(
+  context: CommandContext,
+  group: 'fernet_tokens' | 'credential',
+  run: (repository: KeyRepository) => void,
+): Promise<number> {
+  const { process, line } = context;
+  const user = line.value('keystone-user');
+  const owner = line.value('keystone-group');
+  if (user !== undefined) idOf(process, '/etc/passwd', user);
+  if (owner !== undefined) idOf(process, '/etc/group', owner);
+  await pause(process, 300);
+  const repository = repositoryOf(context, group);
+  if (group === 'credential' && run === rotateKeys) await demandPrimary(context, repository);
+  run(repository);
+  return 0;
+}
+
+/** Credentials that an older key encrypts must be migrated before the next rotation. */
+async function demandPrimary(context: CommandContext, repository: KeyRepository): Promise<void> {
+  const [primary] = loadKeys(repository);
+  const stale = await databaseOf(context).transaction('SELECT', (schema) =>
+    [...(schema.tables.get('credential')?.values() ?? [])].some((row) => row['key_hash'] !== primary),
+  );
+  if (stale) {
+    throw new SystemExit(
+      1,
+      'Unable to rotate credential keys because not all credentials are encrypted with the primary key. Please make sure all credentials have been encrypted with the primary key using `keystone-manage credential_migrate`.',
+    );
+  }
+}
+
+async function credentialMigrate(context: CommandContext): Promise<number> {
+  const [primary] = loadKeys(repositoryOf(context, 'credential'));
+  await databaseOf(context).transaction('UPDATE', (schema) => {
+    for (const row of schema.tables.get('credential')?.values() ?? []) row['key_hash'] = primary;
+  });
+  return 0;
+}
+
+async function doctor(context: CommandContext): Promise<number> {
+  const { process } = context;
+  const symptoms: string[] = [];
+  const migrated = await databaseOf(context).transaction('SELECT', (schema) => isMigrated(schema, keystoneDatabase));
+  if (!migrated)
+    symptoms.push('Database is not under version control or not up to date: run `keystone-manage db_sync`.');
+  for (const group of ['fernet_tokens', 'credential'] as const) {
+    if (loadKeys(repositoryOf(context, group)).length === 0) symptoms.push(`[${group}] key_repository is empty.`);
+  }
+  for (const symptom of symptoms) process.stdout(`\nWARNING: ${symptom}\n`);
+  return symptoms.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,146 @@
+import { uuid } from '@openstack-operator/kube';
+import type { HttpReply } from '@openstack-operator/sandbox';
+import { json } from '../../http.ts';
+import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { apiHandler, type Call, type Route } from '../../model/api.ts';
+import { commonWords, Fault } from '../../model/fault.ts';
+import type { WsgiHandler } from '../../model/uwsgi.ts';
+import { Database } from '../../oslo/database.ts';
+import { Messaging } from '../../oslo/messaging.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { pause } from '../../program-support.ts';
+import { startTimes } from '../../start-times.ts';
+import { addHost } from './nova-aggregates.ts';
+import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
+import { remoteConsole } from './nova-consoles.ts';
+import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
+import { localObjects } from './nova-objects.ts';
+import { deleteServer, listServers } from './nova-server-list.ts';
+import { checkComputeVersions, hostOf, isUp, registerService } from './nova-service.ts';
+
+/** nova.api.openstack.wsgi_app: an API writes down its own service before it answers. @throws PythonError */
+export async function registerApi(context: ServiceContext, name: string): Promise<void> {
+  const objects = localObjects({ ...context, database: new Database(context) });
+  await checkComputeVersions(context, objects);
+  const identity = { host: hostOf(context), binary: `nova-${name}`, topic: null };
+  const found = await objects.run<Row | undefined>('service_get', identity);
+  await registerService(context, objects, identity, found);
+  await pause(context.process, startTimes.novaApi.application);
+  context.config.text('api', 'auth_strategy');
+}
+
+const faults: Readonly<Record<number, string>> = {
+  400: 'badRequest',
+  403: 'forbidden',
+  404: 'itemNotFound',
+  405: 'badMethod',
+  409: 'conflictingRequest',
+};
+
+/** `nova.wsgi.osapi_compute:application`. */
+export async function serveCompute(context: ServiceContext): Promise<WsgiHandler> {
+  const messaging = new Messaging(context);
+  await registerApi(context, 'osapi_compute');
+  const [old, current] = [version('v2.0', 'SUPPORTED', ''), version('v2.1', 'CURRENT', '2.100')];
+  return apiHandler(context, {
+    prefix: ['v2.1', 'v2'],
+    open: {
+      '/': json(200, { versions: [old, current] }),
+      '/v2': json(200, { version: { ...old, id: 'v2' } }),
+      '/v2.1': json(200, { version: current }),
+    },
+    words: {
+      body: ({ status, message }) => ({ [faults[status] ?? 'computeFault']: { code: status, message } }),
+    },
+    database: novaApiDatabase,
+    collections: [
+      { path: 'flavors', item: 'flavor', created: 200, identify: (_use, rows) => String(rows.size + 1) },
+      {
+        path: 'os-aggregates',
+        item: 'aggregate',
+        created: 200,
+        defaults: { hosts: [] },
+        identify: (_use, rows) => rows.size + 1,
+        saving: (row, { random }) => void (row['uuid'] ??= uuid(random)),
+      },
+    ],
+    routes: {
+      servers: (call) => servers(context, messaging, call),
+      'os-services': only(['admin'], 'os_compute_api:os-services:list', (call) => services(context, call)),
+      'os-hypervisors': only(['admin'], 'os_compute_api:os-hypervisors:list', () => hypervisors(context)),
+      'os-server-external-events': only(
+        ['admin', 'service'],
+        'os_compute_api:os-server-external-events:create',
+        (call) => externalEvents(context, call),
+      ),
+      'os-aggregates': only(['admin'], 'os_compute_api:os-aggregates:index', (call) =>
+        call.part === 'action' ? addHost(context, call) : undefined,
+      ),
+    },
+  });
+}
+
+function version(id: string, status: string, newest: string): Row {
+  return { id, status, version: newest, min_version: '' };
+}
+
+/** A route for callers with one of some roles. */
+function only(roles: readonly string[], rule: string, route: Route): Route {
+  return (call) => {
+    if (!call.identity.roles.some((role) => roles.includes(role))) throw commonWords.forbidden(rule);
+    return route(call);
+  };
+}
+
+async function servers(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
+  const { request, id, part } = call;
+  if (request.method === 'POST')
+    return part === 'remote-consoles' ? remoteConsole(context, id ?? '') : createServer(context, messaging, call);
+  if (id === undefined || id === 'detail') return listServers(context, call);
+  if (request.method === 'DELETE') return deleteServer(context, id);
+  return json(200, { server: shownServer((await demandInstance(context, id)).row) });
+}
+
+async function services(context: ServiceContext, { request, query, id, body }: Call): Promise<HttpReply> {
+  const rows = await gather(context, (schema) => [...tableOf(schema, 'services').values()]);
+  const shown = rows
+    // The API's own services have no topic and are not listed.
+    .filter((row) => row['topic'] !== null)
+    .filter((row) => ['host', 'binary'].every((name) => !query.has(name) || query.get(name) === row[name]))
+    .map((row) => ({
+      id: row['uuid'],
+      binary: row['binary'],
+      host: row['host'],
+      zone: row['binary'] === 'nova-compute' ? 'nova' : 'internal',
+      status: row['disabled'] === true ? 'disabled' : 'enabled',
+      disabled_reason: row['disabled_reason'] ?? null,
+      state: isUp(context, row) ? 'up' : 'down',
+      updated_at: row['last_seen_up'] ?? null,
+    }));
+  if (request.method !== 'PUT') return json(200, { services: shown });
+  const service = shown.find((one) => one.id === id);
+  const cell = rows.find((row) => row['uuid'] === id)?.cell;
+  const mapping = (await cellsOf(context)).find(({ uuid }) => uuid === cell);
+  if (service === undefined || mapping === undefined) throw new Fault(404, `Service ${id} could not be found.`);
+  const { status, disabled_reason: reason = null } = body;
+  await inCell(context, mapping, 'UPDATE', (schema) => {
+    const row = [...tableOf(schema, 'services').values()].find((one) => one['uuid'] === id);
+    Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
+  });
+  return json(200, { service: { ...service, status, disabled_reason: reason } });
+}
+
+/** Compute nodes of hosts that are mapped to a cell. */
+async function hypervisors(context: ServiceContext): Promise<HttpReply> {
+  const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
+  const nodes = await gather(context, (schema) => [...tableOf(schema, 'compute_nodes').values()]);
+  const shown = nodes
+    .filter((row) => row.cell !== cell0 && mapped.has(String(row['host'])))
+    .map((row) => ({
+      id: row['uuid'],
+      hypervisor_hostname: row['hypervisor_hostname'],
+      state: 'up',
+      status: 'enabled',
+    }));
+  return json(200, { hypervisors: shown });
+}

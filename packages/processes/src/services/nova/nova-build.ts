@@ -1,0 +1,107 @@
+import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { Messaging } from '../../oslo/messaging.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { type CellMapping, cell0, cellsOf, inApi, inCell } from './nova-cells.ts';
+import { isUp } from './nova-service.ts';
+import type { PlacementClient } from './placement-client.ts';
+import type { RequestContext } from './user-client.ts';
+
+/** What a user asked for: one server. */
+export interface BuildRequest {
+  readonly uuid: string;
+  readonly name: string;
+  readonly image: string | undefined;
+  readonly networks: readonly string[];
+  readonly user: RequestContext;
+}
+
+/** A host that the scheduler has chosen. */
+export interface Selection {
+  readonly host: string;
+  readonly node: string;
+  readonly cell: string;
+}
+
+const noHost = (reason: string): PythonError =>
+  new PythonError('nova.exception.NoValidHost', `No valid host was found. ${reason}`);
+
+/**
+ * The scheduler's choice: a provider of Placement whose host is mapped to a cell, enabled, and has reported lately.
+ * @throws PythonError NoValidHost
+ */
+export async function selectDestination(
+  context: ServiceContext,
+  placement: PlacementClient,
+  request: BuildRequest,
+): Promise<Selection> {
+  const { log } = context;
+  const providers = await placement.candidates();
+  if (providers.length === 0) {
+    log.info(
+      'nova.scheduler.manager',
+      'Got no allocation candidates from the Placement API. This could be due to insufficient resources or a temporary occurrence as compute nodes start up.',
+    );
+    throw noHost('');
+  }
+  const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
+  for (const cell of await cellsOf(context)) {
+    if (cell.uuid === cell0 || cell.disabled) continue;
+    const found = await inCell(context, cell, 'SELECT', (schema) => {
+      const services = tableOf(schema, 'services');
+      return [...tableOf(schema, 'compute_nodes').values()]
+        .filter((node) => providers.includes(String(node['uuid'])))
+        .find((node) => {
+          const service = services.get(`${String(node['host'])}/nova-compute`);
+          return service !== undefined && service['disabled'] !== true && isUp(context, service);
+        });
+    });
+    if (found === undefined) continue;
+    const host = String(found['host']);
+    if (!mapped.has(host)) {
+      log.warning('nova.scheduler.host_manager', `No cell mapping found for host ${host}`);
+      throw new PythonError('nova.exception.HostMappingNotFound', `Host '${host}' is not mapped to any cell`);
+    }
+    await placement.allocate(request.uuid, String(found['uuid']));
+    return { host, node: String(found['hypervisor_hostname']), cell: cell.uuid };
+  }
+  throw noHost('');
+}
+
+/** The super-conductor: asks the scheduler, writes the instance into its cell, tells the compute there. */
+export async function scheduleAndBuild(
+  context: ServiceContext,
+  messaging: Messaging,
+  request: BuildRequest,
+): Promise<void> {
+  const { log } = context;
+  let selection: Selection;
+  const cells = await cellsOf(context);
+  const place = async (cell: CellMapping, row: Row): Promise<void> => {
+    await inCell(context, cell, 'INSERT', (schema) => tableOf(schema, 'instances').set(request.uuid, row));
+    await inApi(context, 'UPDATE', (schema) => {
+      tableOf(schema, 'instance_mappings').set(request.uuid, { instance_uuid: request.uuid, cell: cell.uuid });
+      tableOf(schema, 'build_requests').delete(request.uuid);
+    });
+  };
+  const row: Row = { uuid: request.uuid, display_name: request.name, project_id: request.user.project };
+  try {
+    selection = (await messaging.call('scheduler', 'select_destinations', request)) as Selection;
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error;
+    log.error('nova.conductor.manager', `Failed to schedule instances: ${error.lastLine}`);
+    const cell = cells.find((one) => one.uuid === cell0);
+    if (cell === undefined) {
+      log.error(
+        'nova.conductor.manager',
+        'No cell mapping found for cell0 while trying to record scheduling failure. Setup is incomplete.',
+      );
+      return;
+    }
+    await place(cell, { ...row, vm_state: 'error', fault: error.message });
+    return;
+  }
+  const cell = cells.find((one) => one.uuid === selection.cell) as CellMapping;
+  await place(cell, { ...row, vm_state: 'building', host: selection.host, node: selection.node });
+  new Messaging(context, cell.transportUrl).cast(`compute.${selection.host}`, 'build_and_run_instance', request);
+}

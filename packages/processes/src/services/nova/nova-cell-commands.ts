@@ -1,0 +1,225 @@
+import { uuid } from '@openstack-operator/kube';
+import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import type { CommandContext } from '../../model/program.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import { decode, parseDatabaseUrl, parseTransportUrl } from '../../oslo/urls.ts';
+import { pause } from '../../program-support.ts';
+import { startTimes } from '../../start-times.ts';
+import { type CellMapping, cell0, cellsOf, fillTemplate, inApi } from './nova-cells.ts';
+
+/** `cell_v2 map_cell0`: an existing mapping is left as it is. */
+export async function mapCell0(context: CommandContext): Promise<number> {
+  const { process, config, line } = context;
+  const own = config.text('database', 'connection');
+  if (!line.has('database_connection') && own === '')
+    throw new PythonError('sqlalchemy.exc.ArgumentError', 'Expected string or URL object, got None');
+  const connection = line.value('database_connection') ?? defaultCell0(own);
+  const created = await inApi(context, 'INSERT', (schema) => {
+    const cells = tableOf(schema, 'cell_mappings');
+    if (cells.has(cell0)) return false;
+    cells.set(cell0, {
+      uuid: cell0,
+      name: 'cell0',
+      transport_url: 'none:///',
+      database_connection: connection,
+      disabled: false,
+    });
+    return true;
+  });
+  await pause(process, startTimes.novaManage.cell);
+  if (!created) process.stdout('Cell0 is already setup\n');
+  return 0;
+}
+
+/** The main database's URL with `_cell0` behind its name, percent-codes undone (nova.cmd.manage, _map_cell0). */
+function defaultCell0(connection: string): string {
+  const { database } = parseDatabaseUrl(connection);
+  return decode(connection.replace(new RegExp(`/${database}(\\?|$)`), `/${database}_cell0$1`));
+}
+
+/** The URL of the command line, or else the configuration's, said aloud; undefined when there is none or it is no URL. */
+function transportOf({ process, config, line }: CommandContext, warn: boolean): string | undefined {
+  const given = line.value('transport-url');
+  const own = config.text('DEFAULT', 'transport_url');
+  if (!given && !own) {
+    if (warn)
+      process.stdout('Must specify --transport-url if [DEFAULT]/transport_url is not set in the configuration file.\n');
+    return undefined;
+  }
+  if (!given)
+    process.stdout(
+      '--transport-url not provided in the command line, using the value [DEFAULT]/transport_url from the configuration file\n',
+    );
+  const url = given || own;
+  try {
+    parseTransportUrl(own === undefined ? url : fillTemplate(url, own));
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error;
+    process.stdout(`Invalid transport URL: ${error.message}\n`);
+    return undefined;
+  }
+  return url;
+}
+
+function databaseOf({ process, config, line }: CommandContext, warn: boolean): string | undefined {
+  const given = line.value('database_connection');
+  if (given) return given;
+  const own = config.text('database', 'connection');
+  if (own) {
+    process.stdout(
+      '--database_connection not provided in the command line, using the value [database]/connection from the configuration file\n',
+    );
+    return own;
+  }
+  if (warn)
+    process.stdout(
+      'Must specify --database_connection if [database]/connection is not set in the configuration file.\n',
+    );
+  return undefined;
+}
+
+function twinOf(cells: readonly CellMapping[], own: string | undefined, transport?: string, database?: string) {
+  return cells.find(
+    (cell) => cell.uuid !== own && (cell.databaseConnection === database || cell.transportUrl === transport),
+  );
+}
+
+const twinText = (id: string): string =>
+  `The specified transport_url and/or database_connection combination already exists for another cell with uuid ${id}.\n`;
+
+/** `cell_v2 create_cell`: 1 without an URL, 2 when a cell has one of them already. */
+export async function createCell(context: CommandContext): Promise<number> {
+  const { process, line } = context;
+  const transport = transportOf(context, true);
+  if (transport === undefined) return 1;
+  const database = databaseOf(context, true);
+  if (database === undefined) return 1;
+  const twin = twinOf(await cellsOf(context), undefined, transport, database);
+  if (twin !== undefined) {
+    process.stdout(twinText(twin.uuid));
+    return 2;
+  }
+  const id = uuid(process.random);
+  await inApi(context, 'INSERT', (schema) =>
+    tableOf(schema, 'cell_mappings').set(id, {
+      uuid: id,
+      name: line.value('name'),
+      transport_url: transport,
+      database_connection: database,
+      disabled: line.has('disabled'),
+    }),
+  );
+  await pause(process, startTimes.novaManage.cell);
+  if (line.has('verbose')) process.stdout(`${id}\n`);
+  return 0;
+}
+
+/** `cell_v2 update_cell`: 1 unknown, 3 another cell has one of the URLs, 4 and 5 wrong use of --disable. */
+export async function updateCell(context: CommandContext): Promise<number> {
+  const { process, line } = context;
+  const id = line.value('cell_uuid') ?? '';
+  const cells = await cellsOf(context);
+  const say = (status: number, text: string): number => {
+    process.stdout(text);
+    return status;
+  };
+  if (!cells.some((cell) => cell.uuid === id)) return say(1, `Cell with uuid ${id} was not found.\n`);
+  const transport = transportOf(context, false);
+  const database = databaseOf(context, false);
+  const twin = twinOf(cells, id, transport, database);
+  if (twin !== undefined) return say(3, twinText(twin.uuid));
+  if (line.has('disable') && line.has('enable'))
+    return say(4, 'Cell cannot be disabled and enabled at the same time.\n');
+  if ((line.has('disable') || line.has('enable')) && id === cell0) return say(5, 'Cell0 cannot be disabled.\n');
+  const change: Row = {
+    ...(line.value('name') !== undefined && { name: line.value('name') }),
+    ...(transport !== undefined && { transport_url: transport }),
+    ...(database !== undefined && { database_connection: database }),
+    ...(line.has('disable') && { disabled: true }),
+    ...(line.has('enable') && { disabled: false }),
+  };
+  await inApi(context, 'UPDATE', (schema) => Object.assign(tableOf(schema, 'cell_mappings').get(id) ?? {}, change));
+  await pause(process, startTimes.novaManage.cell);
+  return 0;
+}
+
+const masked = (url: string): string => url.replace(/(:\/\/[^:/]*:)[^@]*@/, '$1****@');
+
+/** `cell_v2 list_cells`. */
+export async function listCells(context: CommandContext): Promise<number> {
+  const show = context.line.has('verbose') ? (url: string) => url : masked;
+  const rows = (await cellsOf(context))
+    .map(({ name = '', uuid: id, transportUrl, databaseConnection, disabled }) => [
+      name,
+      id,
+      show(transportUrl),
+      show(databaseConnection),
+      disabled ? 'True' : 'False',
+    ])
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  printTable(context, ['Name', 'UUID', 'Transport URL', 'Database Connection', 'Disabled'], rows);
+  return 0;
+}
+
+/** `cell_v2 delete_cell`: 1 unknown, 2 hosts are mapped to it. */
+export async function deleteCell(context: CommandContext): Promise<number> {
+  const id = context.line.value('cell_uuid') ?? '';
+  const [status, text] = await inApi(context, 'DELETE', (schema): [number, string] => {
+    if (!tableOf(schema, 'cell_mappings').has(id)) return [1, `Cell with uuid ${id} was not found.\n`];
+    const hosts = [...tableOf(schema, 'host_mappings').values()].filter((row) => row['cell'] === id);
+    if (hosts.length > 0 && !context.line.has('force'))
+      return [2, `There are existing hosts mapped to cell with uuid ${id}.\n`];
+    for (const row of hosts) tableOf(schema, 'host_mappings').delete(String(row['host']));
+    tableOf(schema, 'cell_mappings').delete(id);
+    return [0, ''];
+  });
+  context.process.stdout(text);
+  return status;
+}
+
+/** `cell_v2 list_hosts`: of one cell, or of all. */
+export async function listHosts(context: CommandContext): Promise<number> {
+  const id = context.line.value('cell_uuid');
+  const cells = await cellsOf(context);
+  if (id !== undefined && !cells.some((cell) => cell.uuid === id)) {
+    context.process.stdout(`Cell with uuid ${id} was not found.\n`);
+    return 1;
+  }
+  const rows = await inApi(context, 'SELECT', (schema) =>
+    [...tableOf(schema, 'host_mappings').values()]
+      .filter((row) => id === undefined || row['cell'] === id)
+      .map((row) => [
+        cells.find((cell) => cell.uuid === row['cell'])?.name ?? 'None',
+        String(row['cell']),
+        String(row['host']),
+      ]),
+  );
+  printTable(context, ['Cell Name', 'Cell UUID', 'Hostname'], rows);
+  return 0;
+}
+
+/** `cell_v2 delete_host`: 1 unknown cell, 2 unknown host, 3 it is another cell's. */
+export async function deleteHost(context: CommandContext): Promise<number> {
+  const id = context.line.value('cell_uuid') ?? '';
+  const host = context.line.value('host') ?? '';
+  const [status, text] = await inApi(context, 'DELETE', (schema): [number, string] => {
+    if (!tableOf(schema, 'cell_mappings').has(id)) return [1, `Cell with uuid ${id} was not found.\n`];
+    const row = tableOf(schema, 'host_mappings').get(host);
+    if (row === undefined) return [2, `The host ${host} was not found.\n`];
+    if (row['cell'] !== id) return [3, `The host ${host} was not found in the cell ${id}.\n`];
+    tableOf(schema, 'host_mappings').delete(host);
+    return [0, ''];
+  });
+  context.process.stdout(text);
+  return status;
+}
+
+function printTable({ process }: CommandContext, head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
+  const rule = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+\n`;
+  const centred = (text: string, width: number): string =>
+    text.padStart(text.length + Math.floor((width - text.length) / 2)).padEnd(width);
+  const print = (row: readonly string[]): string =>
+    `|${widths.map((width, i) => ` ${centred(row[i] ?? '', width)} `).join('|')}|\n`;
+  process.stdout(`${rule}${print(head)}${rule}${rows.map(print).join('')}${rule}`);
+}

@@ -1,0 +1,145 @@
+import { uuid } from '@openstack-operator/kube';
+import type { Process } from '@openstack-operator/sandbox';
+import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import type { Config } from '../../oslo/config.ts';
+import type { Database } from '../../oslo/database.ts';
+import type { Messaging } from '../../oslo/messaging.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import { isoTime } from '../../program-support.ts';
+
+/** The version that services of Nova 31 write into their rows (nova.objects.service, SERVICE_VERSION). */
+export const serviceVersion = 68;
+
+/** What Nova's objects do in a cell's database: by a conductor, or in the process itself. */
+export interface NovaObjects {
+  run<T>(action: NovaAction, parameters: Row): Promise<T>;
+}
+
+/** Actions of objects that this model knows. */
+export type NovaAction =
+  | 'ping'
+  | 'service_get'
+  | 'service_create'
+  | 'service_save'
+  | 'service_minimum_version'
+  | 'compute_node_get'
+  | 'compute_node_save'
+  | 'instance_save'
+  | 'instance_destroy'
+  | 'console_token_create';
+
+/** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
+export function localObjects(options: { process: Process; config: Config; database: Database }): NovaObjects {
+  const { process, config, database } = options;
+  const enabled = config.boolean('DEFAULT', 'enable_new_services');
+  const now = (): string => isoTime(Math.floor(process.clock.now() / 1000));
+  return {
+    run: <T>(action: NovaAction, parameters: Row) => {
+      if (action === 'ping') return Promise.resolve(parameters as T);
+      const privilege = /_(?:get|version)$/.test(action) ? 'SELECT' : 'INSERT';
+      return database.transaction(
+        privilege,
+        (schema) => actions[action](schema, parameters, { now: now(), enabled, id: () => uuid(process.random) }) as T,
+      );
+    },
+  };
+}
+
+/** Objects of a process without a database: it asks the conductor of its cell. */
+export function remoteObjects(messaging: Messaging): NovaObjects {
+  return {
+    run: async <T>(action: NovaAction, parameters: Row) =>
+      (await messaging.call('conductor', action, parameters, action === 'ping' ? 10_000 : undefined)) as T,
+  };
+}
+
+interface Surroundings {
+  readonly now: string;
+  readonly enabled: boolean;
+  readonly id: () => string;
+}
+
+type Act = (schema: Schema, parameters: Row, surroundings: Surroundings) => unknown;
+
+const keyOf = (row: Row): string => `${String(row['host'])}/${String(row['binary'])}`;
+
+const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
+  service_get: (schema, parameters) => copy(tableOf(schema, 'services').get(keyOf(parameters))),
+  service_create: (schema, parameters, { now, enabled, id }) => {
+    const services = tableOf(schema, 'services');
+    const known = services.get(keyOf(parameters));
+    // Two workers of one host race for their row: the second takes the first one's.
+    if (known !== undefined) return copy(known);
+    const disabled = !enabled && parameters['binary'] === 'nova-compute';
+    const row: Row = {
+      id: services.size + 1,
+      uuid: id(),
+      version: serviceVersion,
+      report_count: 0,
+      disabled,
+      disabled_reason: disabled ? 'New compute service disabled due to config option.' : null,
+      forced_down: false,
+      created_at: now,
+      last_seen_up: null,
+      ...parameters,
+    };
+    services.set(keyOf(row), row);
+    return copy(row);
+  },
+  service_save: (schema, parameters, { now }) => {
+    const row = tableOf(schema, 'services').get(keyOf(parameters));
+    if (row === undefined)
+      throw new PythonError(
+        'nova.exception.ServiceNotFound',
+        `Service ${String(parameters['id'])} could not be found.`,
+      );
+    Object.assign(row, parameters, { last_seen_up: now });
+    return copy(row);
+  },
+  service_minimum_version: (schema, { binary }) =>
+    Math.min(
+      ...[...tableOf(schema, 'services').values()]
+        .filter((row) => row['binary'] === binary)
+        .map((row) => Number(row['version'])),
+      Number.POSITIVE_INFINITY,
+    ),
+  instance_save: (schema, parameters) => {
+    const row = tableOf(schema, 'instances').get(String(parameters['uuid']));
+    if (row === undefined)
+      throw new PythonError(
+        'nova.exception.InstanceNotFound',
+        `Instance ${String(parameters['uuid'])} could not be found.`,
+      );
+    Object.assign(row, parameters);
+    return copy(row);
+  },
+  instance_destroy: (schema, parameters) => tableOf(schema, 'instances').delete(String(parameters['uuid'])),
+  console_token_create: (schema, parameters, { id }) => {
+    const token = id();
+    tableOf(schema, 'console_auth_tokens').set(token, { ...parameters, token });
+    return token;
+  },
+  compute_node_get: (schema, parameters) => copy(tableOf(schema, 'compute_nodes').get(String(parameters['uuid']))),
+  compute_node_save: (schema, parameters) => {
+    const nodes = tableOf(schema, 'compute_nodes');
+    const id = String(parameters['uuid']);
+    const twin = [...nodes.values()].find(
+      (row) =>
+        row['uuid'] !== id &&
+        row['host'] === parameters['host'] &&
+        row['hypervisor_hostname'] === parameters['hypervisor_hostname'],
+    );
+    if (twin !== undefined) {
+      throw new PythonError(
+        'nova.exception.InvalidConfiguration',
+        `Duplicate compute node record found for host ${String(parameters['host'])} node ${String(parameters['hypervisor_hostname'])}`,
+      );
+    }
+    nodes.set(id, { ...nodes.get(id), ...parameters });
+    return undefined;
+  },
+};
+
+function copy(row: Row | undefined): Row | undefined {
+  return row === undefined ? undefined : { ...row };
+}

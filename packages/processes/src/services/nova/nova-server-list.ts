@@ -1,0 +1,78 @@
+import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
+import { headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
+import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import type { Call } from '../../model/api.ts';
+import { commonWords, Fault } from '../../model/fault.ts';
+import { Messaging } from '../../oslo/messaging.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { gather, inApi, inCell } from './nova-cells.ts';
+import { demandInstance, shownServer } from './nova-instances.ts';
+
+/** `[api] max_limit` unless it is set. */
+const mostPerPage = 1000;
+
+/**
+ * `GET /servers` and `/servers/detail`: those of the user's project, or of all for an admin who asks for `all_tenants`;
+ * soft-deleted ones only where `soft_deleted` is asked for. Servers of cells that do not answer are left out; from
+ * microversion 2.69 on they are listed by id and status UNKNOWN, unless there is a filter that the API database knows
+ * nothing of. Pages end at `limit`, and say so in `servers_links` (nova.api.openstack.compute.servers).
+ */
+export async function listServers(context: ServiceContext, { request, identity }: Call): Promise<HttpReply> {
+  const { query, path } = locationOf(request);
+  const all = isTrue(query.get('all_tenants'));
+  if (all && !identity.roles.includes('admin'))
+    throw commonWords.forbidden('os_compute_api:servers:index:get_all_tenants');
+  const softly = isTrue(query.get('soft_deleted'));
+  const [builds, mappings] = await inApi(context, 'SELECT', (schema) => [
+    [...tableOf(schema, 'build_requests').values()],
+    [...tableOf(schema, 'instance_mappings').values()],
+  ]);
+  const found: Row[] = builds.map((row) => ({ ...row, display_name: row['name'], vm_state: 'building' }));
+  const down: Row[] = [];
+  found.push(
+    ...(await gather(
+      context,
+      (schema) => [...tableOf(schema, 'instances').values()],
+      ({ uuid }) => down.push(...mappings.filter(({ cell }) => cell === uuid)),
+    )),
+  );
+  const servers = found
+    .filter((row) => all || row['project_id'] === identity.projectId)
+    .filter((row) => softly || row['vm_state'] !== 'soft-delete')
+    .map(shownServer);
+  const limit = Math.min(Number(query.get('limit') ?? mostPerPage), mostPerPage);
+  const marker = query.get('marker');
+  const from = marker === null ? 0 : servers.findIndex(({ id }) => id === marker) + 1;
+  if (marker !== null && from === 0) throw new Fault(400, `marker [${marker}] not found`);
+  const page = servers.slice(from, from + limit);
+  const last = page.at(-1);
+  const unknown =
+    supports(request, 69) && !softly && page.length < limit
+      ? down.map((mapping) => ({ id: mapping['instance_uuid'], status: 'UNKNOWN', links: [] }))
+      : [];
+  query.set('marker', String(last?.['id']));
+  const more = { servers_links: [{ rel: 'next', href: `${selfUrl(request)}${path}?${query.toString()}` }] };
+  return json(200, { servers: [...page, ...unknown], ...(page.length === limit && last !== undefined ? more : {}) });
+}
+
+/** `DELETE /servers/{id}`: the compute of its host ends the guest; without a host the record alone goes. */
+export async function deleteServer(context: ServiceContext, id: string): Promise<HttpReply> {
+  const { cell, row } = await demandInstance(context, id);
+  if (cell === undefined) await inApi(context, 'INSERT', (schema) => tableOf(schema, 'build_requests').delete(id));
+  else if (typeof row['host'] === 'string')
+    new Messaging(context, cell.transportUrl).cast(`compute.${row['host']}`, 'terminate_instance', id);
+  else await inCell(context, cell, 'INSERT', (schema) => tableOf(schema, 'instances').delete(id));
+  return plain(204, '');
+}
+
+function isTrue(text: string | null): boolean {
+  return ['1', 't', 'true', 'on', 'y', 'yes'].includes((text ?? '').toLowerCase());
+}
+
+/** Whether the request speaks a microversion 2.x of at least `minor`. */
+function supports(request: HttpMessage, minor: number): boolean {
+  const asked =
+    headerOf(request, 'x-openstack-nova-api-version') ??
+    /compute ([\d.]+)/.exec(headerOf(request, 'openstack-api-version') ?? '')?.[1];
+  return Number(asked?.split('.')[1] ?? 1) >= minor;
+}

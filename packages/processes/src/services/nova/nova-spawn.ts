@@ -1,0 +1,149 @@
+import { SystemError } from '@openstack-operator/sandbox';
+import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
+import { mapOf, ovsTable, rootRow, transact } from '../../infrastructure/ovsdb.ts';
+import { errno } from '../../oslo/database.ts';
+import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
+import { openIdl } from '../../oslo/ovsdbapp.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { makeDirectories, pause } from '../../program-support.ts';
+import type { BuildRequest } from './nova-build.ts';
+import type { Hypervisor } from './nova-hypervisor.ts';
+import type { NovaObjects } from './nova-objects.ts';
+import { hostOf } from './nova-service.ts';
+import { callAsUser } from './user-client.ts';
+
+/** What building a server takes on a compute. */
+export interface SpawnTools {
+  readonly objects: NovaObjects;
+  readonly hypervisor: Hypervisor;
+  /** Resolves when Neutron has told that a port is plugged. */
+  readonly plugged: (port: string) => Promise<void>;
+}
+
+/** Builds a server: ports, image, interfaces, guest; ends in ACTIVE, or in ERROR with what went wrong. */
+export async function spawn(context: ServiceContext, tools: SpawnTools, request: BuildRequest): Promise<void> {
+  const { log } = context;
+  const save = (values: Record<string, unknown>): Promise<unknown> =>
+    tools.objects.run('instance_save', { uuid: request.uuid, ...values });
+  try {
+    const ports = [];
+    for (const network of request.networks) ports.push(await createPort(context, request, network));
+    await fetchImage(context, request);
+    for (const port of ports) await plug(context, request, port);
+    await createGuest(context, tools.hypervisor, request);
+    for (const port of ports) await waitForPlug(context, tools, port);
+    await save({ vm_state: 'active', fault: undefined });
+    log.info('nova.virt.libvirt.driver', `[instance: ${request.uuid}] Instance spawned successfully.`);
+  } catch (error) {
+    const failure =
+      error instanceof LibvirtError ? new PythonError('libvirt.libvirtError', error.message) : (error as PythonError);
+    if (!(failure instanceof PythonError)) throw error;
+    log.exception('nova.compute.manager', `[instance: ${request.uuid}] Instance failed to spawn`, failure);
+    await save({ vm_state: 'error', fault: failure.message });
+  }
+}
+
+/** A port of Neutron's, made with Nova's own user and bound to this host. */
+async function createPort(context: ServiceContext, request: BuildRequest, network: string): Promise<string> {
+  const { process, config, log } = context;
+  const session = new KeystoneSession(process, config, 'neutron');
+  const base = await session.endpoint(endpointFilter(config, 'neutron', 'network'));
+  const reply = await session.request('POST', `${base}/v2.0/ports`, {
+    port: {
+      network_id: network,
+      device_id: request.uuid,
+      device_owner: 'compute:nova',
+      project_id: request.user.project,
+      'binding:host_id': hostOf(context),
+    },
+  });
+  if (reply.status >= 400) throw httpError(reply, '0');
+  const { port } = JSON.parse(reply.body ?? '{}') as { port: { id: string; 'binding:vif_type': string } };
+  if (port['binding:vif_type'] === 'binding_failed') {
+    log.error('nova.compute.manager', `[instance: ${request.uuid}] Instance failed network setup after 1 attempt(s)`);
+    throw new PythonError(
+      'nova.exception.PortBindingFailed',
+      `Binding failed for port ${port.id}, please check neutron logs for more information.`,
+    );
+  }
+  return port.id;
+}
+
+async function fetchImage(context: ServiceContext, request: BuildRequest): Promise<void> {
+  if (request.image === undefined) return;
+  const reply = await callAsUser(context, request.user, {
+    group: 'glance',
+    service: 'image',
+    path: `/v2/images/${request.image}`,
+  });
+  if (reply.status === 404)
+    throw new PythonError('nova.exception.ImageNotFound', `Image ${request.image} could not be found.`);
+  if (reply.status >= 400) throw httpError(reply, '0');
+  await pause(context.process, 1500);
+}
+
+/** The guest's directory with its disk, and the domain. */
+async function createGuest(context: ServiceContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
+  const { process, config } = context;
+  const { types } = await hypervisor.facts();
+  const { libvirt } = hypervisor;
+  if (libvirt === undefined) return;
+  const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${request.uuid}`;
+  try {
+    makeDirectories(process, directory);
+    process.files.write(`${directory}/disk`, request.image ?? '');
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', `${errno(error)}: '${directory}'`);
+  }
+  const type = config.text('libvirt', 'virt_type');
+  if (!types.includes(type))
+    throw new LibvirtError(
+      `invalid argument: could not get preferred machine for /usr/bin/qemu-system-x86_64 type=${type}`,
+    );
+  await libvirt.create({
+    uuid: request.uuid,
+    name: request.name,
+    disk: `${directory}/disk`,
+    console: `${directory}/console.log`,
+    vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,
+  });
+}
+
+/** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */
+async function plug({ process, config, log }: ServiceContext, request: BuildRequest, port: string): Promise<void> {
+  const remotes = config.text('os_vif_ovs', 'ovsdb_connection');
+  const bridge = config.text('neutron', 'ovs_bridge');
+  try {
+    const connection = await openIdl(process, log, remotes, 'Open_vSwitch');
+    const tap = `tap${port.slice(0, 11)}`;
+    await transact(connection, 'Open_vSwitch', (database) => {
+      ovsTable(database, 'Interface').set(tap, {
+        name: tap,
+        external_ids: { 'iface-id': port, 'iface-status': 'active', 'vm-uuid': request.uuid },
+      });
+      ovsTable(database, 'Port').set(tap, { name: tap, bridge });
+      const root = rootRow(database, 'Open_vSwitch');
+      root['external_ids'] = { ...mapOf(root, 'external_ids') };
+      root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
+    });
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error;
+    throw new PythonError(
+      'nova.exception.InternalError',
+      `Failure running os_vif plugin plug method: Failed to plug VIF VIFOpenVSwitch(id=${port}). Got error: ${error.message}`,
+    );
+  }
+}
+
+async function waitForPlug({ process, config, log }: ServiceContext, tools: SpawnTools, port: string): Promise<void> {
+  const timeout = config.integer('DEFAULT', 'vif_plugging_timeout');
+  if (timeout === 0) return;
+  const late = pause(process, timeout * 1000).then(() => 'late' as const);
+  if ((await Promise.race([tools.plugged(port), late])) !== 'late') return;
+  log.warning('nova.virt.libvirt.driver', `Timeout waiting for [('network-vif-plugged', '${port}')] for instance`);
+  if (config.boolean('DEFAULT', 'vif_plugging_is_fatal'))
+    throw new PythonError('nova.exception.VirtualInterfaceCreateException', 'Virtual Interface creation failed');
+}

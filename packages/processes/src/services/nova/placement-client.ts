@@ -1,0 +1,161 @@
+import type { Row } from '../../infrastructure/mysql-protocol.ts';
+import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+
+const logger = 'nova.scheduler.client.report';
+
+/** What the log says of a failure to reach Placement, by the exception. */
+const complaints: readonly (readonly [string, string])[] = [
+  ['EndpointNotFound', 'The placement API endpoint was not found.'],
+  ['MissingAuthPlugin', 'No authentication information found for placement API.'],
+  ['Unauthorized', 'Placement service credentials do not work.'],
+  ['DiscoveryFailure', 'Discovering suitable URL for placement API failed.'],
+  ['ConnectFailure', 'Placement API service is not responding.'],
+  ['ConnectTimeout', 'Placement API service is not responding.'],
+];
+
+/** The complaint that fits an exception of keystoneauth. */
+export function complaintOf(error: PythonError): string {
+  return (
+    complaints.find(([name]) => error.type.endsWith(name))?.[1] ??
+    'Failed to initialize placement client (is keystone available?)'
+  );
+}
+
+/** Nova's report client: Placement with the user of `[placement]`. */
+export class PlacementClient {
+  readonly #context: ServiceContext;
+  readonly #session: KeystoneSession;
+
+  /** @throws PythonError for a plugin that keystoneauth does not know */
+  constructor(context: ServiceContext) {
+    this.#context = context;
+    this.#session = new KeystoneSession(context.process, context.config, 'placement');
+  }
+
+  /** Logs in and finds the endpoint, as the client does when it is made. @throws PythonError */
+  async open(): Promise<void> {
+    await this.#url();
+  }
+
+  /**
+   * As a service tries it when it starts: what may heal is warned of, wrong credentials end the service. `then`: what
+   * will not be possible.
+   * @throws PythonError
+   */
+  async test(manager: string, then: string): Promise<void> {
+    const { log } = this.#context;
+    try {
+      await this.open();
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      log.error(logger, complaintOf(error));
+      if (/MissingAuthPlugin$|Unauthorized$/.test(error.type)) {
+        log.error(
+          manager,
+          `Fatal error initializing placement client; config is incorrect or incomplete: ${error.message}`,
+        );
+        throw error;
+      }
+      if (!/EndpointNotFound$|DiscoveryFailure$|Timeout$|ConnectFailure$/.test(error.type)) {
+        log.error(manager, `Fatal error initializing placement client: ${error.message}`);
+        throw error;
+      }
+      log.warning(
+        manager,
+        `Unable to initialize placement client (${error.message}); Continuing with startup, but ${then} will not be possible.`,
+      );
+    }
+  }
+
+  /** Puts the provider of that name into an aggregate. @throws PythonError */
+  async addToAggregate(name: string, aggregate: string): Promise<void> {
+    const base = await this.#url();
+    const found = await this.#session.request('GET', `${base}/resource_providers?name=${name}`);
+    if (found.status >= 400)
+      this.#context.log.warning(
+        logger,
+        `Failed to retrieve resource provider information by name for resource provider ${name}. Got ${found.status}: ${found.body ?? ''}`,
+      );
+    const { resource_providers: [provider] = [] } = JSON.parse(found.body ?? '{}') as { resource_providers?: Row[] };
+    if (provider === undefined)
+      throw new PythonError('nova.exception.ResourceProviderNotFound', `No such resource provider ${name}.`);
+    await this.#session.request('PUT', `${base}/resource_providers/${String(provider['uuid'])}/aggregates`, {
+      resource_provider_generation: provider['generation'],
+      aggregates: [aggregate],
+    });
+  }
+
+  #url(): Promise<string> {
+    return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
+  }
+
+  /** Providers that have room. @throws PythonError of keystoneauth */
+  async candidates(): Promise<string[]> {
+    const reply = await this.#session.request('GET', `${await this.#url()}/allocation_candidates?resources=VCPU:1`);
+    if (reply.status >= 400) throw httpError(reply, '0');
+    const { provider_summaries: summaries } = JSON.parse(reply.body ?? '{}') as { provider_summaries: Row };
+    return Object.keys(summaries);
+  }
+
+  /** Claims a provider for a server. @throws PythonError of keystoneauth */
+  async allocate(consumer: string, provider: string): Promise<void> {
+    const reply = await this.#session.request('PUT', `${await this.#url()}/allocations/${consumer}`, {
+      allocations: { [provider]: { resources: { VCPU: 1 } } },
+    });
+    if (reply.status >= 400) throw httpError(reply, '0');
+  }
+
+  /** Makes or updates the provider of a compute node. Told whether Placement took it; reasons are in the log. */
+  async update(provider: { uuid: string; name: string }, inventories: Row): Promise<boolean> {
+    const { log } = this.#context;
+    try {
+      const base = await this.#url();
+      const path = `${base}/resource_providers/${provider.uuid}`;
+      let reply = await this.#session.request('GET', path);
+      if (reply.status === 404) {
+        reply = await this.#session.request('POST', `${base}/resource_providers`, provider);
+        if (reply.status === 409) {
+          log.error(
+            logger,
+            `[req-0] Failed to create resource provider record in placement API for UUID ${provider.uuid}. Got 409: ${reply.body ?? ''}.`,
+          );
+          throw new PythonError(
+            'nova.exception.ResourceProviderCreationFailed',
+            `Failed to create resource provider ${provider.name}`,
+          );
+        }
+        if (reply.status < 300)
+          log.info(
+            logger,
+            `[req-0] Created resource provider record via placement API for resource provider with UUID ${provider.uuid} and name ${provider.name}.`,
+          );
+      }
+      if (reply.status >= 400) {
+        log.error(
+          logger,
+          `[req-0] Failed to retrieve resource provider tree from placement API for UUID ${provider.uuid}. Got ${reply.status}: ${reply.body ?? ''}.`,
+        );
+        throw new PythonError(
+          'nova.exception.ResourceProviderRetrievalFailed',
+          `Failed to get resource provider with UUID ${provider.uuid}`,
+        );
+      }
+      const { resource_provider_generation: generation, inventories: known } = JSON.parse(
+        (await this.#session.request('GET', `${path}/inventories`)).body ?? '{}',
+      ) as { resource_provider_generation: number; inventories: Row };
+      if (JSON.stringify(known) === JSON.stringify(inventories)) return true;
+      const put = await this.#session.request('PUT', `${path}/inventories`, {
+        resource_provider_generation: generation,
+        inventories,
+      });
+      return put.status < 300;
+    } catch (error) {
+      // `safe_connect`: a failure to reach Placement is a warning, not an error.
+      if (!(error instanceof PythonError) || !complaints.some(([name]) => error.type.endsWith(name))) throw error;
+      log.warning(logger, complaintOf(error));
+      return false;
+    }
+  }
+}

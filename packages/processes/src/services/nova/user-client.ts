@@ -1,0 +1,30 @@
+import type { HttpReply } from '@openstack-operator/sandbox';
+import type { Catalog } from '../../oslo/auth-token.ts';
+import { endpointFilter, endpointOf, KeystoneSession } from '../../oslo/keystone-session.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+
+/** The user's request as it travels with RPC messages: Nova's request context. */
+export interface RequestContext {
+  readonly token: string;
+  readonly project: string | undefined;
+  readonly catalog: Catalog;
+}
+
+/**
+ * Calls another service as the user who called Nova: with the user's token, the endpoint of the user's catalogue, and
+ * (with `[service_user] send_service_user_token`) a token of Nova's own user beside it.
+ * @throws PythonError of keystoneauth
+ */
+export async function callAsUser(
+  { process, config }: ServiceContext,
+  user: RequestContext,
+  request: { group: string; service: string; method?: string; path: string; body?: unknown },
+): Promise<HttpReply> {
+  const { group, service, method = 'GET', path, body } = request;
+  const base = endpointOf(user.catalog, endpointFilter(config, group, service));
+  const headers: Record<string, string> = { 'x-auth-token': user.token };
+  const session = new KeystoneSession(process, config, 'service_user');
+  if (config.boolean('service_user', 'send_service_user_token'))
+    headers['x-service-token'] = (await session.token()).id;
+  return session.send(method, `${base}${path}`, headers, body);
+}
