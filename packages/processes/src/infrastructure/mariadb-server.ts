@@ -1,10 +1,10 @@
+import { mariadbdOptions } from '@openstack-operator/facts/mariadbd-options';
 import type { Listener, Peer, Process, Program, Session } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { accountFor, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
-import { mariadbOptions } from './mariadb-options.ts';
 import { MysqlError, type MysqlReply, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
 import { enterDatabase, runStatement, type SqlSession } from './sql-session.ts';
@@ -331,7 +331,9 @@ function isKnown(name: string): boolean {
   if (name.startsWith('loose-')) return true;
   const bare = name.replace(/^(skip|enable|disable|maximum)-/, '');
   return (
-    mariadbOptions.has(name) || mariadbOptions.has(bare) || [...mariadbOptions].some((known) => known.startsWith(name))
+    mariadbdOptions.has(name) ||
+    mariadbdOptions.has(bare) ||
+    [...mariadbdOptions].some((known) => known.startsWith(name))
   );
 }
 

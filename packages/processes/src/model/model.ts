@@ -1,3 +1,4 @@
+import type { User } from '@openstack-operator/facts/users';
 import type { Program } from '@openstack-operator/sandbox';
 import { owned, type Recipe, venv } from '../recipe.ts';
 import { type ManageProgram, manageProgram } from './manage.ts';
@@ -7,6 +8,8 @@ import { type Application, wsgiModule } from './wsgi.ts';
 
 /** A service of OpenStack as its packages are: what its programs read, connect to and when, and what they say. */
 export interface Model extends Project {
+  /** The user of its images, as Kolla names it; the project when absent. */
+  readonly user?: User;
   /** Its images, by Kolla's names. */
   readonly images: Readonly<Record<string, ModelImage>>;
   /** Its commands and daemons, by name; every image holds all of them. */
@@ -35,7 +38,7 @@ export interface Modelled {
 
 /** Makes the images and programs that a table describes. */
 export function model(table: Model): Modelled {
-  const { project, options, images, applications = {} } = table;
+  const { project, options, images, user = project, applications = {} } = table;
   const whose: Project = { project, ...(options !== undefined && { options }) };
   const modules = mapValues(applications, (application) => wsgiModule(whose, application));
   const programs = mapValues(table.programs, (program) =>
@@ -44,10 +47,10 @@ export function model(table: Model): Modelled {
   const installed = table.applications === undefined ? programs : { ...programs, uwsgi: uwsgi(modules) };
   const recipes = Object.entries(images).map(([name, { root = false, files, system }]) => ({
     names: [name],
-    user: project,
+    user,
     runsAsUser: !root,
     programs: { [venv]: installed, ...system },
-    files: { [`/etc/${project}`]: owned(project), ...table.files, ...files },
+    files: { [`/etc/${project}`]: owned(user), ...table.files, ...files },
   }));
   return { programs, modules, recipes };
 }

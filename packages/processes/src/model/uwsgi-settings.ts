@@ -1,6 +1,6 @@
+import { uwsgiOptions } from '@openstack-operator/facts/uwsgi-options';
 import { type Process, SystemError } from '@openstack-operator/sandbox';
 import { CommandError, reasonOf } from '../program-support.ts';
-import { uwsgiOptions } from './uwsgi-options.ts';
 
 /** uwsgi's options: every value that was given, in order. Flags have the value `true`. */
 export interface UwsgiSettings {

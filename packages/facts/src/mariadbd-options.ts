@@ -1,5 +1,5 @@
 /** Options of mariadbd: `mariadbd --no-defaults --verbose --help` of 10.11.19 (Debian 12), and what 11.x added that matters. */
-export const mariadbOptions: ReadonlySet<string> = new Set(
+export const mariadbdOptions: ReadonlySet<string> = new Set(
   `
 allow-suspicious-udfs alter-algorithm analyze-max-length analyze-sample-percentage ansi aria-block-size
 aria-checkpoint-interval aria-checkpoint-log-activity aria-encrypt-tables aria-force-start-after-recovery-failures
