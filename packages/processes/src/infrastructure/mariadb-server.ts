@@ -302,16 +302,10 @@ function variables(characterSet: string, port: number): Record<string, string> {
 }
 
 function readSettings(process: Process): Settings {
-  const { options, rest } = readOptionFiles(process, [
-    'mysqld',
-    'server',
-    'mariadb',
-    'mariadbd',
-    'galera',
-    'mysqld_safe',
-    'mariadbd-safe',
-    'client-server',
-  ]);
+  const { options, rest } = readOptionFiles(
+    process,
+    'mysqld server mariadb mariadbd galera mysqld_safe mariadbd-safe client-server'.split(' '),
+  );
   const values = new Map<string, string>();
   for (const { name, value } of options) values.set(canonical(name), value ?? '');
   for (const word of rest) {

@@ -6,46 +6,15 @@ import { ovsLog } from './ovs-daemon.ts';
 import { rootRow } from './ovsdb.ts';
 import { databaseAt, serveDatabases } from './ovsdb-server.ts';
 
-const known = [
-  'db-X-addr',
-  'db-X-port',
-  'db-X-file',
-  'db-X-sock',
-  'db-X-pidfile',
-  'db-X-schema',
-  'db-X-cluster-local-addr',
-  'db-X-cluster-local-port',
-  'db-X-cluster-local-proto',
-  'db-X-cluster-remote-addr',
-  'db-X-cluster-remote-port',
-  'db-X-cluster-remote-proto',
-  'db-X-create-insecure-remote',
-  'db-X-sync-from-addr',
-  'db-X-sync-from-port',
-  'db-X-sync-from-proto',
-  'db-X-use-remote-in-db',
-  'db-X-election-timer',
-  'db-X-probe-interval-to-active',
-  'ovn-X-log',
-  'ovn-X-logfile',
-  'ovn-X-db',
-  'ovn-X-db-ssl-key',
-  'ovn-X-db-ssl-cert',
-  'ovn-X-db-ssl-ca-cert',
-  'ovn-X-options',
-  'db-X-detach',
-  'ovn-X-wrapper',
-];
-const common = [
-  'ovn-user',
-  'ovs-user',
-  'ovn-dir',
-  'ovn-northd-log',
-  'ovn-northd-logfile',
-  'ovn-manage-ovsdb',
-  'dbs-options',
-  'db-cluster-schema-upgrade',
-];
+/** Options with `X` for the side; then those of both. */
+const known = `db-X-addr db-X-port db-X-file db-X-sock db-X-pidfile db-X-schema db-X-cluster-local-addr
+  db-X-cluster-local-port db-X-cluster-local-proto db-X-cluster-remote-addr db-X-cluster-remote-port
+  db-X-cluster-remote-proto db-X-create-insecure-remote db-X-sync-from-addr db-X-sync-from-port
+  db-X-sync-from-proto db-X-use-remote-in-db db-X-election-timer db-X-probe-interval-to-active ovn-X-log
+  ovn-X-logfile ovn-X-db ovn-X-db-ssl-key ovn-X-db-ssl-cert ovn-X-db-ssl-ca-cert ovn-X-options db-X-detach
+  ovn-X-wrapper`.split(/\s+/);
+const common = `ovn-user ovs-user ovn-dir ovn-northd-log ovn-northd-logfile ovn-manage-ovsdb dbs-options
+  db-cluster-schema-upgrade`.split(/\s+/);
 
 /** `/usr/share/ovn/scripts/ovn-ctl run_nb_ovsdb` and `run_sb_ovsdb`: one database server in the foreground. */
 export const ovnCtl: Program = command(async (process) => {

@@ -44,17 +44,11 @@ const sbctl: Control = {
   variable: 'OVN_SB_DB',
 };
 
-const globalFlags = [
-  '--no-wait',
-  '--oneline',
-  '--no-leader-only',
-  '--leader-only',
-  '--no-headings',
-  '--bare',
-  '--retry',
-  '--no-shuffle-remotes',
-  '--dry-run',
-];
+const globalFlags =
+  '--no-wait --oneline --no-leader-only --leader-only --no-headings --bare --retry --no-shuffle-remotes --dry-run'.split(
+    ' ',
+  );
+const globalValues = '--db --timeout -t --inactivity-probe -v --verbose --columns --format -f'.split(' ');
 
 function control(settings: Control): Program {
   return command(async (process) => {
@@ -62,11 +56,7 @@ function control(settings: Control): Program {
     const found = new Map<string, string>();
     while (words[0]?.startsWith('-') && words[0] !== '--') {
       const [name = '', value] = words[0].split(/=(.*)/s);
-      if (
-        ['--db', '--timeout', '-t', '--inactivity-probe', '-v', '--verbose', '--columns', '--format', '-f'].includes(
-          name,
-        )
-      ) {
+      if (globalValues.includes(name)) {
         words.shift();
         found.set(name, value ?? (name.startsWith('-v') ? '' : (words.shift() ?? '')));
       } else if (globalFlags.includes(name)) {
@@ -207,18 +197,6 @@ function execute(
       refuseTaken(`${name}: cannot create a bridge named ${first}`, database, first);
       bridges.set(first, { name: first, external_ids: {}, other_config: {} });
       return done;
-    case 'del-br':
-      if (!bridges.delete(first) && !options.has('--if-exists'))
-        throw new CommandError(`${name}: no bridge named ${first}`);
-      for (const [port, { bridge }] of ports) {
-        if (bridge !== first) continue;
-        ports.delete(port);
-        interfaces.delete(port);
-      }
-      return done;
-    case 'br-exists':
-      if (!bridges.has(first)) throw new CommandError('', 2);
-      return said('');
     case 'list-br':
       return said(
         [...bridges.keys()]
@@ -278,8 +256,6 @@ function execute(
         table.set(target, { target, ...(probe !== undefined && { inactivity_probe: Number(probe) }) });
       return done;
     }
-    case 'get-connection':
-      return said([...ovsTable(database, 'Connection').keys()].map((target) => `${target}\n`).join(''));
     case 'chassis-del':
       ovsTable(database, 'Chassis').delete(first);
       return done;

@@ -2,73 +2,24 @@ import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
-import { addVirtualHost, type BrokerState } from './rabbitmq-broker.ts';
+import type { BrokerState } from './rabbitmq-broker.ts';
 import { readRabbitmqSettings } from './rabbitmq-config.ts';
 import { cookieOf } from './rabbitmq-server.ts';
 
-type Task = (state: BrokerState, operands: readonly string[], line: CommandLine) => string;
-
-const notThere = (what: string): never => {
-  throw new CommandError(`Error:\n${what} does not exist`, 67);
-};
-
-function userOf(state: BrokerState, name: string) {
-  return state.users.get(name) ?? notThere(`User "${name}"`);
-}
+type Task = (state: BrokerState, operands: readonly string[]) => string;
 
 const tasks: Readonly<Record<string, Task>> = {
   ping: () => 'Ping succeeded',
-  check_running: () => 'RabbitMQ on node is fully booted and running',
-  check_local_alarms: () => 'reported no local alarms',
   check_port_connectivity: () => 'Successfully connected to ports 5672, 15672, 25672.',
-  check_virtual_hosts: () => 'All vhosts are running',
-  is_booting: () => 'RabbitMQ is not booting',
-  is_running: () => 'RabbitMQ is running',
   status: () => 'Status of node',
-  cluster_status: () => 'Cluster status of node',
   await_startup: () => '',
   list_users: (state) =>
     ['user\ttags', ...[...state.users].map(([name, { tags }]) => `${name}\t[${tags.join(', ')}]`)].join('\n'),
-  list_vhosts: (state) => ['name', ...state.virtualHosts.keys()].join('\n'),
-  list_queues: (state, _operands, line) =>
-    ['name', ...(state.virtualHosts.get(line.value('p') ?? '/')?.queues.keys() ?? [])].join('\n'),
-  add_vhost: (state, [name = '']) => {
-    if (!addVirtualHost(state, name)) throw new CommandError(`Error:\nVirtual host '${name}' already exists`, 70);
-    return '';
-  },
-  delete_vhost: (state, [name = '']) => (state.virtualHosts.delete(name) ? '' : notThere(`Virtual host '${name}'`)),
-  add_user: (state, [name = '', password = '']) => {
-    if (state.users.has(name)) throw new CommandError(`Error:\nUser "${name}" already exists`, 70);
-    state.users.set(name, { password, tags: [], permissions: new Map() });
-    return "Done. Don't forget to grant the user permissions to some virtual hosts! See 'rabbitmqctl help set_permissions' to learn more.";
-  },
-  delete_user: (state, [name = '']) => (state.users.delete(name) ? '' : notThere(`User "${name}"`)),
   change_password: (state, [name = '', password = '']) => {
-    userOf(state, name).password = password;
+    const user = state.users.get(name);
+    if (user === undefined) throw new CommandError(`Error:\nUser "${name}" does not exist`, 67);
+    user.password = password;
     return '';
-  },
-  authenticate_user: (state, [name = '', password = '']) => {
-    if (state.users.get(name)?.password !== password)
-      throw new CommandError(`Error:\nError: failed to authenticate user "${name}"`, 65);
-    return 'Success';
-  },
-  set_user_tags: (state, [name = '', ...tags]) => {
-    userOf(state, name).tags = tags;
-    return '';
-  },
-  set_permissions: (state, [name = '', configure = '', write = '', read = ''], line) => {
-    const vhost = line.value('p') ?? line.value('vhost') ?? '/';
-    if (!state.virtualHosts.has(vhost)) notThere(`Virtual host '${vhost}'`);
-    userOf(state, name).permissions.set(vhost, { configure, write, read });
-    return '';
-  },
-  list_permissions: (state, _operands, line) => {
-    const vhost = line.value('p') ?? '/';
-    const rows = [...state.users].flatMap(([user, { permissions }]) => {
-      const held = permissions.get(vhost);
-      return held === undefined ? [] : [`${user}\t${held.configure}\t${held.write}\t${held.read}`];
-    });
-    return ['user\tconfigure\twrite\tread', ...rows].join('\n');
   },
 };
 
@@ -93,7 +44,7 @@ const rabbitmqctl: Program = command(async (process) => {
     const connection = await process.network.connect(host, 25_672, 'raw');
     const reply = (await connection.call({
       cookie,
-      run: (state: BrokerState) => attempt(() => run(state, operands, line)),
+      run: (state: BrokerState) => attempt(() => run(state, operands)),
     })) as { refused?: true; value?: { text?: string; error?: CommandError } };
     connection.close();
     if (reply.refused)

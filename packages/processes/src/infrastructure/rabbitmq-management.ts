@@ -6,12 +6,12 @@ import { addVirtualHost, type Broker, type BrokerState, type BrokerUser, isAuthe
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The HTTP API of rabbitmq_management: whoami, overview, health checks, users, vhosts, permissions, policies, queues. */
-export function managementApi(process: Process, broker: Broker, nodeName: string): (peer: Peer) => Session {
+/** The HTTP API of rabbitmq_management: whoami, health checks, users, vhosts, permissions, policies. */
+export function managementApi(process: Process, broker: Broker): (peer: Peer) => Session {
   return (peer) => ({
     receive: async (message) => {
       await pause(process, 10);
-      return answer(broker, nodeName, peer, message as HttpMessage);
+      return answer(broker, peer, message as HttpMessage);
     },
   });
 }
@@ -20,7 +20,7 @@ const failure = (status: number, error: string, reason: string): HttpReply => js
 const noContent = (created: boolean): HttpReply => ({ status: created ? 201 : 204 });
 const notFound = (): HttpReply => failure(404, 'Object Not Found', 'Not Found');
 
-function answer(broker: Broker, nodeName: string, peer: Peer, request: HttpMessage): HttpReply {
+function answer(broker: Broker, peer: Peer, request: HttpMessage): HttpReply {
   const { path } = locationOf(request);
   if (!path.startsWith('/api'))
     return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>RabbitMQ Management</html>' };
@@ -37,9 +37,7 @@ function answer(broker: Broker, nodeName: string, peer: Peer, request: HttpMessa
   const [, , kind = '', ...names] = path.split('/').map((part) => decodeURIComponent(part));
   if (kind === 'whoami') return json(200, { name: user, tags: login.tags, is_internal_user: true });
   if (login.tags.length === 0) return failure(401, 'not_authorized', 'User not authorised to access management');
-  if (kind === 'overview') return json(200, { rabbitmq_version: '4.0.5', node: nodeName, cluster_name: nodeName });
   if (kind === 'health') return health(names);
-  if (kind === 'nodes') return json(200, [{ name: nodeName, running: true, type: 'disc' }]);
   if (!login.tags.includes('administrator')) return failure(401, 'not_authorized', 'Not administrator user');
   let body: Body;
   try {
@@ -56,29 +54,6 @@ function answer(broker: Broker, nodeName: string, peer: Peer, request: HttpMessa
       return permissions(state, request.method, names, body);
     case 'policies':
       return policies(state, request.method, names, body);
-    case 'queues':
-      return json(
-        200,
-        [...state.virtualHosts]
-          .filter(([vhost]) => names[0] === undefined || vhost === names[0])
-          .flatMap(([vhost, { queues }]) =>
-            [...queues].map(([name, given]) => ({
-              name,
-              vhost,
-              type: given['x-queue-type'] ?? 'classic',
-              arguments: given,
-            })),
-          ),
-      );
-    case 'definitions':
-      if (request.method === 'GET') return json(200, definitionsOf(state));
-      try {
-        importDefinitions(state, body);
-      } catch (error) {
-        if (!(error instanceof DefinitionsError)) throw error;
-        return json(400, { error: 'bad_request', reason: error.message });
-      }
-      return noContent(false);
     default:
       return notFound();
   }
@@ -86,17 +61,9 @@ function answer(broker: Broker, nodeName: string, peer: Peer, request: HttpMessa
 
 function health([checks, check = '', detail]: readonly string[]): HttpReply {
   if (checks !== 'checks') return notFound();
-  const known = [
-    'alarms',
-    'local-alarms',
-    'virtual-hosts',
-    'node-is-quorum-critical',
-    'ready-to-serve-clients',
-    'is-in-service',
-    'certificate-expiration',
-    'metadata-store',
-    'below-node-connection-limit',
-  ];
+  const known = 'alarms local-alarms virtual-hosts node-is-quorum-critical ready-to-serve-clients is-in-service'.split(
+    ' ',
+  );
   if (known.includes(check)) return json(200, { status: 'ok' });
   if (check === 'port-listener' || check === 'protocol-listener') {
     const listening = check === 'port-listener' ? ['5672', '15672', '25672'] : ['amqp', 'http', 'clustering'];
@@ -254,14 +221,6 @@ function policies(state: BrokerState, method: string, [vhost, name]: readonly st
     200,
     shown.find((policy) => policy.vhost === vhost && policy.name === name),
   );
-}
-
-function definitionsOf(state: BrokerState) {
-  return {
-    users: [...state.users].map(([name, { tags }]) => ({ name, tags })),
-    vhosts: [...state.virtualHosts.keys()].map((name) => ({ name })),
-    permissions: permissionList(state),
-  };
 }
 
 interface Definitions {

@@ -69,7 +69,7 @@ async function runNode(process: Process): Promise<number> {
     }
     if (settings.plugins.includes('rabbitmq_management')) {
       const port = Number(settings.get('management.tcp.port') ?? 15_672);
-      listeners.push(process.network.listen(port, 'http', managementApi(process, broker, settings.nodeName)));
+      listeners.push(process.network.listen(port, 'http', managementApi(process, broker)));
       log(`[info] <0.620.0> Management plugin: HTTP (non-TLS) listener started on port ${port}`);
     }
     if (settings.plugins.includes('rabbitmq_prometheus')) {

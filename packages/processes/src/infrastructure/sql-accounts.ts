@@ -120,21 +120,6 @@ export function dropUser(session: SqlSession, reader: SqlReader): void {
   }
 }
 
-/** `SET PASSWORD [FOR account] = PASSWORD('x')`, behind the keyword. */
-export function setPassword(session: SqlSession, reader: SqlReader): void {
-  const name = reader.accept('FOR')
-    ? accountName(session, reader)
-    : { user: session.account.user, host: session.account.host };
-  reader.expect('=', 'PASSWORD', '(');
-  const password = reader.text();
-  reader.expect(')');
-  reader.end();
-  const account = session.catalog.accounts.get(accountKey(name.user, name.host));
-  if (account !== session.account) demandCreateUser(session);
-  if (account === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
-  identify(account, password);
-}
-
 const known: ReadonlySet<string> = new Set(
   `ALL|ALL PRIVILEGES|ALTER|ALTER ROUTINE|BINLOG MONITOR|CREATE|CREATE ROUTINE|CREATE TABLESPACE|CREATE TEMPORARY TABLES
 |CREATE USER|CREATE VIEW|DELETE|DELETE HISTORY|DROP|EVENT|EXECUTE|FILE|GRANT OPTION|INDEX|INSERT|LOCK TABLES|PROCESS

@@ -44,23 +44,6 @@ export function createDatabase(session: SqlSession, reader: SqlReader, replace: 
   databases.set(name, schema);
 }
 
-/** `ALTER DATABASE`, behind the keyword: character set and collation of tables to come. */
-export function alterDatabase(session: SqlSession, reader: SqlReader): void {
-  const name = reader.name();
-  const { characterSet, collation } = settings(reader);
-  demand(session, 'ALTER', name);
-  const schema = session.catalog.databases.get(name);
-  if (schema === undefined)
-    throw new MysqlError(
-      1,
-      'HY000',
-      `Can't create/write to file './${name}/db.opt' (Errcode: 2 "No such file or directory")`,
-    );
-  const changed = newSchema(name, characterSet ?? schema.characterSet, collation);
-  schema.characterSet = changed.characterSet;
-  schema.collation = changed.collation;
-}
-
 /** `DROP DATABASE`, behind the keyword. */
 export function dropDatabase(session: SqlSession, reader: SqlReader): void {
   const tolerant = reader.accept('IF', 'EXISTS');

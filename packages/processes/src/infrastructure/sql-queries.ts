@@ -27,29 +27,12 @@ export function show(session: SqlSession, reader: SqlReader): ResultSet {
       rows: rows.map((name) => [name]),
     };
   }
-  if (reader.accept('CREATE', 'DATABASE')) {
-    const name = reader.name();
-    reader.end();
-    const schema = session.catalog.databases.get(name);
-    if (schema === undefined) throw new MysqlError(1049, '42000', `Unknown database '${name}'`);
-    const { characterSet, collation } = schema;
-    const usual = newSchema(name, characterSet).collation === collation && characterSet !== 'utf8mb3';
-    const clause = `DEFAULT CHARACTER SET ${characterSet}${usual ? '' : ` COLLATE ${collation}`}`;
-    return {
-      columns: ['Database', 'Create Database'],
-      rows: [[name, `CREATE DATABASE \`${name}\` /*!40100 ${clause} */`]],
-    };
-  }
   if (reader.accept('GRANTS')) return showGrants(session, reader);
   if (reader.accept('TABLES')) {
     reader.end();
     if (session.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
     const tables = [...(session.catalog.databases.get(session.database)?.tables.keys() ?? [])].sort();
     return { columns: [`Tables_in_${session.database}`], rows: tables.map((name) => [name]) };
-  }
-  if (reader.accept('WARNINGS')) {
-    reader.end();
-    return { columns: ['Level', 'Code', 'Message'], rows: [] };
   }
   if (!reader.accept('GLOBAL')) reader.accept('SESSION');
   const status = reader.accept('STATUS');

@@ -1,7 +1,7 @@
 import { type Account, isGranted, type MariadbCatalog, mayUse } from './mariadb-catalog.ts';
 import { MysqlError } from './mysql-protocol.ts';
-import { alterUser, createUser, dropUser, grant, revoke, setPassword } from './sql-accounts.ts';
-import { alterDatabase, createDatabase, dropDatabase } from './sql-databases.ts';
+import { alterUser, createUser, dropUser, grant, revoke } from './sql-accounts.ts';
+import { createDatabase, dropDatabase } from './sql-databases.ts';
 import { SqlReader } from './sql-parser.ts';
 import { select, show } from './sql-queries.ts';
 
@@ -24,7 +24,7 @@ export interface SqlSession {
 }
 
 /**
- * Runs one statement: CREATE, ALTER and DROP of databases and users, GRANT, REVOKE, SET PASSWORD, FLUSH, USE, SHOW,
+ * Runs one statement: CREATE and DROP of databases and users, ALTER of users, GRANT, REVOKE, FLUSH, USE, SHOW,
  * and the SELECTs of administration. Everything else is error 1064.
  * @throws MysqlError
  */
@@ -36,9 +36,8 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
     else if (reader.accept('USER')) createUser(session, reader, replace);
     else reader.fail();
   } else if (reader.accept('ALTER')) {
-    if (reader.accept('DATABASE') || reader.accept('SCHEMA')) alterDatabase(session, reader);
-    else if (reader.accept('USER')) alterUser(session, reader);
-    else reader.fail();
+    reader.expect('USER');
+    alterUser(session, reader);
   } else if (reader.accept('DROP')) {
     if (reader.accept('DATABASE') || reader.accept('SCHEMA')) dropDatabase(session, reader);
     else if (reader.accept('USER')) dropUser(session, reader);
@@ -48,10 +47,8 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
   else if (reader.accept('SHOW')) return show(session, reader);
   else if (reader.accept('SELECT')) return select(session, reader);
   else if (reader.accept('USE')) use(session, reader);
-  else if (reader.accept('SET')) {
-    if (reader.accept('PASSWORD')) setPassword(session, reader);
-    else reader.rest();
-  } else if (reader.accept('FLUSH')) {
+  else if (reader.accept('SET')) reader.rest();
+  else if (reader.accept('FLUSH')) {
     if (!isGranted(session.account, 'RELOAD', '*')) throw missingPrivilege('RELOAD');
     reader.rest();
   } else if (reader.accept('COMMIT') || reader.accept('ROLLBACK') || reader.accept('BEGIN') || reader.accept('DO')) {

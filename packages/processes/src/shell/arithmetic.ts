@@ -4,18 +4,10 @@ export interface ArithmeticVariables {
   set(name: string, value: string): void;
 }
 
-const binary: readonly (readonly string[])[] = [
-  ['||'],
-  ['&&'],
-  ['|'],
-  ['^'],
-  ['&'],
-  ['==', '!='],
-  ['<=', '>=', '<', '>'],
-  ['<<', '>>'],
-  ['+', '-'],
-  ['*', '/', '%'],
-];
+/** Binary operators, those that bind least first. */
+const binary = ['||', '&&', '|', '^', '&', '== !=', '<= >= < >', '<< >>', '+ -', '* / %'].map((level) =>
+  level.split(' '),
+);
 
 /**
  * The value of `$((expression))`.
@@ -93,44 +85,29 @@ export function evaluateArithmetic(expression: string, variables: ArithmeticVari
 }
 
 function operate(operator: string, left: number, right: number): number {
-  switch (operator) {
-    case '+':
-      return left + right;
-    case '-':
-      return left - right;
-    case '*':
-      return left * right;
-    case '/':
-    case '%':
-      if (right === 0) throw new Error('division by zero');
-      return operator === '/' ? Math.trunc(left / right) : left % right;
-    case '<<':
-      return left << right;
-    case '>>':
-      return left >> right;
-    case '&':
-      return left & right;
-    case '|':
-      return left | right;
-    case '^':
-      return left ^ right;
-    case '&&':
-      return left !== 0 && right !== 0 ? 1 : 0;
-    case '||':
-      return left !== 0 || right !== 0 ? 1 : 0;
-    case '==':
-      return left === right ? 1 : 0;
-    case '!=':
-      return left !== right ? 1 : 0;
-    case '<':
-      return left < right ? 1 : 0;
-    case '>':
-      return left > right ? 1 : 0;
-    case '<=':
-      return left <= right ? 1 : 0;
-    case '>=':
-      return left >= right ? 1 : 0;
-    default:
-      throw new Error(`arithmetic expression: expecting EOF: "${operator}"`);
-  }
+  if ((operator === '/' || operator === '%') && right === 0) throw new Error('division by zero');
+  const result = operations[operator]?.(left, right);
+  if (result === undefined) throw new Error(`arithmetic expression: expecting EOF: "${operator}"`);
+  return Number(result);
 }
+
+const operations: Readonly<Record<string, (left: number, right: number) => number | boolean>> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => Math.trunc(left / right),
+  '%': (left, right) => left % right,
+  '<<': (left, right) => left << right,
+  '>>': (left, right) => left >> right,
+  '&': (left, right) => left & right,
+  '|': (left, right) => left | right,
+  '^': (left, right) => left ^ right,
+  '&&': (left, right) => left !== 0 && right !== 0,
+  '||': (left, right) => left !== 0 || right !== 0,
+  '==': (left, right) => left === right,
+  '!=': (left, right) => left !== right,
+  '<': (left, right) => left < right,
+  '>': (left, right) => left > right,
+  '<=': (left, right) => left <= right,
+  '>=': (left, right) => left >= right,
+};

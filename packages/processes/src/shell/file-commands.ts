@@ -242,20 +242,6 @@ const ls = command((process) => {
   });
 });
 
-const mktemp = command((process) => {
-  const line = options(process, { flags: 'd q' });
-  const template = line.operands[0] ?? '/tmp/tmp.XXXXXXXXXX';
-  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
-  const path = absolutePath(
-    process,
-    template.replaceAll('X', () => letters[Math.floor(process.random.next() * letters.length)] as string),
-  );
-  if (line.has('d')) process.files.mkdir(path, { mode: 0o700 });
-  else process.files.write(path, '', { mode: 0o600 });
-  process.stdout(`${path}\n`);
-  return 0;
-});
-
 /** What is written is durable at once. */
 const sync = command((process) =>
   forEachOperand(process, options(process, { flags: 'f' }).operands, "error opening '%'", (_process, path) => {
@@ -288,7 +274,6 @@ export const fileCommands: Readonly<Record<string, Program>> = {
   chmod,
   chown,
   ls,
-  mktemp,
   df,
   sync,
 };

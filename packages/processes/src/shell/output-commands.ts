@@ -37,27 +37,15 @@ export function printf(operands: readonly string[]): string {
 }
 
 function formatValue(kind: string, value: string, precision: string | undefined): string {
-  switch (kind) {
-    case 'd':
-    case 'i':
-      return String(Number.parseInt(value || '0', 10));
-    case 'x':
-      return Number.parseInt(value || '0', 10).toString(16);
-    case 'X':
-      return Number.parseInt(value || '0', 10)
-        .toString(16)
-        .toUpperCase();
-    case 'o':
-      return Number.parseInt(value || '0', 10).toString(8);
-    case 'c':
-      return value.slice(0, 1);
-    case 'b':
-      return unescape(value);
-    case 'q':
-      return `'${value.replaceAll("'", String.raw`'\''`)}'`;
-    default:
-      return precision === undefined ? value : value.slice(0, Number(precision));
+  const base = { d: 10, i: 10, x: 16, X: 16, o: 8 }[kind];
+  if (base !== undefined) {
+    const text = Number.parseInt(value || '0', 10).toString(base);
+    return kind === 'X' ? text.toUpperCase() : text;
   }
+  if (kind === 'c') return value.slice(0, 1);
+  if (kind === 'b') return unescape(value);
+  if (kind === 'q') return `'${value.replaceAll("'", String.raw`'\''`)}'`;
+  return precision === undefined ? value : value.slice(0, Number(precision));
 }
 
 function unescape(text: string): string {

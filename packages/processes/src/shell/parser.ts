@@ -9,23 +9,7 @@ import {
 } from './syntax.ts';
 import { literalOf, WordReader } from './word-reader.ts';
 
-const reserved = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'fi',
-  'do',
-  'done',
-  'case',
-  'esac',
-  'while',
-  'until',
-  'for',
-  '{',
-  '}',
-  '!',
-]);
+const reserved = new Set('if then else elif fi do done case esac while until for { } !'.split(' '));
 
 /**
  * Parses a POSIX shell script.

@@ -1,4 +1,5 @@
 import { SystemError } from '@openstack-operator/sandbox';
+import { reasonOf } from '../program-support.ts';
 import { expandText, type Substitute } from './expand.ts';
 import { complain, type Descriptors, Input, resolvePath, type ShellState, type Sink } from './state.ts';
 import type { Redirection } from './syntax.ts';
@@ -105,18 +106,9 @@ function open(state: ShellState, path: string, append: boolean): Sink {
   return (text) => files.write(file, text, { append: true });
 }
 
-const reasons: Partial<Record<SystemError['code'], string>> = {
-  ENOENT: 'No such file or directory',
-  EACCES: 'Permission denied',
-  EROFS: 'Read-only file system',
-  EISDIR: 'Is a directory',
-  ENOTDIR: 'Not a directory',
-  ENOSPC: 'No space left on device',
-};
-
 function worded(state: ShellState, error: unknown, path: string, action: 'open' | 'create'): unknown {
   if (!(error instanceof SystemError)) return error;
-  const reason = reasons[error.code] ?? error.message;
+  const reason = reasonOf(error);
   if (state.dialect === 'bash') return new SystemError(error.code, `${path}: ${reason}`);
   const plain =
     action === 'create' && error.code === 'ENOENT' ? 'Directory nonexistent' : reason.replace(' or directory', '');

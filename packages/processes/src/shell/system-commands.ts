@@ -171,36 +171,6 @@ const timeout = command(async (process) => {
   return late ? 124 : status;
 });
 
-const uname = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'n r s m a' });
-  process.stdout(
-    `${line.has('n') ? process.pod.hostname : line.has('r') ? '6.12.0' : line.has('m') ? 'x86_64' : 'Linux'}\n`,
-  );
-  return 0;
-});
-
-const seq = command((process) => {
-  const numbers = process.argv.slice(1).map(Number);
-  const [from, to] =
-    numbers.length === 1 ? [1, numbers[0] as number] : [numbers[0] as number, numbers.at(-1) as number];
-  const step = numbers.length === 3 ? (numbers[1] as number) : 1;
-  for (let number = from; number <= to; number += step) process.stdout(`${number}\n`);
-  return 0;
-});
-
-const pathPart = (directory: boolean): Program =>
-  command((process) => {
-    const [path = '', suffix = ''] = process.argv.slice(1);
-    const parts = path.replace(/\/+$/, '').split('/');
-    const name = parts.pop() ?? '';
-    if (directory) process.stdout(`${parts.join('/') || (path.startsWith('/') ? '/' : '.')}\n`);
-    else
-      process.stdout(
-        `${name.endsWith(suffix) && name !== suffix ? name.slice(0, name.length - suffix.length) : name}\n`,
-      );
-    return 0;
-  });
-
 /** Shells, coreutils and small tools: every image has them. */
 export const baseCommands: Readonly<Record<string, Program>> = {
   ...fileCommands,
@@ -220,8 +190,4 @@ export const baseCommands: Readonly<Record<string, Program>> = {
   'dumb-init': dumbInit,
   sudo,
   timeout,
-  uname,
-  seq,
-  basename: pathPart(false),
-  dirname: pathPart(true),
 };

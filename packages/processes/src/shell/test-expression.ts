@@ -25,9 +25,10 @@ export function evaluateTest(process: Process, directory: string, operands: read
       return value;
     }
     const operator = operands[position];
-    if (operator !== undefined && isBinary(operator) && left() > 1) {
+    const comparison = operator === undefined ? undefined : comparisons[operator];
+    if (comparison !== undefined && left() > 1) {
       position += 1;
-      return compare(operand, operator, next());
+      return comparison(operand, next());
     }
     if (/^-[a-zA-Z]$/.test(operand) && left() > 0 && operand !== '-a' && operand !== '-o') {
       return unary(process, directory, operand, next());
@@ -57,37 +58,26 @@ export function evaluateTest(process: Process, directory: string, operands: read
   return value ? 0 : 1;
 }
 
-function isBinary(operator: string): boolean {
-  return ['=', '==', '!=', '<', '>', '-eq', '-ne', '-lt', '-le', '-gt', '-ge', '-nt', '-ot'].includes(operator);
-}
+type Comparison = (left: string, right: string) => boolean;
 
-function compare(left: string, operator: string, right: string): boolean {
-  switch (operator) {
-    case '=':
-    case '==':
-      return left === right;
-    case '!=':
-      return left !== right;
-    case '<':
-      return left < right;
-    case '>':
-      return left > right;
-    case '-eq':
-      return integer(left) === integer(right);
-    case '-ne':
-      return integer(left) !== integer(right);
-    case '-lt':
-      return integer(left) < integer(right);
-    case '-le':
-      return integer(left) <= integer(right);
-    case '-gt':
-      return integer(left) > integer(right);
-    case '-ge':
-      return integer(left) >= integer(right);
-    default:
-      throw new Error(`${operator} is not modelled: files here have no times`);
-  }
-}
+const numeric =
+  (compare: (left: number, right: number) => boolean): Comparison =>
+  (left, right) =>
+    compare(integer(left), integer(right));
+
+const comparisons: Readonly<Record<string, Comparison>> = {
+  '=': (left, right) => left === right,
+  '==': (left, right) => left === right,
+  '!=': (left, right) => left !== right,
+  '<': (left, right) => left < right,
+  '>': (left, right) => left > right,
+  '-eq': numeric((left, right) => left === right),
+  '-ne': numeric((left, right) => left !== right),
+  '-lt': numeric((left, right) => left < right),
+  '-le': numeric((left, right) => left <= right),
+  '-gt': numeric((left, right) => left > right),
+  '-ge': numeric((left, right) => left >= right),
+};
 
 function integer(text: string): number {
   if (!/^\s*[-+]?\d+\s*$/.test(text)) throw new Error(`Illegal number: ${text}`);
@@ -105,33 +95,23 @@ function unary(process: Process, directory: string, operator: string, operand: s
   } catch {
     return false;
   }
-  switch (operator) {
-    case '-e':
-      return true;
-    case '-f':
-      return facts.type === 'file';
-    case '-d':
-      return facts.type === 'directory';
-    case '-S':
-      return facts.type === 'socket';
-    case '-c':
-      return facts.type === 'file' && path.startsWith('/dev/');
-    case '-b':
-    case '-p':
-      return false;
-    case '-s':
-      return facts.size > 0 || facts.type === 'directory';
-    case '-r':
-      return permitted(process, facts, 4);
-    case '-w':
-      return permitted(process, facts, 2);
-    case '-x':
-      return facts.type === 'directory' || process.uid !== 0
-        ? permitted(process, facts, 1)
-        : (facts.mode & 0o111) !== 0;
-    default:
-      throw new Error(`${operator} is not modelled`);
-  }
+  const { type, size, mode } = facts;
+  const answers: Readonly<Record<string, boolean>> = {
+    '-e': true,
+    '-f': type === 'file',
+    '-d': type === 'directory',
+    '-S': type === 'socket',
+    '-c': type === 'file' && path.startsWith('/dev/'),
+    '-b': false,
+    '-p': false,
+    '-s': size > 0 || type === 'directory',
+    '-r': permitted(process, facts, 4),
+    '-w': permitted(process, facts, 2),
+    '-x': type === 'directory' || process.uid !== 0 ? permitted(process, facts, 1) : (mode & 0o111) !== 0,
+  };
+  const answer = answers[operator];
+  if (answer === undefined) throw new Error(`${operator} is not modelled`);
+  return answer;
 }
 
 function permitted(process: Process, facts: FileFacts, bit: number): boolean {

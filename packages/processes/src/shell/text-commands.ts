@@ -241,28 +241,6 @@ const tr = command((process) => {
   return 0;
 });
 
-const wc = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'l c w' });
-  const { texts, failed } = inputs(process, line.operands);
-  for (const { name, text } of texts) {
-    const count = line.has('c')
-      ? Buffer.byteLength(text)
-      : line.has('w')
-        ? text.split(/\s+/).filter(Boolean).length
-        : text.split('\n').length - 1;
-    process.stdout(line.operands.length > 0 ? `${count} ${name}\n` : `${count}\n`);
-  }
-  return failed ? 1 : 0;
-});
-
-const tee = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'a' });
-  process.stdout(process.stdin ?? '');
-  for (const operand of line.operands)
-    process.files.write(absolutePath(process, operand), process.stdin ?? '', { append: line.has('a') });
-  return 0;
-});
-
 /** Coreutils that work on text, with grep and sed (`s///` alone). */
 export const textCommands: Readonly<Record<string, Program>> = {
   cat,
@@ -273,8 +251,6 @@ export const textCommands: Readonly<Record<string, Program>> = {
   tail: headOrTail(true),
   sort,
   tr,
-  wc,
-  tee,
   echo: command((process) => (process.stdout(echo(process.argv.slice(1), false)), 0)),
   printf: command((process) => (process.stdout(printf(process.argv.slice(1))), 0)),
 };

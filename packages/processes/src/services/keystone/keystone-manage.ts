@@ -1,18 +1,15 @@
 import { type ManageProgram, revisions, upgrade } from '../../model/manage.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { Database } from '../../oslo/database.ts';
-import { isMigrated, revisionsOf } from '../../oslo/project-database.ts';
+import { revisionsOf } from '../../oslo/project-database.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
-import { idOf } from '../../shell/file-commands.ts';
 import { startTimes } from '../../start-times.ts';
-import { demandKeys, initializeKeys, type KeyRepository, loadKeys, repositoryOf, rotateKeys } from './fernet-keys.ts';
+import { demandKeys } from './fernet-keys.ts';
 import { bootstrap } from './keystone-bootstrap.ts';
 import { Passwords } from './keystone-passwords.ts';
 import { contractHead, expandHead, keystoneDatabase } from './keystone-schema.ts';
-
-const keyOptions = { values: 'keystone-user keystone-group' };
 
 /** `keystone-manage`. */
 export const keystoneManage: ManageProgram = {
@@ -27,18 +24,6 @@ export const keystoneManage: ManageProgram = {
         'bootstrap-admin-url bootstrap-public-url bootstrap-internal-url bootstrap-region-id',
       ].join(' '),
       run: bootstrapCommand,
-    },
-    fernet_setup: { ...keyOptions, run: (context) => keys(context, 'fernet_tokens', initializeKeys) },
-    fernet_rotate: { ...keyOptions, run: (context) => keys(context, 'fernet_tokens', rotateKeys) },
-    credential_setup: { ...keyOptions, run: (context) => keys(context, 'credential', initializeKeys) },
-    credential_rotate: { ...keyOptions, run: (context) => keys(context, 'credential', rotateKeys) },
-    credential_migrate: { ...keyOptions, run: credentialMigrate },
-    doctor: { run: doctor },
-    trust_flush: {
-      run: async (context) => {
-        await databaseOf(context).transaction('DELETE', (schema) => schema.tables.get('trust')?.clear());
-        return 0;
-      },
     },
   },
 };
@@ -120,56 +105,4 @@ async function bootstrapCommand(context: CommandContext): Promise<number> {
   await pause(process, startTimes.keystoneManage.bootstrap);
   for (const text of said) log.info('keystone.cmd.bootstrap', text);
   return 0;
-}
-
-async function keys(
-  context: CommandContext,
-  group: 'fernet_tokens' | 'credential',
-  run: (repository: KeyRepository) => void,
-): Promise<number> {
-  const { process, line } = context;
-  const user = line.value('keystone-user');
-  const owner = line.value('keystone-group');
-  if (user !== undefined) idOf(process, '/etc/passwd', user);
-  if (owner !== undefined) idOf(process, '/etc/group', owner);
-  await pause(process, 300);
-  const repository = repositoryOf(context, group);
-  if (group === 'credential' && run === rotateKeys) await demandPrimary(context, repository);
-  run(repository);
-  return 0;
-}
-
-/** Credentials that an older key encrypts must be migrated before the next rotation. */
-async function demandPrimary(context: CommandContext, repository: KeyRepository): Promise<void> {
-  const [primary] = loadKeys(repository);
-  const stale = await databaseOf(context).transaction('SELECT', (schema) =>
-    [...(schema.tables.get('credential')?.values() ?? [])].some((row) => row['key_hash'] !== primary),
-  );
-  if (stale) {
-    throw new SystemExit(
-      1,
-      'Unable to rotate credential keys because not all credentials are encrypted with the primary key. Please make sure all credentials have been encrypted with the primary key using `keystone-manage credential_migrate`.',
-    );
-  }
-}
-
-async function credentialMigrate(context: CommandContext): Promise<number> {
-  const [primary] = loadKeys(repositoryOf(context, 'credential'));
-  await databaseOf(context).transaction('UPDATE', (schema) => {
-    for (const row of schema.tables.get('credential')?.values() ?? []) row['key_hash'] = primary;
-  });
-  return 0;
-}
-
-async function doctor(context: CommandContext): Promise<number> {
-  const { process } = context;
-  const symptoms: string[] = [];
-  const migrated = await databaseOf(context).transaction('SELECT', (schema) => isMigrated(schema, keystoneDatabase));
-  if (!migrated)
-    symptoms.push('Database is not under version control or not up to date: run `keystone-manage db_sync`.');
-  for (const group of ['fernet_tokens', 'credential'] as const) {
-    if (loadKeys(repositoryOf(context, group)).length === 0) symptoms.push(`[${group}] key_repository is empty.`);
-  }
-  for (const symptom of symptoms) process.stdout(`\nWARNING: ${symptom}\n`);
-  return symptoms.length > 0 ? 1 : 0;
 }

@@ -50,7 +50,7 @@ function checkStartTime({ log }: ServiceContext, start: string | undefined): voi
 }
 
 /** @throws PythonError when the paste file is not there, or has no pipeline for `auth_strategy` (neutron.auth) */
-export function demandPaste({ process, config }: ServiceContext): void {
+function demandPaste({ process, config }: ServiceContext): void {
   const name = config.text('DEFAULT', 'api_paste_config');
   const path = name.startsWith('/') ? name : `/etc/neutron/${name}`;
   if (!process.files.exists(path))
@@ -60,7 +60,7 @@ export function demandPaste({ process, config }: ServiceContext): void {
 }
 
 /** The API on a loaded plugin. */
-export function networkApi(context: ServiceContext, ovn: OvnConnections | undefined): WsgiHandler {
+function networkApi(context: ServiceContext, ovn: OvnConnections | undefined): WsgiHandler {
   const { config } = context;
   return apiHandler(context, {
     prefix: 'v2.0',

@@ -1,7 +1,6 @@
 import { type ManageProgram, upgrade } from '../../model/manage.ts';
-import type { CommandContext } from '../../model/program.ts';
 import { Database } from '../../oslo/database.ts';
-import { type ProjectDatabase, revisionsOf } from '../../oslo/project-database.ts';
+import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 
@@ -14,14 +13,13 @@ export const neutronDatabase: ProjectDatabase = {
     'agents networks ports subnets routers securitygroups standardattributes ml2_port_bindings ml2_geneve_allocations ml2_geneve_endpoints ovn_hash_ring ovn_revision_numbers provisioningblocks quotas',
 };
 
-const everywhere = { flags: 'expand contract verbose sql split_branches', values: 'subproject delta' };
-
 /** `neutron-db-manage`. */
 export const neutronDbManage: ManageProgram = {
   takes: startTimes.neutronDbManage.start,
   commands: {
     upgrade: {
-      ...everywhere,
+      flags: 'expand contract verbose sql split_branches',
+      values: 'subproject delta',
       run: async (context, [revision]) => {
         const { process, line } = context;
         if (revision === undefined && !line.has('expand') && !line.has('contract'))
@@ -34,24 +32,5 @@ export const neutronDbManage: ManageProgram = {
         return 0;
       },
     },
-    current: {
-      ...everywhere,
-      run: async (context) => {
-        const found = await revisionsIn(context);
-        context.process.stdout(`  Running current for neutron ...\n${found.join('\n')}\n  OK\n`);
-        return 0;
-      },
-    },
-    has_offline_migrations: {
-      ...everywhere,
-      run: async (context) => {
-        const found = await revisionsIn(context);
-        return found.includes(contract) || found.length === 0 ? 0 : 1;
-      },
-    },
   },
 };
-
-function revisionsIn(context: CommandContext): Promise<string[]> {
-  return new Database(context).transaction('SELECT', revisionsOf);
-}

@@ -1,16 +1,12 @@
-import { SystemError } from '@openstack-operator/sandbox';
 import { rootRow, transact } from '../../infrastructure/ovsdb.ts';
-import { serveHttp } from '../../model/eventlet-server.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import { respawning } from '../../model/rpc-service.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { reasonOf, terminated } from '../../program-support.ts';
+import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { demandPaste, networkApi } from './neutron-api.ts';
-import { booted, createDropGroup, loadPlugin, openOvn } from './neutron-plugin.ts';
-import { followPorts } from './neutron-ports.ts';
+import { booted, loadPlugin, openOvn } from './neutron-plugin.ts';
 
 /** A Neutron server, with its plugin loaded. */
 function server(run: (context: ServiceContext, usesOvn: boolean) => Promise<void>): ServiceProgram {
@@ -32,7 +28,7 @@ async function serveRpc(context: ServiceContext): Promise<void> {
     await messaging.serve(topic, () => Promise.resolve(undefined));
 }
 
-/** The servers of a uwsgi deployment beside the API, and the eventlet server that is all of them in one. */
+/** The servers of a uwsgi deployment beside the API. */
 export const neutronServers: Readonly<Record<string, ServiceProgram>> = {
   'neutron-rpc-server': server(async (context, usesOvn) => {
     const { process, log } = context;
@@ -56,23 +52,5 @@ export const neutronServers: Readonly<Record<string, ServiceProgram>> = {
       'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
       'MaintenanceWorker process has finished the post initialization',
     );
-  }),
-  'neutron-server': server(async (context, usesOvn) => {
-    const { process, config } = context;
-    demandPaste(context);
-    if (usesOvn) await createDropGroup(context);
-    const ovn = usesOvn ? await openOvn(context, 'WorkerService') : undefined;
-    const address = {
-      host: config.text('DEFAULT', 'bind_host'),
-      port: config.integer('DEFAULT', 'bind_port'),
-    };
-    try {
-      serveHttp(process, address, networkApi(context, ovn));
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new PythonError('RuntimeError', `Could not bind to ${address.host}:${address.port}: ${reasonOf(error)}`);
-    }
-    if (ovn !== undefined) followPorts(context);
-    void serveRpc(context);
   }),
 };

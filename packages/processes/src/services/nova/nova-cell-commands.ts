@@ -161,22 +161,6 @@ export async function listCells(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** `cell_v2 delete_cell`: 1 unknown, 2 hosts are mapped to it. */
-export async function deleteCell(context: CommandContext): Promise<number> {
-  const id = context.line.value('cell_uuid') ?? '';
-  const [status, text] = await inApi(context, 'DELETE', (schema): [number, string] => {
-    if (!tableOf(schema, 'cell_mappings').has(id)) return [1, `Cell with uuid ${id} was not found.\n`];
-    const hosts = [...tableOf(schema, 'host_mappings').values()].filter((row) => row['cell'] === id);
-    if (hosts.length > 0 && !context.line.has('force'))
-      return [2, `There are existing hosts mapped to cell with uuid ${id}.\n`];
-    for (const row of hosts) tableOf(schema, 'host_mappings').delete(String(row['host']));
-    tableOf(schema, 'cell_mappings').delete(id);
-    return [0, ''];
-  });
-  context.process.stdout(text);
-  return status;
-}
-
 /** `cell_v2 list_hosts`: of one cell, or of all. */
 export async function listHosts(context: CommandContext): Promise<number> {
   const id = context.line.value('cell_uuid');
@@ -196,22 +180,6 @@ export async function listHosts(context: CommandContext): Promise<number> {
   );
   printTable(context, ['Cell Name', 'Cell UUID', 'Hostname'], rows);
   return 0;
-}
-
-/** `cell_v2 delete_host`: 1 unknown cell, 2 unknown host, 3 it is another cell's. */
-export async function deleteHost(context: CommandContext): Promise<number> {
-  const id = context.line.value('cell_uuid') ?? '';
-  const host = context.line.value('host') ?? '';
-  const [status, text] = await inApi(context, 'DELETE', (schema): [number, string] => {
-    if (!tableOf(schema, 'cell_mappings').has(id)) return [1, `Cell with uuid ${id} was not found.\n`];
-    const row = tableOf(schema, 'host_mappings').get(host);
-    if (row === undefined) return [2, `The host ${host} was not found.\n`];
-    if (row['cell'] !== id) return [3, `The host ${host} was not found in the cell ${id}.\n`];
-    tableOf(schema, 'host_mappings').delete(host);
-    return [0, ''];
-  });
-  context.process.stdout(text);
-  return status;
 }
 
 function printTable({ process }: CommandContext, head: readonly string[], rows: readonly (readonly string[])[]): void {

@@ -6,15 +6,7 @@ import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 import { archiveDeletedRows, purgeShadowRows } from './nova-archive.ts';
-import {
-  createCell,
-  deleteCell,
-  deleteHost,
-  listCells,
-  listHosts,
-  mapCell0,
-  updateCell,
-} from './nova-cell-commands.ts';
+import { createCell, listCells, listHosts, mapCell0, updateCell } from './nova-cell-commands.ts';
 import { cell0, cellsOf, inCell, novaApiDatabase, novaDatabase } from './nova-cells.ts';
 import { discoverHosts } from './nova-hosts.ts';
 
@@ -52,9 +44,7 @@ const commands: ManageProgram['commands'] = {
     required: 'cell_uuid',
   },
   'cell_v2 list_cells': { run: listCells, flags: 'verbose' },
-  'cell_v2 delete_cell': { run: deleteCell, flags: 'force', values: 'cell_uuid', required: 'cell_uuid' },
   'cell_v2 list_hosts': { run: listHosts, values: 'cell_uuid' },
-  'cell_v2 delete_host': { run: deleteHost, values: 'cell_uuid host', required: 'cell_uuid host' },
   'cell_v2 discover_hosts': {
     run: async (context) => {
       const { line, process } = context;
