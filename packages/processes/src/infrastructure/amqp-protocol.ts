@@ -9,7 +9,13 @@ export type AmqpRequest =
 /** Takes one message of a queue and gives the reply. */
 export type AmqpConsumer = (message: unknown) => Promise<unknown>;
 
-/** What the broker answers; `code` as in AMQP 0-9-1. */
-export type AmqpReply =
-  | { readonly ok: true; readonly value?: unknown }
-  | { readonly ok: false; readonly code: number; readonly text: string };
+/** The broker refuses; `code` as in AMQP 0-9-1. */
+export class AmqpError extends Error {
+  override readonly name = 'AmqpError';
+  readonly code: number;
+
+  constructor(code: number, text: string) {
+    super(text);
+    this.code = code;
+  }
+}

@@ -1,6 +1,7 @@
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import { reasonOf } from '../program-support.ts';
 import type { DomainDefinition } from './libvirt-guests.ts';
+import { ask } from './wire.ts';
 
 /** What a client sends over protocol `libvirt`. The first message is an `open`. */
 export type LibvirtRequest =
@@ -10,11 +11,6 @@ export type LibvirtRequest =
   | { readonly type: 'domains' }
   | { readonly type: 'create'; readonly definition: DomainDefinition }
   | { readonly type: 'destroy'; readonly uuid: string };
-
-/** What libvirtd answers. */
-export type LibvirtReply =
-  | { readonly ok: true; readonly value?: unknown }
-  | { readonly ok: false; readonly error: string };
 
 /** The host that a libvirtd runs on. */
 export interface LibvirtHost {
@@ -76,24 +72,21 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
       `unable to connect to server at '${host}:${port}': ${error.code === 'ENOTFOUND' ? 'Name or service not known' : reasonOf(error)}`,
     );
   }
-  const send = async (request: LibvirtRequest): Promise<unknown> => {
-    let reply: LibvirtReply;
+  const send = async <T = void>(request: LibvirtRequest): Promise<T> => {
     try {
-      reply = (await connection.call(request)) as LibvirtReply;
+      return await ask<T>(connection, request);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       throw new LibvirtError('Cannot recv data: Connection reset by peer');
     }
-    if (!reply.ok) throw new LibvirtError(reply.error);
-    return reply.value;
   };
   await send({ type: 'open', uri, uid: process.uid, local: transport === 'unix' });
   return {
     closed: connection.closed,
-    capabilities: () => send({ type: 'capabilities' }) as Promise<LibvirtHost>,
-    domains: () => send({ type: 'domains' }) as Promise<LibvirtDomain[]>,
-    create: async (definition) => void (await send({ type: 'create', definition })),
-    destroy: async (uuid) => void (await send({ type: 'destroy', uuid })),
+    capabilities: () => send({ type: 'capabilities' }),
+    domains: () => send({ type: 'domains' }),
+    create: (definition) => send({ type: 'create', definition }),
+    destroy: (uuid) => send({ type: 'destroy', uuid }),
     close: () => connection.close(),
   };
 }

@@ -18,10 +18,10 @@ import {
   type LibvirtDomain,
   LibvirtError,
   type LibvirtHost,
-  type LibvirtReply,
   type LibvirtRequest,
   openLibvirt,
 } from './libvirt-protocol.ts';
+import { answering } from './wire.ts';
 
 /** Settings of libvirtd.conf and qemu.conf that a daemon accepts (what a wrong name would break). */
 const daemonKeys =
@@ -169,34 +169,26 @@ function session(
     auth: string;
   },
 ): Session {
-  const answer = async (request: LibvirtRequest): Promise<LibvirtReply> => {
+  const answer = (request: LibvirtRequest): unknown => {
     switch (request.type) {
       case 'open':
         // Root is never asked.
-        if (!request.local || request.uid === 0 || server.auth === 'none') return { ok: true };
-        return {
-          ok: false,
-          error: `authentication unavailable: no ${server.auth} agent available to authenticate action 'org.libvirt.unix.manage'`,
-        };
+        if (!request.local || request.uid === 0 || server.auth === 'none') return undefined;
+        throw new LibvirtError(
+          `authentication unavailable: no ${server.auth} agent available to authenticate action 'org.libvirt.unix.manage'`,
+        );
       case 'capabilities':
-        return { ok: true, value: server.host };
+        return server.host;
       case 'domains':
-        return { ok: true, value: [...server.domains.values()] };
+        return [...server.domains.values()];
       case 'create':
-        try {
-          await startGuest(process, server.domains, request.definition, server.qemu);
-          return { ok: true };
-        } catch (error) {
-          if (!(error instanceof LibvirtError)) throw error;
-          return { ok: false, error: error.message };
-        }
+        return startGuest(process, server.domains, request.definition, server.qemu);
       case 'destroy':
-        return endGuest(process, server.domains, request.uuid)
-          ? { ok: true }
-          : { ok: false, error: `Domain not found: no domain with matching uuid '${request.uuid}'` };
+        if (endGuest(process, server.domains, request.uuid)) return undefined;
+        throw new LibvirtError(`Domain not found: no domain with matching uuid '${request.uuid}'`);
     }
   };
-  return { receive: (message) => answer(message as LibvirtRequest) };
+  return { receive: answering(answer) };
 }
 
 /** `virtlogd`: keeps the consoles of guests. */

@@ -163,8 +163,8 @@ class ScriptRun {
 
   async #statement(sql: string, line: number, file: string | undefined): Promise<boolean> {
     try {
-      const { columns, rows } = await this.#connection.query(sql);
-      if (columns === undefined || rows === undefined || rows.length === 0) return true;
+      const { columns = [], rows = [] } = (await this.#connection.query(sql)) ?? {};
+      if (rows.length === 0) return true;
       if (!this.#options.has('N', 'skip-column-names')) this.#process.stdout(`${columns.join('\t')}\n`);
       for (const row of rows) this.#process.stdout(`${row.join('\t')}\n`);
       return true;

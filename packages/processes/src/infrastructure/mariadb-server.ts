@@ -5,9 +5,10 @@ import { CommandError, command, logTime, pause, reasonOf, terminated } from '../
 import { startTimes } from '../start-times.ts';
 import { accountFor, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
-import { MysqlError, type MysqlReply, type MysqlRequest } from './mysql-protocol.ts';
+import { MysqlError, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
 import { enterDatabase, runStatement, type SqlSession } from './sql-session.ts';
+import { answering } from './wire.ts';
 
 const version = '11.8.6-MariaDB-deb13';
 
@@ -236,7 +237,7 @@ function session(
   const local = peer.address === '' || (resolveNames && peer.address === '127.0.0.1');
   const clientHost = local ? 'localhost' : peer.address;
   let state: SqlSession | undefined;
-  const answer = (request: MysqlRequest): MysqlReply => {
+  const answer = (request: MysqlRequest): unknown => {
     if (request.type === 'connect') {
       const account = accountFor(catalog, request.user, local ? ['localhost'] : [clientHost]);
       const bySocket = peer.address === '' && account?.socketUid !== undefined;
@@ -256,23 +257,17 @@ function session(
         database: undefined,
       };
       if (request.database !== undefined) enterDatabase(state, request.database);
-      return { ok: true };
+      return undefined;
     }
     if (state === undefined) throw new MysqlError(1043, '08S01', 'Bad handshake');
-    if (request.type === 'query') return { ok: true, ...runStatement(state, request.sql) };
-    return { ok: true, value: transaction(state, request) };
+    return request.type === 'query' ? runStatement(state, request.sql) : transaction(state, request);
   };
   return {
-    receive: async (message) => {
+    receive: answering(async (request: MysqlRequest) => {
       // A statement takes a moment: two clients never see each other's half-done work.
       await pause(process, 1);
-      try {
-        return answer(message as MysqlRequest);
-      } catch (error) {
-        if (!(error instanceof MysqlError)) throw error;
-        return { ok: false, code: error.code, state: error.state, message: error.message } satisfies MysqlReply;
-      }
-    },
+      return answer(request);
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Connection, Network } from '@openstack-operator/sandbox';
+import { ask } from './wire.ts';
 
 /** A row of a table as the models keep it: columns by name. */
 export type Row = Record<string, unknown>;
@@ -25,15 +26,11 @@ export type MysqlRequest =
       readonly run: (schema: Schema) => unknown;
     };
 
-/** What the server answers. */
-export type MysqlReply =
-  | {
-      readonly ok: true;
-      readonly columns?: readonly string[];
-      readonly rows?: readonly (readonly string[])[];
-      readonly value?: unknown;
-    }
-  | { readonly ok: false; readonly code: number; readonly state: string; readonly message: string };
+/** What a query gives. */
+export interface ResultSet {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
 
 /** An error with MariaDB's number, SQLSTATE and words. */
 export class MysqlError extends Error {
@@ -58,7 +55,8 @@ export function tableOf(schema: Schema, name: string): Map<string, Row> {
 /** A logged-in connection. */
 export interface MysqlConnection {
   readonly closed: AbortSignal;
-  query(sql: string): Promise<MysqlReply & { ok: true }>;
+  /** The result set, of a statement that has one. */
+  query(sql: string): Promise<ResultSet | undefined>;
   transaction<T>(
     privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
     run: (schema: Schema) => T,
@@ -84,11 +82,7 @@ export async function connectMysql(network: Network, login: MysqlLogin): Promise
   const connection: Connection = login.socket
     ? await network.connectUnix(login.socket, 'mysql')
     : await network.connect(login.host ?? 'localhost', login.port ?? 3306, 'mysql');
-  const send = async (request: MysqlRequest): Promise<MysqlReply & { ok: true }> => {
-    const reply = (await connection.call(request)) as MysqlReply;
-    if (!reply.ok) throw new MysqlError(reply.code, reply.state, reply.message);
-    return reply;
-  };
+  const send = <T>(request: MysqlRequest): Promise<T> => ask<T>(connection, request);
   const { user, password, database } = login;
   try {
     await send({
@@ -104,25 +98,7 @@ export async function connectMysql(network: Network, login: MysqlLogin): Promise
   return {
     closed: connection.closed,
     query: (sql) => send({ type: 'query', sql }),
-    transaction: async <T>(
-      privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
-      run: (schema: Schema) => T,
-    ) => {
-      // What is the client's own error never reaches the server.
-      let thrown: { readonly error: unknown } | undefined;
-      const guarded = (schema: Schema): unknown => {
-        try {
-          return run(schema);
-        } catch (error) {
-          if (error instanceof MysqlError) throw error;
-          thrown = { error };
-          return undefined;
-        }
-      };
-      const { value } = await send({ type: 'transaction', privilege, run: guarded });
-      if (thrown !== undefined) throw thrown.error;
-      return value as T;
-    },
+    transaction: (privilege, run) => send({ type: 'transaction', privilege, run }),
     close: () => connection.close(),
   };
 }

@@ -9,13 +9,13 @@ import {
   connectOvsdb,
   followDatabase,
   mapOf,
-  type OvsdbReply,
   type OvsRow,
   ovsTable,
   parseRemotes,
   rootRow,
   transact,
 } from './ovsdb.ts';
+import { ask } from './wire.ts';
 
 /** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container, guests' taps the node's network. */
 const ovsVswitchd: Program = command(async (process) => {
@@ -305,13 +305,12 @@ const appctl = (directory: string): Program =>
     }
     try {
       const connection = await connectOvsdb(process, `unix:${socket}`);
-      const reply = (await connection.call({ type: 'control', command: text })) as OvsdbReply;
+      process.stdout(`${await ask<string>(connection, { type: 'control', command: text })}\n`);
       connection.close();
-      if (!reply.ok)
-        throw new CommandError(`${reply.error}\n${nameOf(process)}: ${socket}: server returned an error`, 2);
-      process.stdout(`${String(reply.value)}\n`);
       return 0;
     } catch (error) {
+      if (error instanceof CommandError)
+        throw new CommandError(`${error.message}\n${nameOf(process)}: ${socket}: server returned an error`, 2);
       if (!(error instanceof SystemError)) throw error;
       throw new CommandError(`${nameOf(process)}: cannot connect to "${socket}" (${reasonOf(error)})`);
     }

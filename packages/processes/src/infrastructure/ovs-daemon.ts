@@ -1,7 +1,8 @@
 import { type Listener, type Process, SystemError } from '@openstack-operator/sandbox';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, logTime, nameOf, reasonOf } from '../program-support.ts';
-import type { OvsdbReply, OvsdbRequest } from './ovsdb.ts';
+import type { OvsdbRequest } from './ovsdb.ts';
+import { answering } from './wire.ts';
 
 /** Options that every daemon of OVS and OVN has. */
 const common = {
@@ -55,15 +56,12 @@ export function openDaemon(
       `unix:${socket.startsWith('/') ? socket : `${directory}/${socket}`}`,
       'ovsdb',
       () => ({
-        receive: (message) => {
-          const request = message as OvsdbRequest;
-          const value = request.type === 'control' ? control(request.command) : undefined;
-          const reply: OvsdbReply =
-            value === undefined
-              ? { ok: false, error: `"${request.type === 'control' ? request.command : ''}" is not a valid command` }
-              : { ok: true, value };
-          return Promise.resolve(reply);
-        },
+        receive: answering((request: OvsdbRequest) => {
+          const text = request.type === 'control' ? request.command : '';
+          const value = control(text);
+          if (value === undefined) throw new CommandError(`"${text}" is not a valid command`);
+          return value;
+        }),
       }),
     );
   } catch (error) {

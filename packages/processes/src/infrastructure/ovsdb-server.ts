@@ -5,6 +5,7 @@ import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsTable } from './ovsdb.ts';
+import { ask } from './wire.ts';
 
 const schemas: Readonly<Record<string, OvsDatabase['name']>> = {
   'vswitch.ovsschema': 'Open_vSwitch',
@@ -129,8 +130,7 @@ const ovsdbClient: Program = command(async (process) => {
   try {
     const connection = await connectOvsdb(process, server);
     if (task !== 'list-dbs') notModelled(process, `the command ${task}`);
-    const reply = (await connection.call({ type: 'list' })) as { value: string[] };
-    process.stdout(`${reply.value.join('\n')}\n`);
+    process.stdout(`${(await ask<string[]>(connection, { type: 'list' })).join('\n')}\n`);
     connection.close();
     return 0;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Connection, type Process, type Session, SystemError } from '@openstack-operator/sandbox';
 import { CommandError, pause, reasonOf } from '../program-support.ts';
+import { answering, ask } from './wire.ts';
 
 /** A row: columns; maps such as external_ids are plain objects. */
 export type OvsRow = Record<string, unknown>;
@@ -17,11 +18,6 @@ export type OvsdbRequest =
   | { readonly type: 'watch'; readonly database: string; readonly notify: () => void }
   /** To a control socket. */
   | { readonly type: 'control'; readonly command: string };
-
-/** What the server answers. */
-export type OvsdbReply =
-  | { readonly ok: true; readonly value?: unknown }
-  | { readonly ok: false; readonly error: string };
 
 /** A table of a database, made on first use (the schema has them all). */
 export function ovsTable(database: OvsDatabase, name: string): Map<string, OvsRow> {
@@ -61,27 +57,24 @@ export class OvsdbService {
   accept(): Session {
     const mine: [string, () => void][] = [];
     return {
-      receive: (message) => {
-        const request = message as OvsdbRequest;
-        if (request.type === 'list')
-          return Promise.resolve({ ok: true, value: ['_Server', ...this.#databases.map(({ name }) => name)] });
-        if (request.type === 'control') return Promise.resolve({ ok: false, error: 'unknown method' });
+      receive: answering((request: OvsdbRequest) => {
+        if (request.type === 'list') return ['_Server', ...this.#databases.map(({ name }) => name)];
+        if (request.type === 'control') throw new CommandError('unknown method');
         const database = this.#databases.find(({ name }) => name === request.database);
-        if (database === undefined)
-          return Promise.resolve({ ok: false, error: `unknown database ${request.database}` });
+        if (database === undefined) throw new CommandError(`unknown database ${request.database}`);
         if (request.type === 'watch') {
           const watchers = this.#watchers.get(database.name) ?? new Set();
           watchers.add(request.notify);
           this.#watchers.set(database.name, watchers);
           mine.push([database.name, request.notify]);
-          return Promise.resolve({ ok: true });
+          return undefined;
         }
         const before = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
         const value = request.run(database);
         const after = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
         if (before !== after) for (const notify of this.#watchers.get(database.name) ?? []) notify();
-        return Promise.resolve({ ok: true, value });
-      },
+        return value;
+      }),
       closed: () => {
         for (const [name, notify] of mine) this.#watchers.get(name)?.delete(notify);
       },
@@ -118,14 +111,12 @@ export async function connectOvsdb(process: Process, remotes: string): Promise<C
 }
 
 /** Runs a transaction. @throws CommandError with the server's refusal */
-export async function transact<T>(
+export function transact<T>(
   connection: Connection,
   database: OvsDatabase['name'],
   run: (database: OvsDatabase) => T,
 ): Promise<T> {
-  const reply = (await connection.call({ type: 'transact', database, run } satisfies OvsdbRequest)) as OvsdbReply;
-  if (!reply.ok) throw new CommandError(reply.error);
-  return reply.value as T;
+  return ask(connection, { type: 'transact', database, run } satisfies OvsdbRequest);
 }
 
 /**
@@ -152,11 +143,15 @@ export async function followDatabase(
         dirty = true;
         wake();
       };
-      const reply = (await connection.call({ type: 'watch', database, notify } satisfies OvsdbRequest)) as OvsdbReply;
-      if (!reply.ok) {
-        log(`ovsdb_cs|WARN|${remotes}: received unexpected error response: ${reply.error}`);
-        connection.close();
-      } else {
+      const watching = await ask(connection, { type: 'watch', database, notify } satisfies OvsdbRequest).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof CommandError)) throw error;
+          log(`ovsdb_cs|WARN|${remotes}: received unexpected error response: ${error.message}`);
+          return false;
+        },
+      );
+      if (watching) {
         log(`reconnect|INFO|${remotes}: connected`);
         wait = 1;
         connection.closed.addEventListener('abort', () => wake());
@@ -167,9 +162,9 @@ export async function followDatabase(
             await changed(connection);
           } else await new Promise<void>((resolve) => (wake = resolve));
         }
-        if (process.signal.aborted) connection.close();
-        else log(`reconnect|INFO|${remotes}: connection closed by peer`);
+        if (!process.signal.aborted) log(`reconnect|INFO|${remotes}: connection closed by peer`);
       }
+      connection.close();
     } catch (error) {
       if (!(error instanceof SystemError) && !(error instanceof CommandError)) throw error;
       const reason =

@@ -1,5 +1,6 @@
 import type { Peer, Session } from '@openstack-operator/sandbox';
-import type { AmqpConsumer, AmqpReply, AmqpRequest } from './amqp-protocol.ts';
+import { type AmqpConsumer, AmqpError, type AmqpRequest } from './amqp-protocol.ts';
+import { answering } from './wire.ts';
 
 /** Patterns of what a user may do in a virtual host. */
 export interface Permissions {
@@ -62,16 +63,6 @@ export function isAuthentic(
   return !loopback.includes(user) || address === '127.0.0.1' || address === '::1';
 }
 
-class AmqpError extends Error {
-  override readonly name = 'AmqpError';
-  readonly code: number;
-
-  constructor(code: number, text: string) {
-    super(text);
-    this.code = code;
-  }
-}
-
 /** A running broker: its state, and the consumers of the connections that are open. */
 export class Broker {
   readonly state: BrokerState;
@@ -90,38 +81,28 @@ export class Broker {
   accept(peer: Peer): Session {
     let opened: { user: string; virtualHost: string } | undefined;
     const mine: [string, AmqpConsumer][] = [];
-    const answer = async (request: AmqpRequest): Promise<AmqpReply> => {
+    const answer = (request: AmqpRequest): unknown => {
       if (request.type === 'open') {
         this.#open(request, peer);
         opened = { user: request.user, virtualHost: request.virtualHost };
-        return { ok: true };
+        return undefined;
       }
       if (opened === undefined) throw new AmqpError(505, 'UNEXPECTED_FRAME - expected method frame');
       const key = `${opened.virtualHost}\n${request.queue}`;
-      if (request.type === 'declare') {
-        this.#declare(opened, request.queue, request.arguments);
-        return { ok: true };
-      }
+      if (request.type === 'declare') return this.#declare(opened, request.queue, request.arguments);
       if (request.type === 'consume') {
         this.#demand(opened, 'read', 'queue', request.queue);
         this.#consumers.set(key, [...(this.#consumers.get(key) ?? []), request.handler]);
         mine.push([key, request.handler]);
         for (const wake of this.#waiting.get(key) ?? []) wake();
         this.#waiting.delete(key);
-        return { ok: true };
+        return undefined;
       }
       this.#demand(opened, 'write', 'exchange', 'openstack');
-      return { ok: true, value: await this.#deliver(key, request.message) };
+      return this.#deliver(key, request.message);
     };
     return {
-      receive: async (message) => {
-        try {
-          return await answer(message as AmqpRequest);
-        } catch (error) {
-          if (!(error instanceof AmqpError)) throw error;
-          return { ok: false, code: error.code, text: error.message } satisfies AmqpReply;
-        }
-      },
+      receive: answering(answer),
       closed: () => {
         for (const [key, handler] of mine) {
           this.#consumers.set(

@@ -4,7 +4,8 @@ import { type CommandLine, parseCommandLine, UsageError } from '../command-line.
 import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
 import type { BrokerState } from './rabbitmq-broker.ts';
 import { readRabbitmqSettings } from './rabbitmq-config.ts';
-import { cookieOf } from './rabbitmq-server.ts';
+import { cookieOf, type NodeRequest } from './rabbitmq-server.ts';
+import { ask } from './wire.ts';
 
 type Task = (state: BrokerState, operands: readonly string[]) => string;
 
@@ -42,17 +43,15 @@ const rabbitmqctl: Program = command(async (process) => {
   const host = node.split('@')[1] ?? 'localhost';
   try {
     const connection = await process.network.connect(host, 25_672, 'raw');
-    const reply = (await connection.call({
+    const text = await ask<string | undefined>(connection, {
       cookie,
-      run: (state: BrokerState) => attempt(() => run(state, operands)),
-    })) as { refused?: true; value?: { text?: string; error?: CommandError } };
+      run: (state) => run(state, operands),
+    } satisfies NodeRequest);
     connection.close();
-    if (reply.refused)
+    if (text === undefined)
       return unreachable(
         `connected to epmd (port 4369) on ${host}\n  * TCP connection succeeded but Erlang distribution failed\n  * suggestion: check if the Erlang cookie is identical for all server nodes and CLI tools`,
       );
-    if (reply.value?.error !== undefined) throw reply.value.error;
-    const text = reply.value?.text ?? '';
     const quiet = line.has('q') || line.has('s') || line.has('quiet') || line.has('silent');
     if (text !== '' && !(quiet && task === 'ping')) process.stdout(`${text}\n`);
     return 0;
@@ -63,15 +62,6 @@ const rabbitmqctl: Program = command(async (process) => {
     return unreachable(`unable to connect to epmd (port 4369) on ${host}: address (cannot connect to host/port)`);
   }
 });
-
-function attempt(run: () => string): { text?: string; error?: CommandError } {
-  try {
-    return { text: run() };
-  } catch (error) {
-    if (error instanceof CommandError) return { error };
-    throw error;
-  }
-}
 
 function readLine(process: Process): CommandLine {
   try {

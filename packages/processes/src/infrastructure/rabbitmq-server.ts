@@ -5,6 +5,7 @@ import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
 import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
 import { DefinitionsError, importDefinitions, managementApi } from './rabbitmq-management.ts';
+import { answering } from './wire.ts';
 
 /** What another process of the cluster (rabbitmqctl) asks a node over Erlang distribution. */
 export interface NodeRequest {
@@ -82,7 +83,8 @@ async function runNode(process: Process): Promise<number> {
     }
     listeners.push(
       process.network.listen(Number(settings.environment('DIST_PORT') ?? 25_672), 'raw', () => ({
-        receive: (message) => nodeCall(state, cookie, message as NodeRequest),
+        // Who has another cookie gets no answer.
+        receive: answering((request: NodeRequest) => (request.cookie === cookie ? request.run(state) : undefined)),
       })),
     );
   } catch (error) {
@@ -111,11 +113,6 @@ async function missTables(process: Process, log: (text: string) => void): Promis
   throw new CommandError(
     'BOOT FAILED\n===========\nError during startup: {error,{schema_integrity_check_failed,[{table_missing,rabbit_vhost},...]}}',
   );
-}
-
-function nodeCall(state: BrokerState, cookie: string, request: NodeRequest): Promise<unknown> {
-  if (request.cookie !== cookie) return Promise.resolve({ refused: true });
-  return Promise.resolve({ value: request.run(state) });
 }
 
 /** The shared secret of nodes and command-line tools; made when it is missing. @throws CommandError */

@@ -1,7 +1,7 @@
 import { type Account, accountKey, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
-import { MysqlError } from './mysql-protocol.ts';
+import { MysqlError, type ResultSet } from './mysql-protocol.ts';
 import type { SqlReader } from './sql-parser.ts';
-import type { ResultSet, SqlSession } from './sql-session.ts';
+import type { SqlSession } from './sql-session.ts';
 
 function like(pattern: string): RegExp {
   const source = pattern

@@ -1,15 +1,9 @@
 import { type Account, isGranted, type MariadbCatalog, mayUse } from './mariadb-catalog.ts';
-import { MysqlError } from './mysql-protocol.ts';
+import { MysqlError, type ResultSet } from './mysql-protocol.ts';
 import { alterUser, createUser, dropUser, grant, revoke } from './sql-accounts.ts';
 import { createDatabase, dropDatabase } from './sql-databases.ts';
 import { SqlReader } from './sql-parser.ts';
 import { select, show } from './sql-queries.ts';
-
-/** A result set; none for statements that only do something. */
-export interface ResultSet {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /** One logged-in connection's view of a server. */
 export interface SqlSession {

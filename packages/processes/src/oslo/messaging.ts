@@ -1,5 +1,6 @@
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
-import type { AmqpConsumer, AmqpReply, AmqpRequest } from '../infrastructure/amqp-protocol.ts';
+import { type AmqpConsumer, AmqpError, type AmqpRequest } from '../infrastructure/amqp-protocol.ts';
+import { ask } from '../infrastructure/wire.ts';
 import { pause, reasonOf } from '../program-support.ts';
 import type { Log } from './log.ts';
 import { PythonError } from './python-error.ts';
@@ -42,14 +43,9 @@ export class Messaging {
 
   /** Consumes a topic's queue for ever: again after each loss of the connection. Resolves when it consumes first. */
   async serve(queue: string, handler: RpcHandler): Promise<void> {
-    const consumer: AmqpConsumer = async (message) => {
+    const consumer: AmqpConsumer = (message) => {
       const { method, parameters } = message as { method: string; parameters: unknown };
-      try {
-        return { result: await handler(method, parameters) };
-      } catch (error) {
-        if (error instanceof PythonError) return { failure: error };
-        throw error;
-      }
+      return handler(method, parameters);
     };
     const consume = async (): Promise<void> => {
       const connection = await this.#connected();
@@ -83,10 +79,7 @@ export class Messaging {
         throw error;
       },
     );
-    const reply = await Promise.race([sent, late]);
-    const { result, failure } = reply as { result?: unknown; failure?: PythonError };
-    if (failure !== undefined) throw new PythonError(`${failure.type}_Remote`, failure.message);
-    return result;
+    return Promise.race([sent, late]);
   }
 
   /** Calls a method, and waits for no answer: what goes wrong is not told. */
@@ -101,11 +94,16 @@ export class Messaging {
     return this.#connection;
   }
 
+  /** @throws PythonError with the broker's refusal, or the remote error */
   async #send(connection: Connection, request: AmqpRequest): Promise<unknown> {
-    const reply = (await connection.call(request)) as AmqpReply;
-    if (reply.ok) return reply.value;
-    const type = reply.code === 403 ? 'amqp.exceptions.AccessRefused' : 'amqp.exceptions.PreconditionFailed';
-    throw new PythonError(type, `Queue.declare: (${reply.code}) ${reply.text}`);
+    try {
+      return await ask(connection, request);
+    } catch (error) {
+      if (error instanceof PythonError) throw new PythonError(`${error.type}_Remote`, error.message);
+      if (!(error instanceof AmqpError)) throw error;
+      const type = error.code === 403 ? 'amqp.exceptions.AccessRefused' : 'amqp.exceptions.PreconditionFailed';
+      throw new PythonError(type, `Queue.declare: (${error.code}) ${error.message}`);
+    }
   }
 
   /**
@@ -116,13 +114,8 @@ export class Messaging {
   async #connect(): Promise<Connection> {
     for (let attempt = 0; ; attempt += 1) {
       const { hosts } = this.#url;
-      const host = hosts[attempt % Math.max(1, hosts.length)] ?? {
-        host: 'localhost',
-        port: 5672,
-        user: 'guest',
-        password: 'guest',
-      };
-      const problem = await this.#try(host);
+      const nobody = { host: 'localhost', port: 5672, user: '', password: '' };
+      const problem = await this.#try(hosts[attempt % Math.max(1, hosts.length)] ?? nobody);
       if (!('text' in problem)) {
         problem.closed.addEventListener('abort', () => (this.#connection = undefined));
         return problem;
@@ -137,22 +130,18 @@ export class Messaging {
     }
   }
 
-  async #try(host: BrokerHost): Promise<Connection | { type: string; text: string }> {
+  async #try({ host, port, user, password }: BrokerHost): Promise<Connection | { type: string; text: string }> {
     try {
-      const connection = await this.#process.network.connect(host.host, host.port, 'amqp');
-      const virtualHost = this.#url.virtualHost === '' ? '/' : this.#url.virtualHost;
-      const reply = (await connection.call({
-        type: 'open',
-        user: host.user || 'guest',
-        password: host.password || 'guest',
-        virtualHost,
-      } satisfies AmqpRequest)) as AmqpReply;
-      if (reply.ok) return connection;
-      connection.close();
-      throw reply.code === 403
-        ? new PythonError('amqp.exceptions.AccessRefused', `(0, 0): (403) ${reply.text}`)
-        : new PythonError('amqp.exceptions.NotAllowed', `Connection.open: (${reply.code}) ${reply.text}`);
+      const connection = await this.#process.network.connect(host, port, 'amqp');
+      const virtualHost = this.#url.virtualHost || '/';
+      const login = { user: user || 'guest', password: password || 'guest', virtualHost };
+      await ask(connection, { type: 'open', ...login } satisfies AmqpRequest);
+      return connection;
     } catch (error) {
+      if (error instanceof AmqpError)
+        throw error.code === 403
+          ? new PythonError('amqp.exceptions.AccessRefused', `(0, 0): (403) ${error.message}`)
+          : new PythonError('amqp.exceptions.NotAllowed', `Connection.open: (${error.code}) ${error.message}`);
       if (!(error instanceof SystemError)) throw error;
       const known: Partial<Record<SystemError['code'], { type: string; text: string }>> = {
         ECONNREFUSED: { type: 'ConnectionRefusedError', text: '[Errno 111] ECONNREFUSED' },

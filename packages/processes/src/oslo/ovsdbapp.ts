@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
-import { connectOvsdb, type OvsDatabase, type OvsdbReply, parseRemotes } from '../infrastructure/ovsdb.ts';
+import { connectOvsdb, type OvsDatabase, parseRemotes } from '../infrastructure/ovsdb.ts';
+import { ask } from '../infrastructure/wire.ts';
 import { CommandError, pause, reasonOf } from '../program-support.ts';
 import type { Log } from './log.ts';
 import { PythonError, SystemExit } from './python-error.ts';
@@ -20,8 +21,7 @@ export async function openIdl(
   try {
     demandAddresses(process, log, remotes);
     const connection = await connectOvsdb(process, remotes);
-    const { value = [] } = (await connection.call({ type: 'list' })) as OvsdbReply & { ok: true; value?: string[] };
-    if (value.includes(database)) return connection;
+    if ((await ask<string[]>(connection, { type: 'list' })).includes(database)) return connection;
     connection.close();
     log.error(logger, `TRXN error, failed to retrieve schema from ${remotes}: {'error': 'unknown database'}`);
   } catch (error) {
