@@ -4,13 +4,13 @@ import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 
-/** What a memcached client may ask. */
-export type MemcachedRequest =
-  | { readonly type: 'get' | 'delete'; readonly key: string }
-  | { readonly type: 'set'; readonly key: string; readonly value: unknown }
-  | { readonly type: 'version' | 'flush_all' };
+/** What a memcached client asks. */
+export interface MemcachedRequest {
+  readonly type: 'get';
+  readonly key: string;
+}
 
-/** `memcached`: keeps what it is told until it ends. */
+/** `memcached`: nobody's answers depend on what it keeps, so that it keeps nothing. */
 export const memcached: Program = command(async (process: Process) => {
   const line = parseCommandLine(process.argv.slice(1), {
     flags: 'v vv d k r M L C F A Z',
@@ -21,25 +21,9 @@ export const memcached: Program = command(async (process: Process) => {
   }
   const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
   const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
-  const entries = new Map<string, unknown>();
   if (!(await pause(process, startTimes.memcached))) return 0;
   try {
-    process.network.listen(
-      port,
-      'memcached',
-      () => ({
-        receive: (message) => {
-          const request = message as MemcachedRequest;
-          if (request.type === 'set') entries.set(request.key, request.value);
-          else if (request.type === 'delete') entries.delete(request.key);
-          else if (request.type === 'flush_all') entries.clear();
-          return Promise.resolve(
-            request.type === 'version' ? '1.6.38' : request.type === 'get' ? entries.get(request.key) : 'OK',
-          );
-        },
-      }),
-      { host },
-    );
+    process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host });
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     throw new CommandError(`bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`, 71);

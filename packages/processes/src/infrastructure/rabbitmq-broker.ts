@@ -19,9 +19,9 @@ export interface BrokerUser {
 /** A policy of a virtual host. */
 export interface Policy {
   readonly pattern: string;
-  readonly definition: Readonly<Record<string, unknown>>;
-  readonly priority: number;
-  readonly applyTo: string;
+  readonly definition: object;
+  readonly priority: unknown;
+  readonly 'apply-to': unknown;
 }
 
 /** A virtual host: queues are kept, consumers live as long as their connections. */

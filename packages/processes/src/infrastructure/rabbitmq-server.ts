@@ -4,7 +4,8 @@ import { CommandError, command, logTime, makeDirectories, pause, reasonOf, termi
 import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
 import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
-import { DefinitionsError, importDefinitions, managementApi } from './rabbitmq-management.ts';
+import { managementApi } from './rabbitmq-management.ts';
+import { importDefinitions, ResourceError } from './rabbitmq-resources.ts';
 import { answering } from './wire.ts';
 
 /** What another process of the cluster (rabbitmqctl) asks a node over Erlang distribution. */
@@ -203,7 +204,7 @@ function initialize(
   try {
     importDefinitions(state, JSON.parse(text) as unknown);
   } catch (error) {
-    if (error instanceof DefinitionsError)
+    if (error instanceof ResourceError)
       throw new CommandError(`BOOT FAILED\n===========\nError during startup: {error,${error.message}}`);
     throw new CommandError(
       `BOOT FAILED\n===========\nError during startup: {error,{invalid_definitions_file,"${definitions}"}}`,

@@ -7,10 +7,10 @@ interface Answer {
 }
 
 /** A server's side of a connection: what `answer` throws is thrown where the client asks. */
-export function answering<T>(answer: (request: T) => unknown): Session['receive'] {
+export function answering(answer: (request: never) => unknown): Session['receive'] {
   return async (message): Promise<Answer> => {
     try {
-      return { value: await answer(message as T) };
+      return { value: await answer(message as never) };
     } catch (error) {
       return { refusal: { error } };
     }

@@ -1,7 +1,7 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { bodyOf, headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
 import type { Schema } from '../../infrastructure/mysql-protocol.ts';
-import { answerCollection, type Collection, listRows } from '../../model/collection.ts';
+import { answerCollection, type Collection } from '../../model/collection.ts';
 import { Fault, faultReply } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Cache } from '../../oslo/cache.ts';
@@ -12,9 +12,9 @@ import { demandKeys, loadKeys, repositoryOf } from './fernet-keys.ts';
 import { authenticate, unauthorized } from './keystone-auth.ts';
 import { grants } from './keystone-grants.ts';
 import { Passwords } from './keystone-passwords.ts';
-import { collectionsOf, keystoneWords, shown } from './keystone-resources.ts';
+import { applicationCredentials, collectionsOf, keystoneWords } from './keystone-resources.ts';
 import { findRow, keystoneDatabase, newId } from './keystone-schema.ts';
-import { catalogOf, openToken, sealToken, type TokenPayload, tokenBody, tokenRoles } from './keystone-tokens.ts';
+import { openToken, sealToken, type TokenPayload, tokenBody, tokenRoles } from './keystone-tokens.ts';
 
 /** What the application does when it is imported. @throws SystemExit without fernet keys */
 export function serveIdentity(context: ServiceContext): WsgiHandler {
@@ -78,13 +78,15 @@ class KeystoneApi {
     if (version !== 'v3') throw notFound();
     if (kind === 'auth') return this.#auth(schema, request, id ?? '');
     const caller = this.#caller(schema, request);
-    const granted = grants(schema, request, segments, caller, this.#passwords);
+    const granted = grants(schema, request, segments, caller);
     if (granted !== undefined) return granted;
+    const { random } = this.#context.process;
+    const use = { schema, request, random, project: caller.payload.scope, words: keystoneWords, known: undefined };
+    if (kind === 'users' && further === 'application_credentials' && id !== undefined)
+      return answerCollection(applicationCredentials(id, this.#passwords), use, segments[3]);
     const collection = this.#collections.find(({ path }) => path === kind);
     if (collection === undefined || further !== undefined) throw notFound();
     demandRole(caller, request.method, collection, id);
-    const { random } = this.#context.process;
-    const use = { schema, request, random, project: caller.payload.scope, words: keystoneWords, known: undefined };
     return answerCollection(collection, use, id);
   }
 
@@ -122,15 +124,7 @@ class KeystoneApi {
 
   #auth(schema: Schema, request: HttpMessage, what: string): HttpReply {
     if (what === 'tokens' && request.method === 'POST') return this.#issue(schema, request);
-    const { payload: own, roles } = this.#caller(schema, request);
-    if (what === 'catalog') return json(200, { catalog: catalogOf(schema, own.scope), links: { self: '' } });
-    if (what === 'projects') {
-      const projects = this.#collections.find(({ path }) => path === what) as Collection;
-      const rows = listRows(projects, schema, new URLSearchParams())
-        .filter((row) => tokenRoles(schema, { ...own, scope: String(row['id']) }).length > 0)
-        .map((row) => shown(row, projects, selfUrl(request)));
-      return json(200, { projects: rows, links: {} });
-    }
+    const { roles } = this.#caller(schema, request);
     if (what !== 'tokens') throw notFound();
     const subject = headerOf(request, 'x-subject-token') ?? '';
     const isOwn = subject === headerOf(request, 'x-auth-token');

@@ -27,71 +27,66 @@ export function bootstrap(
   { passwords, random }: { passwords: Passwords; random: Random },
 ): string[] {
   const said: string[] = [];
+  /** Makes what is missing, and says so. */
+  const make = (what: string, table: string, match: Row, more: Row, there = 'already exists'): Row => {
+    const { row, created } = ensure(schema, table, match, random, () => more);
+    said.push(created ? `Created ${what}` : `${what[0]?.toUpperCase()}${what.slice(1)} ${there}, skipping creation.`);
+    return row;
+  };
+  const { username, password, projectName, roleName, regionId } = request;
   const domain = 'default';
-  const projects = tableOf(schema, 'project');
-  if (projects.has(domain)) said.push(`Domain ${domain} already exists, skipping creation.`);
-  else {
-    projects.set(domain, {
-      id: domain,
+  make(
+    `domain ${domain}`,
+    'project',
+    { id: domain },
+    {
       name: 'Default',
       is_domain: true,
       enabled: true,
       domain_id: null,
       description: 'The default domain',
-    });
-    said.push(`Created domain ${domain}`);
-  }
-  const project = ensure(schema, 'project', { name: request.projectName, domain_id: domain }, random, () => ({
-    enabled: true,
-    is_domain: false,
-    parent_id: domain,
-    description: 'Bootstrap project for initializing the cloud.',
-  }));
-  said.push(
-    project.created
-      ? `Created project ${request.projectName}`
-      : `Project ${request.projectName} already exists, skipping creation.`,
+    },
   );
-  const user = ensure(schema, 'user', { name: request.username, domain_id: domain }, random, () => ({
-    enabled: true,
-    password: passwords.hash(request.password),
-  }));
-  if (user.created) said.push(`Created user ${request.username}`);
-  else {
-    said.push(`User ${request.username} already exists, skipping creation.`);
-    if (!passwords.matches(request.password, user.row['password']) || user.row['enabled'] !== true) {
-      Object.assign(user.row, { password: passwords.hash(request.password), enabled: true });
-      said.push(`Reset password for user ${request.username}.`);
-    }
+  const project = make(
+    `project ${projectName}`,
+    'project',
+    { name: projectName, domain_id: domain },
+    {
+      enabled: true,
+      is_domain: false,
+      parent_id: domain,
+      description: 'Bootstrap project for initializing the cloud.',
+    },
+  );
+  const hash = passwords.hash(password);
+  const user = make(
+    `user ${username}`,
+    'user',
+    { name: username, domain_id: domain },
+    { enabled: true, password: hash },
+  );
+  if (!passwords.matches(password, user['password']) || user['enabled'] !== true) {
+    Object.assign(user, { password: hash, enabled: true });
+    said.push(`Reset password for user ${username}.`);
   }
-  const roles = new Map<string, string>();
-  for (const name of ['reader', 'member', 'manager', request.roleName, 'service']) {
-    const role = ensure(schema, 'role', { name, domain_id: null }, random, () => ({ options: { immutable: true } }));
-    roles.set(name, String(role.row['id']));
-    said.push(role.created ? `Created role ${name}` : `Role ${name} exists, skipping creation.`);
+  const roles = new Map<string, unknown>();
+  for (const name of ['reader', 'member', 'manager', roleName, 'service']) {
+    const role = make(`role ${name}`, 'role', { name, domain_id: null }, { options: { immutable: true } }, 'exists');
+    roles.set(name, role['id']);
   }
-  for (const [prior, implied] of [...impliedRoles, [request.roleName, 'manager']] as const) {
+  for (const [prior, implied] of [...impliedRoles, [roleName, 'manager']] as const) {
     const ids = { prior_role_id: roles.get(prior), implied_role_id: roles.get(implied) };
-    tableOf(schema, 'implied_role').set(`${ids.prior_role_id}/${ids.implied_role_id}`, ids);
+    tableOf(schema, 'implied_role').set(`${String(ids.prior_role_id)}/${String(ids.implied_role_id)}`, ids);
   }
-  const role = roles.get(request.roleName) as string;
-  const granted = addAssignment(schema, String(user.row['id']), String(project.row['id']), role);
+  const role = String(roles.get(roleName));
   said.push(
-    granted
-      ? `Granted role ${request.roleName} on project ${request.projectName} to user ${request.username}.`
-      : `User ${request.username} already has role ${request.roleName} on project ${request.projectName}.`,
+    addAssignment(schema, String(user['id']), String(project['id']), role)
+      ? `Granted role ${roleName} on project ${projectName} to user ${username}.`
+      : `User ${username} already has role ${roleName} on project ${projectName}.`,
   );
-  addAssignment(schema, String(user.row['id']), 'system', role);
-  if (request.regionId !== undefined) {
-    const regions = tableOf(schema, 'region');
-    said.push(
-      regions.has(request.regionId)
-        ? `Region ${request.regionId} exists, skipping creation.`
-        : `Created region ${request.regionId}`,
-    );
-    if (!regions.has(request.regionId))
-      regions.set(request.regionId, { id: request.regionId, description: '', parent_region_id: null });
-  }
+  addAssignment(schema, String(user['id']), 'system', role);
+  if (regionId !== undefined)
+    make(`region ${regionId}`, 'region', { id: regionId }, { description: '', parent_region_id: null }, 'exists');
   catalog(schema, request, random, said);
   return said;
 }
@@ -130,8 +125,7 @@ function ensure(
 ): { row: Row; created: boolean } {
   const known = findRows(schema, table, match)[0];
   if (known !== undefined) return { row: known, created: false };
-  const id = newId(random);
-  const row: Row = { id, ...match, ...more() };
-  tableOf(schema, table).set(id, row);
+  const row: Row = { id: newId(random), ...match, ...more() };
+  tableOf(schema, table).set(String(row['id']), row);
   return { row, created: true };
 }

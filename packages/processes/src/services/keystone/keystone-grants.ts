@@ -1,23 +1,20 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
-import { json, locationOf } from '../../http.ts';
+import { json } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
-import type { Passwords } from './keystone-passwords.ts';
-import { addAssignment, findRow, findRows, newId } from './keystone-schema.ts';
+import { addAssignment, findRow, findRows } from './keystone-schema.ts';
 
 interface GrantCaller {
   readonly roles: readonly string[];
 }
 
-/** Role grants and assignments; undefined when the path is none of them. */
+/** Role grants and implied roles; undefined when the path is none of them. */
 export function grants(
   schema: Schema,
   request: HttpMessage,
   segments: readonly string[],
   caller: GrantCaller,
-  passwords: Passwords,
 ): HttpReply | undefined {
-  if (segments[0] === 'role_assignments' && segments.length === 1) return assignments(schema, request);
   const path = segments.join('/');
   const grant = /^(?:(projects|domains)\/([^/]+)|(system))\/users\/([^/]+)\/roles(?:\/([^/]+))?$/.exec(path);
   if (grant !== null) {
@@ -28,10 +25,7 @@ export function grants(
   }
   const implied = /^roles\/([^/]+)\/implies(?:\/([^/]+))?$/.exec(path);
   if (implied !== null) return impliedReply(schema, request, caller, { prior: implied[1] ?? '', implied: implied[2] });
-  const credential = /^users\/([^/]+)\/application_credentials(?:\/([^/]+))?$/.exec(path);
-  return credential === null
-    ? undefined
-    : applicationCredentials(schema, request, passwords, { user: credential[1] as string, id: credential[2] });
+  return undefined;
 }
 
 function grantReply(
@@ -98,83 +92,4 @@ function impliedReply(
     return { status: 204 };
   }
   return json(method === 'PUT' ? 201 : 200, { role_inference: { prior_role, implies: implies[0] } });
-}
-
-function assignments(schema: Schema, request: HttpMessage): HttpReply {
-  const { query } = locationOf(request);
-  const names = query.has('include_names');
-  const entity = (table: string, id: unknown): Row => {
-    const row = findRow(schema, table, String(id));
-    const domain = row?.['domain_id'];
-    return {
-      id,
-      ...(names && { name: row?.['name'] }),
-      ...(names &&
-        typeof domain === 'string' && { domain: { id: domain, name: findRow(schema, 'project', domain)?.['name'] } }),
-    };
-  };
-  const wanted = (name: string, value: unknown): boolean => !query.has(name) || query.get(name) === value;
-  const project = findRows(schema, 'assignment')
-    .filter(
-      (row) =>
-        wanted('user.id', row['actor_id']) &&
-        wanted('role.id', row['role_id']) &&
-        wanted('scope.project.id', row['target_id']) &&
-        !query.has('scope.system'),
-    )
-    .map((row) => ({
-      role: entity('role', row['role_id']),
-      user: entity('user', row['actor_id']),
-      scope: { project: entity('project', row['target_id']) },
-    }));
-  const system = findRows(schema, 'system_assignment')
-    .filter(
-      (row) =>
-        wanted('user.id', row['actor_id']) && wanted('role.id', row['role_id']) && !query.has('scope.project.id'),
-    )
-    .map((row) => ({
-      role: entity('role', row['role_id']),
-      user: entity('user', row['actor_id']),
-      scope: { system: { all: true } },
-    }));
-  return json(200, { role_assignments: [...project, ...system], links: {} });
-}
-
-function applicationCredentials(
-  schema: Schema,
-  request: HttpMessage,
-  passwords: Passwords,
-  { user, id }: { user: string; id: string | undefined },
-): HttpReply {
-  const table = tableOf(schema, 'application_credential');
-  const mine = [...table.values()].filter((row) => row['user_id'] === user);
-  const visible = ({ secret: _secret, ...row }: Row): Row => row;
-  if (request.method === 'POST') {
-    const body = (JSON.parse(request.body) as { application_credential: Row }).application_credential;
-    if (mine.some((row) => row['name'] === body['name']))
-      throw new Fault(
-        409,
-        `Conflict occurred attempting to store application_credential - Duplicate entry found with name ${String(body['name'])}.`,
-      );
-    // Keystone makes the secret of whoever brings none: base64url of 64 bytes, 86 characters (keystone.api.users).
-    const made = Buffer.alloc(64, table.size + 1).toString('base64url');
-    const secret = typeof body['secret'] === 'string' ? body['secret'] : made;
-    const row: Row = {
-      project_id: null,
-      ...body,
-      secret,
-      id: body['id'] ?? newId({ next: () => 0, bytes: (n) => new Uint8Array(n).fill(table.size + 1) }),
-      user_id: user,
-    };
-    table.set(String(row['id']), { ...row, secret: passwords.hash(secret) });
-    return json(201, { application_credential: row });
-  }
-  if (id === undefined) return json(200, { application_credentials: mine.map(visible), links: {} });
-  const row = mine.find((candidate) => candidate['id'] === id);
-  if (row === undefined) throw new Fault(404, `Could not find application credential: ${id}.`);
-  if (request.method === 'DELETE') {
-    table.delete(id);
-    return { status: 204 };
-  }
-  return json(200, { application_credential: visible(row) });
 }

@@ -101,8 +101,29 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
   }));
 }
 
+/** A user's application credentials: who makes one learns its secret, which Keystone makes of whoever brings none. */
+export function applicationCredentials(user: string, passwords: Passwords): Collection {
+  let secret = '';
+  return {
+    path: 'application_credentials',
+    item: 'application_credential',
+    table: 'application_credential',
+    fixed: { user_id: user },
+    unique: [['name']],
+    defaults: { project_id: null },
+    identify: ({ random }) => newId(random),
+    saving: (row, { random }) => {
+      // base64url of 64 bytes, 86 characters (keystone.api.users).
+      secret = typeof row['secret'] === 'string' ? row['secret'] : Buffer.from(random.bytes(64)).toString('base64url');
+      row['secret'] = passwords.hash(secret);
+    },
+    shown: ({ secret: _hash, ...row }, { request }) => (request.method === 'POST' ? { ...row, secret } : row),
+    listed: () => ({ links: {} }),
+  };
+}
+
 /** A row as it is shown: without what is secret. */
-export function shown(row: Row, { path, item }: Pick<Collection, 'path' | 'item'>, base: string): Row {
+function shown(row: Row, { path, item }: Pick<Collection, 'path' | 'item'>, base: string): Row {
   const { password: _password, key_hash: _hash, ...open } = row;
   const region = item === 'endpoint' ? { region: row['region_id'] } : {};
   return { ...open, ...region, links: { self: `${base}/v3/${path}/${String(row['id'])}` } };
@@ -112,7 +133,7 @@ export function shown(row: Row, { path, item }: Pick<Collection, 'path' | 'item'
 export const keystoneWords: FaultWords = {
   ...commonWords,
   body: ({ status, message }) => ({ error: { code: status, message, title: titleOf(status) } }),
-  notFound: (item, id) => new Fault(404, `Could not find ${item}: ${id}.`),
+  notFound: (item, id) => new Fault(404, `Could not find ${item.replaceAll('_', ' ')}: ${id}.`),
   conflict: (item, row) => {
     const { domain_id: domain } = row;
     const at = typeof domain === 'string' ? ` at domain ID ${domain}` : '';

@@ -82,7 +82,7 @@ function applicationCredentialOf(schema: Schema, id: string): Record<string, unk
 }
 
 /** The service catalogue, with project ids filled in. */
-export function catalogOf(schema: Schema, project: string | undefined): Record<string, unknown>[] {
+function catalogOf(schema: Schema, project: string | undefined): Record<string, unknown>[] {
   return findRows(schema, 'service', { enabled: true }).map((service) => ({
     id: service['id'],
     type: service['type'],

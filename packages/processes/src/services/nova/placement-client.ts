@@ -1,3 +1,4 @@
+import type { HttpReply } from '@openstack-operator/sandbox';
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -71,8 +72,7 @@ export class PlacementClient {
 
   /** Puts the provider of that name into an aggregate. @throws PythonError */
   async addToAggregate(name: string, aggregate: string): Promise<void> {
-    const base = await this.#url();
-    const found = await this.#session.request('GET', `${base}/resource_providers?name=${name}`);
+    const found = await this.#request('GET', `/resource_providers?name=${name}`);
     if (found.status >= 400)
       this.#context.log.warning(
         logger,
@@ -81,7 +81,7 @@ export class PlacementClient {
     const { resource_providers: [provider] = [] } = JSON.parse(found.body ?? '{}') as { resource_providers?: Row[] };
     if (provider === undefined)
       throw new PythonError('nova.exception.ResourceProviderNotFound', `No such resource provider ${name}.`);
-    await this.#session.request('PUT', `${base}/resource_providers/${String(provider['uuid'])}/aggregates`, {
+    await this.#request('PUT', `/resource_providers/${String(provider['uuid'])}/aggregates`, {
       resource_provider_generation: provider['generation'],
       aggregates: [aggregate],
     });
@@ -91,9 +91,13 @@ export class PlacementClient {
     return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
   }
 
+  async #request(method: string, path: string, body?: unknown): Promise<HttpReply> {
+    return this.#session.request(method, `${await this.#url()}${path}`, body);
+  }
+
   /** Providers that have room. @throws PythonError of keystoneauth */
   async candidates(): Promise<string[]> {
-    const reply = await this.#session.request('GET', `${await this.#url()}/allocation_candidates?resources=VCPU:1`);
+    const reply = await this.#request('GET', '/allocation_candidates?resources=VCPU:1');
     if (reply.status >= 400) throw httpError(reply, '0');
     const { provider_summaries: summaries } = JSON.parse(reply.body ?? '{}') as { provider_summaries: Row };
     return Object.keys(summaries);
@@ -101,56 +105,38 @@ export class PlacementClient {
 
   /** Claims a provider for a server. @throws PythonError of keystoneauth */
   async allocate(consumer: string, provider: string): Promise<void> {
-    const reply = await this.#session.request('PUT', `${await this.#url()}/allocations/${consumer}`, {
-      allocations: { [provider]: { resources: { VCPU: 1 } } },
-    });
+    const allocations = { [provider]: { resources: { VCPU: 1 } } };
+    const reply = await this.#request('PUT', `/allocations/${consumer}`, { allocations });
     if (reply.status >= 400) throw httpError(reply, '0');
   }
 
   /** Makes or updates the provider of a compute node. Told whether Placement took it; reasons are in the log. */
   async update(provider: { uuid: string; name: string }, inventories: Row): Promise<boolean> {
     const { log } = this.#context;
+    const { uuid, name } = provider;
+    const path = `/resource_providers/${uuid}`;
+    const fail = ({ status, body = '' }: HttpReply, what: string, error: string, words: string): never => {
+      log.error(logger, `[req-0] Failed to ${what} placement API for UUID ${uuid}. Got ${status}: ${body}.`);
+      throw new PythonError(`nova.exception.ResourceProvider${error}Failed`, `Failed to ${words}`);
+    };
     try {
-      const base = await this.#url();
-      const path = `${base}/resource_providers/${provider.uuid}`;
-      let reply = await this.#session.request('GET', path);
+      let reply = await this.#request('GET', path);
       if (reply.status === 404) {
-        reply = await this.#session.request('POST', `${base}/resource_providers`, provider);
-        if (reply.status === 409) {
-          log.error(
-            logger,
-            `[req-0] Failed to create resource provider record in placement API for UUID ${provider.uuid}. Got 409: ${reply.body ?? ''}.`,
-          );
-          throw new PythonError(
-            'nova.exception.ResourceProviderCreationFailed',
-            `Failed to create resource provider ${provider.name}`,
-          );
-        }
+        reply = await this.#request('POST', '/resource_providers', provider);
+        if (reply.status === 409)
+          fail(reply, 'create resource provider record in', 'Creation', `create resource provider ${name}`);
         if (reply.status < 300)
           log.info(
             logger,
-            `[req-0] Created resource provider record via placement API for resource provider with UUID ${provider.uuid} and name ${provider.name}.`,
+            `[req-0] Created resource provider record via placement API for resource provider with UUID ${uuid} and name ${name}.`,
           );
       }
-      if (reply.status >= 400) {
-        log.error(
-          logger,
-          `[req-0] Failed to retrieve resource provider tree from placement API for UUID ${provider.uuid}. Got ${reply.status}: ${reply.body ?? ''}.`,
-        );
-        throw new PythonError(
-          'nova.exception.ResourceProviderRetrievalFailed',
-          `Failed to get resource provider with UUID ${provider.uuid}`,
-        );
-      }
-      const { resource_provider_generation: generation, inventories: known } = JSON.parse(
-        (await this.#session.request('GET', `${path}/inventories`)).body ?? '{}',
-      ) as { resource_provider_generation: number; inventories: Row };
+      if (reply.status >= 400)
+        fail(reply, 'retrieve resource provider tree from', 'Retrieval', `get resource provider with UUID ${uuid}`);
+      const { body = '{}' } = await this.#request('GET', `${path}/inventories`);
+      const { inventories: known, ...generation } = JSON.parse(body) as Row;
       if (JSON.stringify(known) === JSON.stringify(inventories)) return true;
-      const put = await this.#session.request('PUT', `${path}/inventories`, {
-        resource_provider_generation: generation,
-        inventories,
-      });
-      return put.status < 300;
+      return (await this.#request('PUT', `${path}/inventories`, { ...generation, inventories })).status < 300;
     } catch (error) {
       // `safe_connect`: a failure to reach Placement is a warning, not an error.
       if (!(error instanceof PythonError) || !complaints.some(([name]) => error.type.endsWith(name))) throw error;
