@@ -1,6 +1,6 @@
 import { microTimestamp, sleep } from '@openstack-operator/kube';
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { UsageError } from './command-line.ts';
+import { type CommandLine, type OptionNames, parseCommandLine, UsageError } from './command-line.ts';
 
 /** Takes the time that the real program takes. @returns false when SIGTERM came meanwhile */
 export async function pause(process: Process, ms: number): Promise<boolean> {
@@ -86,6 +86,14 @@ export function command(run: (process: Process) => number | Promise<number>): Pr
       throw error;
     }
   };
+}
+
+/** A short-lived command that gets its options read. */
+export function commandWith(
+  names: OptionNames,
+  run: (process: Process, line: CommandLine) => number | Promise<number>,
+): Program {
+  return command((process) => run(process, parseCommandLine(process.argv.slice(1), names)));
 }
 
 /** A command gives up with this message and exit status. */

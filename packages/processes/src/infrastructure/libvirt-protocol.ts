@@ -6,7 +6,7 @@ import { ask } from './wire.ts';
 /** What a client sends over protocol `libvirt`. The first message is an `open`. */
 export type LibvirtRequest =
   /** `uid`: what SO_PEERCRED tells of the client. */
-  | { readonly type: 'open'; readonly uri: string; readonly uid: number; readonly local: boolean }
+  | { readonly type: 'open'; readonly uid: number }
   | { readonly type: 'capabilities' }
   | { readonly type: 'domains' }
   | { readonly type: 'create'; readonly definition: DomainDefinition }
@@ -45,32 +45,17 @@ export interface LibvirtConnection {
   close(): void;
 }
 
-/**
- * Opens `qemu:///system`, `qemu+unix:///system?socket=/path`, `qemu+tcp://host[:port]/system`.
- * @throws LibvirtError
- */
+/** Opens `qemu:///system`, or `qemu+unix:///system?socket=/path`. @throws LibvirtError */
 export async function openLibvirt(process: Process, uri: string): Promise<LibvirtConnection> {
-  const match = /^qemu(?:\+(unix|tcp|tls))?:\/\/([^/:]*)(?::(\d+))?\/system(?:\?socket=(.+))?$/.exec(uri);
+  const match = /^qemu(?:\+unix)?:\/\/\/system(?:\?socket=(.+))?$/.exec(uri);
   if (match === null) throw new LibvirtError(`no connection driver available for ${uri}`);
-  const [
-    ,
-    transport = 'unix',
-    host = '',
-    port = transport === 'tls' ? '16514' : '16509',
-    socket = '/var/run/libvirt/libvirt-sock',
-  ] = match;
+  const [, socket = '/var/run/libvirt/libvirt-sock'] = match;
   let connection: Connection;
   try {
-    connection =
-      transport === 'unix'
-        ? await process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt')
-        : await process.network.connect(host, Number(port), 'libvirt');
+    connection = await process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt');
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    if (transport === 'unix') throw new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`);
-    throw new LibvirtError(
-      `unable to connect to server at '${host}:${port}': ${error.code === 'ENOTFOUND' ? 'Name or service not known' : reasonOf(error)}`,
-    );
+    throw new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`);
   }
   const send = async <T = void>(request: LibvirtRequest): Promise<T> => {
     try {
@@ -80,7 +65,7 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
       throw new LibvirtError('Cannot recv data: Connection reset by peer');
     }
   };
-  await send({ type: 'open', uri, uid: process.uid, local: transport === 'unix' });
+  await send({ type: 'open', uid: process.uid });
   return {
     closed: connection.closed,
     capabilities: () => send({ type: 'capabilities' }),

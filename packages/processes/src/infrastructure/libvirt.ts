@@ -4,6 +4,7 @@ import { parseCommandLine, UsageError } from '../command-line.ts';
 import {
   CommandError,
   command,
+  commandWith,
   logTime,
   makeDirectories,
   notModelled,
@@ -86,14 +87,6 @@ const libvirtd: Program = command(async (process) => {
       process.files.chmod(`${directory}/${name}`, permissions);
       process.files.chown(`${directory}/${name}`, process.uid, group);
     }
-    if ((line.has('listen') || line.has('l')) && settings.get('listen_tcp') === '1') {
-      const address = settings.get('listen_addr') ?? '0.0.0.0';
-      listeners.push(
-        process.network.listen(Number(settings.get('tcp_port') ?? 16_509), 'libvirt', accept, {
-          ...(address !== '0.0.0.0' && { host: address }),
-        }),
-      );
-    }
   } catch (error) {
     for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;
@@ -173,7 +166,7 @@ function session(
     switch (request.type) {
       case 'open':
         // Root is never asked.
-        if (!request.local || request.uid === 0 || server.auth === 'none') return undefined;
+        if (request.uid === 0 || server.auth === 'none') return undefined;
         throw new LibvirtError(
           `authentication unavailable: no ${server.auth} agent available to authenticate action 'org.libvirt.unix.manage'`,
         );
@@ -215,44 +208,46 @@ const virtlogd: Program = command(async (process) => {
 });
 
 /** `virsh`: version, list, hostname, capabilities, domstate, destroy. */
-const virsh: Program = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
+const virsh: Program = commandWith(
+  {
     flags: 'r q readonly quiet all name uuid daemon',
     values: 'c connect',
-  });
-  const uri = line.value('c') ?? line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
-  const [task = '', ...operands] = line.operands;
-  try {
-    const connection = await openLibvirt(process, uri);
-    const domains = await connection.domains();
-    if (task === 'version')
-      process.stdout(
-        `Compiled against library: libvirt 11.3.0\nUsing library: libvirt 11.3.0\nUsing API: QEMU 11.3.0\nRunning hypervisor: QEMU 10.0.7\n${line.has('daemon') ? 'Running against daemon: 11.3.0\n' : ''}`,
-      );
-    else if (task === 'list')
-      process.stdout(
-        line.has('uuid')
-          ? `${domains.map(({ uuid }) => uuid).join('\n')}\n`
-          : ` Id   Name   State\n--------------------\n${domains.map(({ name }, index) => ` ${index + 1}    ${name}   running\n`).join('')}\n`,
-      );
-    else if (task === 'hostname') process.stdout(`${(await connection.capabilities()).hostname}\n`);
-    else if (task === 'uri') process.stdout(`${uri}\n`);
-    else if (task === 'capabilities')
-      process.stdout(
-        `<capabilities>\n  <host>\n    <uuid>${(await connection.capabilities()).hostUuid}</uuid>\n  </host>\n</capabilities>\n`,
-      );
-    else if (task === 'destroy')
-      await connection.destroy(
-        domains.find(({ name, uuid }) => name === operands[0] || uuid === operands[0])?.uuid ?? '',
-      );
-    else notModelled(process, `the command ${task}`);
-    connection.close();
-    return 0;
-  } catch (error) {
-    if (!(error instanceof LibvirtError)) throw error;
-    throw new CommandError(`error: failed to connect to the hypervisor\nerror: ${error.message}`);
-  }
-});
+  },
+  async (process, line) => {
+    const uri = line.value('c') ?? line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
+    const [task = '', ...operands] = line.operands;
+    try {
+      const connection = await openLibvirt(process, uri);
+      const domains = await connection.domains();
+      if (task === 'version')
+        process.stdout(
+          `Compiled against library: libvirt 11.3.0\nUsing library: libvirt 11.3.0\nUsing API: QEMU 11.3.0\nRunning hypervisor: QEMU 10.0.7\n${line.has('daemon') ? 'Running against daemon: 11.3.0\n' : ''}`,
+        );
+      else if (task === 'list')
+        process.stdout(
+          line.has('uuid')
+            ? `${domains.map(({ uuid }) => uuid).join('\n')}\n`
+            : ` Id   Name   State\n--------------------\n${domains.map(({ name }, index) => ` ${index + 1}    ${name}   running\n`).join('')}\n`,
+        );
+      else if (task === 'hostname') process.stdout(`${(await connection.capabilities()).hostname}\n`);
+      else if (task === 'uri') process.stdout(`${uri}\n`);
+      else if (task === 'capabilities')
+        process.stdout(
+          `<capabilities>\n  <host>\n    <uuid>${(await connection.capabilities()).hostUuid}</uuid>\n  </host>\n</capabilities>\n`,
+        );
+      else if (task === 'destroy')
+        await connection.destroy(
+          domains.find(({ name, uuid }) => name === operands[0] || uuid === operands[0])?.uuid ?? '',
+        );
+      else notModelled(process, `the command ${task}`);
+      connection.close();
+      return 0;
+    } catch (error) {
+      if (!(error instanceof LibvirtError)) throw error;
+      throw new CommandError(`error: failed to connect to the hypervisor\nerror: ${error.message}`);
+    }
+  },
+);
 
 /** Programs of the libvirt image. */
 export const libvirtPrograms: Readonly<Record<string, Program>> = { libvirtd, virtlogd, virsh };

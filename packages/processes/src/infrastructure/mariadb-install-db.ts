@@ -1,6 +1,5 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, pause, reasonOf } from '../program-support.ts';
+import { CommandError, commandWith, pause, reasonOf } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { accountKey, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
 
@@ -13,70 +12,72 @@ export function catalogOf(process: Process, datadir: string): MariadbCatalog {
  * `mariadb-install-db`: makes the system tables and root's accounts (0.9 s measured). `mysql/` is there long before its
  * tables are whole.
  */
-export const mariadbInstallDb: Program = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
+export const mariadbInstallDb: Program = commandWith(
+  {
     flags: 'skip-test-db skip-name-resolve no-defaults force rpm skip-log-bin cross-bootstrap verbose',
     values:
       'datadir basedir user auth-root-authentication-method auth-root-socket-user defaults-file group builddir srcdir tmpdir ldata defaults-extra-file',
-  });
-  const datadir = (line.value('datadir') ?? line.value('ldata') ?? '/var/lib/mysql').replace(/\/+$/, '');
-  const { files, uid } = process;
-  try {
-    if (!files.exists(datadir)) files.mkdir(datadir, { mode: 0o700 });
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`mkdir: cannot create directory ‘${datadir}’: ${error.message.split(': ').at(-1)}\n`);
-    throw new CommandError(`Fatal error Can't create database directory '${datadir}'`);
-  }
-  if (files.exists(`${datadir}/mysql`)) {
-    process.stdout(`mysql.user table already exists!\nRun mariadb-upgrade, not mariadb-install-db\n`);
-    return 0;
-  }
-  process.stdout(`Installing MariaDB/MySQL system tables in '${datadir}' ...\n`);
-  if (!(await pause(process, startTimes.mariadbInstallDb / 2))) return 143;
-  const unwritable = temporaryFailure(process, line.value('tmpdir'));
-  if (unwritable !== undefined) {
-    for (const text of unwritable) process.stderr(`[ERROR] ${text}\n`);
-    throw new CommandError(
-      `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
-    );
-  }
-  try {
-    const catalog = catalogOf(process, datadir);
-    files.mkdir(`${datadir}/mysql`, { mode: 0o700 });
+  },
+  async (process, line) => {
+    const datadir = (line.value('datadir') ?? line.value('ldata') ?? '/var/lib/mysql').replace(/\/+$/, '');
+    const { files, uid } = process;
+    try {
+      if (!files.exists(datadir)) files.mkdir(datadir, { mode: 0o700 });
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      process.stderr(`mkdir: cannot create directory ‘${datadir}’: ${error.message.split(': ').at(-1)}\n`);
+      throw new CommandError(`Fatal error Can't create database directory '${datadir}'`);
+    }
+    if (files.exists(`${datadir}/mysql`)) {
+      process.stdout(`mysql.user table already exists!\nRun mariadb-upgrade, not mariadb-install-db\n`);
+      return 0;
+    }
+    process.stdout(`Installing MariaDB/MySQL system tables in '${datadir}' ...\n`);
     if (!(await pause(process, startTimes.mariadbInstallDb / 2))) return 143;
-    const normal = line.value('auth-root-authentication-method') === 'normal';
-    const hosts = normal ? ['localhost', '127.0.0.1', '::1', process.pod.hostname.toLowerCase()] : ['localhost'];
-    for (const host of hosts) {
-      catalog.accounts.set(accountKey('root', host), {
-        user: 'root',
-        host,
-        hash: normal ? '' : undefined,
-        socketUid: normal ? undefined : 0,
-        grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
-      });
+    const unwritable = temporaryFailure(process, line.value('tmpdir'));
+    if (unwritable !== undefined) {
+      for (const text of unwritable) process.stderr(`[ERROR] ${text}\n`);
+      throw new CommandError(
+        `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
+      );
     }
-    if (!normal && uid !== 0) {
-      // --user or the caller becomes a second socket account.
-      const user = line.value('auth-root-socket-user') ?? line.value('user') ?? 'mysql';
-      catalog.accounts.set(accountKey(user, 'localhost'), {
-        user,
-        host: 'localhost',
-        hash: undefined,
-        socketUid: uid,
-        grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
-      });
+    try {
+      const catalog = catalogOf(process, datadir);
+      files.mkdir(`${datadir}/mysql`, { mode: 0o700 });
+      if (!(await pause(process, startTimes.mariadbInstallDb / 2))) return 143;
+      const normal = line.value('auth-root-authentication-method') === 'normal';
+      const hosts = normal ? ['localhost', '127.0.0.1', '::1', process.pod.hostname.toLowerCase()] : ['localhost'];
+      for (const host of hosts) {
+        catalog.accounts.set(accountKey('root', host), {
+          user: 'root',
+          host,
+          hash: normal ? '' : undefined,
+          socketUid: normal ? undefined : 0,
+          grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
+        });
+      }
+      if (!normal && uid !== 0) {
+        // --user or the caller becomes a second socket account.
+        const user = line.value('auth-root-socket-user') ?? line.value('user') ?? 'mysql';
+        catalog.accounts.set(accountKey(user, 'localhost'), {
+          user,
+          host: 'localhost',
+          hash: undefined,
+          socketUid: uid,
+          grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
+        });
+      }
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      process.stderr(`[ERROR] ${error.message}\n`);
+      throw new CommandError(
+        `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
+      );
     }
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`[ERROR] ${error.message}\n`);
-    throw new CommandError(
-      `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
-    );
-  }
-  process.stdout('OK\n');
-  return 0;
-});
+    process.stdout('OK\n');
+    return 0;
+  },
+);
 
 /** What InnoDB says when it cannot make its temporary files, which it does before anything else. */
 export function temporaryFailure(process: Process, given: string | undefined): string[] | undefined {

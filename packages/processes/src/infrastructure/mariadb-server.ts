@@ -29,6 +29,15 @@ interface Settings {
   get(name: string, fallback: string): string;
 }
 
+/** A server that listens. */
+interface Server {
+  readonly catalog: SqlSession['catalog'];
+  readonly characterSet: string;
+  readonly resolveNames: boolean;
+  readonly port: number;
+  readonly log: (level: string, text: string) => void;
+}
+
 async function serve(process: Process): Promise<number> {
   const settings = readSettings(process);
   const log = (level: string, text: string): void =>
@@ -133,7 +142,8 @@ async function listen(
     );
   }
   const resolveNames = settings.values.get('skip-name-resolve') === undefined;
-  const accept = (peer: Peer): Session => session(process, { catalog, characterSet, peer, resolveNames, port, log });
+  const server: Server = { catalog, characterSet, resolveNames, port, log };
+  const accept = (peer: Peer): Session => session(process, peer, server);
   const listeners: Listener[] = [];
   try {
     if (settings.values.get('skip-networking') === undefined) {
@@ -161,7 +171,7 @@ async function listen(
     }
     const initFile = settings.values.get('init-file');
     if (initFile !== undefined) {
-      const failure = runInitFile(process, initFile, { catalog, characterSet, port });
+      const failure = runInitFile(process, initFile, server);
       if (failure !== undefined) return abort(failure);
     }
     log('Note', `${process.argv[0]}: ready for connections.`);
@@ -179,11 +189,7 @@ async function listen(
  * Runs --init-file as mariadbd does: a statement ends with a line that ends with a semicolon; several statements on one
  * line are a syntax error, and the first error ends the file (seen on 10.11.19). The server starts all the same.
  */
-function runInitFile(
-  process: Process,
-  path: string,
-  server: { catalog: SqlSession['catalog']; characterSet: string; port: number },
-): string | undefined {
+function runInitFile(process: Process, path: string, server: Server): string | undefined {
   let text: string;
   try {
     text = process.files.read(path);
@@ -222,18 +228,7 @@ function runInitFile(
   return undefined;
 }
 
-function session(
-  process: Process,
-  options: {
-    catalog: SqlSession['catalog'];
-    characterSet: string;
-    peer: Peer;
-    resolveNames: boolean;
-    port: number;
-    log: (level: string, text: string) => void;
-  },
-): Session {
-  const { catalog, characterSet, peer, resolveNames, port, log } = options;
+function session(process: Process, peer: Peer, { catalog, characterSet, resolveNames, port, log }: Server): Session {
   const local = peer.address === '' || (resolveNames && peer.address === '127.0.0.1');
   const clientHost = local ? 'localhost' : peer.address;
   let state: SqlSession | undefined;

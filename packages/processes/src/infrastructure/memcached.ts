@@ -1,7 +1,6 @@
-import type { Process, Program } from '@openstack-operator/sandbox';
+import type { Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, commandWith, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 
 /** What a memcached client asks. */
@@ -11,24 +10,29 @@ export interface MemcachedRequest {
 }
 
 /** `memcached`: nobody's answers depend on what it keeps, so that it keeps nothing. */
-export const memcached: Program = command(async (process: Process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
+export const memcached: Program = commandWith(
+  {
     flags: 'v vv d k r M L C F A Z',
     values: 'p U l u m c t I o s a b f n R B P listen port memory-limit conn-limit threads max-item-size user',
-  });
-  if (process.uid === 0 && line.value('u') === undefined && line.value('user') === undefined) {
-    throw new CommandError("can't find the user root to switch to, or use -u root", 71);
-  }
-  const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
-  const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
-  if (!(await pause(process, startTimes.memcached))) return 0;
-  try {
-    process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host });
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`, 71);
-  }
-  await terminated(process);
-  process.stderr('Signal handled: Terminated.\n');
-  return 0;
-});
+  },
+  async (process, line) => {
+    if (process.uid === 0 && line.value('u') === undefined && line.value('user') === undefined) {
+      throw new CommandError("can't find the user root to switch to, or use -u root", 71);
+    }
+    const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
+    const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
+    if (!(await pause(process, startTimes.memcached))) return 0;
+    try {
+      process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host });
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      throw new CommandError(
+        `bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`,
+        71,
+      );
+    }
+    await terminated(process);
+    process.stderr('Signal handled: Terminated.\n');
+    return 0;
+  },
+);

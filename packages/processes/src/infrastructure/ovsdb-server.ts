@@ -1,7 +1,16 @@
 import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
+import {
+  CommandError,
+  command,
+  commandWith,
+  nameOf,
+  notModelled,
+  pause,
+  reasonOf,
+  terminated,
+} from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsTable } from './ovsdb.ts';
@@ -124,8 +133,7 @@ export async function serveDatabases(
   return 0;
 }
 
-const ovsdbClient: Program = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), { values: 'timeout t v', flags: 'no-leader-only' });
+const ovsdbClient: Program = commandWith({ values: 'timeout t v', flags: 'no-leader-only' }, async (process, line) => {
   const [task, server = 'unix:/run/openvswitch/db.sock'] = line.operands;
   try {
     const connection = await connectOvsdb(process, server);

@@ -140,7 +140,7 @@ function rowsOf(collection: Collection, schema: Schema): Map<string, Row> {
 const has = (row: Row, columns: Row): boolean => Object.entries(columns).every(([name, value]) => row[name] === value);
 
 /** Rows of a collection that match a query: columns that a row has not do not count. */
-export function listRows(collection: Collection, schema: Schema, query: URLSearchParams): Row[] {
+function listRows(collection: Collection, schema: Schema, query: URLSearchParams): Row[] {
   const filters = [...query].filter(([name]) => !paging.has(name));
   return [...rowsOf(collection, schema).values()].filter(
     (row) =>

@@ -117,7 +117,7 @@ function openLog(process: Process, config: Config, program: string): Log {
 }
 
 /** How a program ends that threw: its last words and its exit status. */
-export function endOf(process: Process, log: Log, product: string, error: unknown): number {
+function endOf(process: Process, log: Log, product: string, error: unknown): number {
   if (error instanceof SystemExit) {
     if (error.message !== '') process.stderr(`${error.message}\n`);
     return error.status;

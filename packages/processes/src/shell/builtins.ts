@@ -69,7 +69,6 @@ const exportVariables: Builtin = (state, operands) => {
 };
 
 const setOptions: Builtin = (state, operands) => {
-  const letters = { e: 'errexit', u: 'nounset', x: 'xtrace', f: 'noglob' } as const;
   for (let i = 0; i < operands.length; i += 1) {
     const operand = operands[i] as string;
     if (operand === '--' || !/^[-+]./.test(operand)) {
@@ -81,12 +80,25 @@ const setOptions: Builtin = (state, operands) => {
       if (letter === 'o') {
         i += 1;
         setLongOption(state, operands[i] ?? '', on);
-      } else if (letter in letters) state.options[letters[letter as keyof typeof letters]] = on;
-      else throw new ShellError(`set: Illegal option -${letter}`);
+      } else if (!setLetter(state, letter, on)) throw new ShellError(`set: Illegal option -${letter}`);
     }
   }
   return 0;
 };
+
+const letters: Readonly<Record<string, keyof ShellState['options']>> = {
+  e: 'errexit',
+  u: 'nounset',
+  x: 'xtrace',
+  f: 'noglob',
+};
+
+/** `set -e` and its like; told whether there is such a letter. */
+export function setLetter(state: ShellState, letter: string, on: boolean): boolean {
+  const name = letters[letter];
+  if (name !== undefined) state.options[name] = on;
+  return name !== undefined;
+}
 
 /** `set -o name`; dash before 0.5.13 (Debian 12 and 13, Ubuntu 24.04) knows no pipefail. */
 export function setLongOption(state: ShellState, name: string, on: boolean): void {

@@ -3,6 +3,7 @@ import { type OptionNames, parseCommandLine } from '../command-line.ts';
 import {
   CommandError,
   command,
+  commandWith,
   fileSystemSize,
   makeDirectories,
   nameOf,
@@ -43,36 +44,6 @@ function octal(process: Process, text: string): number {
   return Number.parseInt(text, 8);
 }
 
-const mkdir = command((process) => {
-  const line = options(process, { flags: 'p v parents', values: 'm mode' });
-  const text = line.value('m') ?? line.value('mode');
-  const mode = text === undefined ? undefined : octal(process, text);
-  return forEachOperand(process, line.operands, "cannot create directory '%'", (_process, path) => {
-    if (line.has('p') || line.has('parents')) {
-      const existed = process.files.exists(path);
-      makeDirectories(process, path);
-      if (mode !== undefined && !existed) process.files.chmod(path, mode);
-    } else process.files.mkdir(path, mode === undefined ? {} : { mode });
-  });
-});
-
-const rm = command((process) => {
-  const line = options(process, {
-    flags: 'r R f v recursive force one-file-system',
-    values: 'preserve-root',
-  });
-  const force = line.has('f') || line.has('force');
-  const recursive = line.has('r') || line.has('R') || line.has('recursive');
-  if (force && line.operands.length === 0) return 0;
-  return forEachOperand(process, line.operands, "cannot remove '%'", (_process, path) => {
-    if (force && !process.files.exists(path)) return;
-    if (process.files.isDirectory(path)) {
-      if (!recursive) throw new SystemError('EISDIR', path);
-      removeTree(process, path);
-    } else process.files.remove(path);
-  });
-});
-
 function removeTree(process: Process, path: string): void {
   for (const name of process.files.list(path)) {
     const child = `${path}/${name}`;
@@ -108,39 +79,6 @@ function destination(process: Process, source: string, target: string): string {
   return inside ? `${path}/${source.replace(/\/+$/, '').split('/').at(-1)}` : path;
 }
 
-const cp = command((process) => {
-  const line = options(process, { flags: 'r R a p f v L d' });
-  const target = line.operands.at(-1);
-  if (target === undefined || line.operands.length < 2) throw new CommandError(`cp: missing destination file operand`);
-  const recursive = line.has('r') || line.has('R') || line.has('a');
-  return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) => {
-    if (process.files.isDirectory(path) && !recursive) {
-      throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
-    }
-    copyTree(process, path, destination(process, operand, target), line.has('a') || line.has('p'));
-  });
-});
-
-const mv = command((process) => {
-  const line = options(process, { flags: 'f v n' });
-  const target = line.operands.at(-1);
-  if (target === undefined || line.operands.length < 2) throw new CommandError(`mv: missing destination file operand`);
-  return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) =>
-    process.files.rename(path, destination(process, operand, target)),
-  );
-});
-
-const ln = command((process) => {
-  const line = options(process, { flags: 's f n v' });
-  if (!line.has('s')) notModelled(process, 'hard links');
-  const [target, link] = line.operands;
-  if (target === undefined || link === undefined) throw new CommandError('ln: missing file operand');
-  const path = destination(process, target, link);
-  if (line.has('f') && process.files.exists(path)) process.files.remove(path);
-  process.files.symlink(target, path);
-  return 0;
-});
-
 /** Says nothing of what is no link, and fails then. */
 const readlink = command((process) => {
   let status = 0;
@@ -167,15 +105,6 @@ function walk(process: Process, path: string, recursive: boolean, each: (path: s
   for (const name of process.files.list(path)) walk(process, `${path}/${name}`, true, each);
 }
 
-const chmod = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'R v f' });
-  const [text = '', ...operands] = line.operands;
-  const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
-  return forEachOperand(process, operands, "changing permissions of '%'", (_process, path) =>
-    walk(process, path, line.has('R'), (each) => process.files.chmod(each, change(process.files.stat(each).mode))),
-  );
-});
-
 function symbolicMode(process: Process, text: string): (mode: number) => number {
   const match = /^([ugoa]*)([-+=])([rwxX]*)$/.exec(text);
   if (match === null) notModelled(process, `the mode ${text}`);
@@ -196,23 +125,6 @@ function symbolicMode(process: Process, text: string): (mode: number) => number 
     }, mode);
 }
 
-const chown = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'R v f h' });
-  const [owner = '', ...operands] = line.operands;
-  const [user = '', group] = owner.split(':');
-  if (operands.length === 0)
-    throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
-  return forEachOperand(process, operands, "changing ownership of '%'", (_process, path) =>
-    walk(process, path, line.has('R'), (each) => {
-      const facts = process.files.stat(each);
-      const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
-      const gid = group === undefined ? facts.gid : idOf(process, '/etc/group', group || user);
-      if (process.uid !== 0 && uid === facts.uid && gid === facts.gid) return;
-      process.files.chown(each, uid, gid);
-    }),
-  );
-});
-
 /** Numeric id of a user or group. @throws CommandError when the image does not know the name */
 export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name: string): number {
   if (/^\d+$/.test(name)) return Number(name);
@@ -223,25 +135,6 @@ export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name:
   return Number(entry[2]);
 }
 
-const ls = command((process) => {
-  const line = options(process, { flags: '1 a A l d h' });
-  const operands = line.operands.length > 0 ? line.operands : ['.'];
-  const show = (path: string, name: string): string => {
-    if (!line.has('l')) return `${name}\n`;
-    const { type, mode, uid, gid, size } = process.files.stat(path);
-    const letter = { file: '-', directory: 'd', socket: 's' }[type];
-    const bits = Array.from({ length: 9 }, (_, i) => ((mode >> (8 - i)) & 1 ? 'rwx'[i % 3] : '-')).join('');
-    return `${letter}${bits} 1 ${uid} ${gid} ${size} ${name}\n`;
-  };
-  return forEachOperand(process, operands, "cannot access '%'", (_process, path, operand) => {
-    if (process.files.stat(path).type !== 'directory' || line.has('d')) return process.stdout(show(path, operand));
-    for (const name of process.files.list(path)) {
-      if (name.startsWith('.') && !line.has('a') && !line.has('A')) continue;
-      process.stdout(show(`${path}/${name}`, name));
-    }
-  });
-});
-
 /** What is written is durable at once. */
 const sync = command((process) =>
   forEachOperand(process, options(process, { flags: 'f' }).operands, "error opening '%'", (_process, path) => {
@@ -249,31 +142,117 @@ const sync = command((process) =>
   }),
 );
 
-/** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
-const df = command((process) => {
-  const line = options(process, { flags: 'k', values: 'output' });
-  if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
-  let sizes = '';
-  const status = forEachOperand(process, line.operands, '%', (_process, path) => {
-    sizes += `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
-  });
-  if (sizes !== '') process.stdout(`1K-blocks\n${sizes}`);
-  return status;
-});
-
 /** Coreutils that work on files. */
 export const fileCommands: Readonly<Record<string, Program>> = {
-  mkdir,
-  rm,
+  mkdir: commandWith({ flags: 'p v parents', values: 'm mode' }, (process, line) => {
+    const text = line.value('m') ?? line.value('mode');
+    const mode = text === undefined ? undefined : octal(process, text);
+    return forEachOperand(process, line.operands, "cannot create directory '%'", (_process, path) => {
+      if (line.has('p') || line.has('parents')) {
+        const existed = process.files.exists(path);
+        makeDirectories(process, path);
+        if (mode !== undefined && !existed) process.files.chmod(path, mode);
+      } else process.files.mkdir(path, mode === undefined ? {} : { mode });
+    });
+  }),
+  rm: commandWith(
+    {
+      flags: 'r R f v recursive force one-file-system',
+      values: 'preserve-root',
+    },
+    (process, line) => {
+      const force = line.has('f') || line.has('force');
+      const recursive = line.has('r') || line.has('R') || line.has('recursive');
+      if (force && line.operands.length === 0) return 0;
+      return forEachOperand(process, line.operands, "cannot remove '%'", (_process, path) => {
+        if (force && !process.files.exists(path)) return;
+        if (process.files.isDirectory(path)) {
+          if (!recursive) throw new SystemError('EISDIR', path);
+          removeTree(process, path);
+        } else process.files.remove(path);
+      });
+    },
+  ),
   rmdir,
-  cp,
-  mv,
-  ln,
+  cp: commandWith({ flags: 'r R a p f v L d' }, (process, line) => {
+    const target = line.operands.at(-1);
+    if (target === undefined || line.operands.length < 2)
+      throw new CommandError(`cp: missing destination file operand`);
+    const recursive = line.has('r') || line.has('R') || line.has('a');
+    return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) => {
+      if (process.files.isDirectory(path) && !recursive) {
+        throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
+      }
+      copyTree(process, path, destination(process, operand, target), line.has('a') || line.has('p'));
+    });
+  }),
+  mv: commandWith({ flags: 'f v n' }, (process, line) => {
+    const target = line.operands.at(-1);
+    if (target === undefined || line.operands.length < 2)
+      throw new CommandError(`mv: missing destination file operand`);
+    return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) =>
+      process.files.rename(path, destination(process, operand, target)),
+    );
+  }),
+  ln: commandWith({ flags: 's f n v' }, (process, line) => {
+    if (!line.has('s')) notModelled(process, 'hard links');
+    const [target, link] = line.operands;
+    if (target === undefined || link === undefined) throw new CommandError('ln: missing file operand');
+    const path = destination(process, target, link);
+    if (line.has('f') && process.files.exists(path)) process.files.remove(path);
+    process.files.symlink(target, path);
+    return 0;
+  }),
   readlink,
   touch,
-  chmod,
-  chown,
-  ls,
-  df,
+  chmod: commandWith({ flags: 'R v f' }, (process, line) => {
+    const [text = '', ...operands] = line.operands;
+    const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
+    return forEachOperand(process, operands, "changing permissions of '%'", (_process, path) =>
+      walk(process, path, line.has('R'), (each) => process.files.chmod(each, change(process.files.stat(each).mode))),
+    );
+  }),
+  chown: commandWith({ flags: 'R v f h' }, (process, line) => {
+    const [owner = '', ...operands] = line.operands;
+    const [user = '', group] = owner.split(':');
+    if (operands.length === 0)
+      throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
+    return forEachOperand(process, operands, "changing ownership of '%'", (_process, path) =>
+      walk(process, path, line.has('R'), (each) => {
+        const facts = process.files.stat(each);
+        const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
+        const gid = group === undefined ? facts.gid : idOf(process, '/etc/group', group || user);
+        if (process.uid !== 0 && uid === facts.uid && gid === facts.gid) return;
+        process.files.chown(each, uid, gid);
+      }),
+    );
+  }),
+  ls: commandWith({ flags: '1 a A l d h' }, (process, line) => {
+    const operands = line.operands.length > 0 ? line.operands : ['.'];
+    const show = (path: string, name: string): string => {
+      if (!line.has('l')) return `${name}\n`;
+      const { type, mode, uid, gid, size } = process.files.stat(path);
+      const letter = { file: '-', directory: 'd', socket: 's' }[type];
+      const bits = Array.from({ length: 9 }, (_, i) => ((mode >> (8 - i)) & 1 ? 'rwx'[i % 3] : '-')).join('');
+      return `${letter}${bits} 1 ${uid} ${gid} ${size} ${name}\n`;
+    };
+    return forEachOperand(process, operands, "cannot access '%'", (_process, path, operand) => {
+      if (process.files.stat(path).type !== 'directory' || line.has('d')) return process.stdout(show(path, operand));
+      for (const name of process.files.list(path)) {
+        if (name.startsWith('.') && !line.has('a') && !line.has('A')) continue;
+        process.stdout(show(`${path}/${name}`, name));
+      }
+    });
+  }),
+  /** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
+  df: commandWith({ flags: 'k', values: 'output' }, (process, line) => {
+    if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
+    let sizes = '';
+    const status = forEachOperand(process, line.operands, '%', (_process, path) => {
+      sizes += `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
+    });
+    if (sizes !== '') process.stdout(`1K-blocks\n${sizes}`);
+    return status;
+  }),
   sync,
 };

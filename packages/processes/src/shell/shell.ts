@@ -1,5 +1,5 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
-import { setLongOption } from './builtins.ts';
+import { setLetter, setLongOption } from './builtins.ts';
 import { runScript, runSubshell } from './interpreter.ts';
 import { parseScript } from './parser.ts';
 import { ControlFlow, complain, Input, resolvePath, ShellError, type ShellState } from './state.ts';
@@ -10,8 +10,6 @@ export const sh: Program = (process) => runShell(process, 'sh');
 
 /** `bash`, as far as it goes beyond `sh`: pipefail, here-strings, `wait -n`, `&>`. What is not known is refused. */
 export const bash: Program = (process) => runShell(process, 'bash');
-
-const letters = { e: 'errexit', u: 'nounset', x: 'xtrace', f: 'noglob' } as const;
 
 /** Whether dash could not open its script. */
 function missing(error: Error): boolean {
@@ -119,8 +117,8 @@ function scriptOf(state: ShellState): string {
     for (const letter of option.slice(1)) {
       if (letter === 'c') command = true;
       else if (letter === 'o') setLongOption(state, operands.shift() ?? '', option.startsWith('-'));
-      else if (letter in letters) state.options[letters[letter as keyof typeof letters]] = option.startsWith('-');
-      else if (letter !== 'l') throw new ShellError(`${state.name}: 0: Illegal option -${letter}`);
+      else if (!setLetter(state, letter, option.startsWith('-')) && letter !== 'l')
+        throw new ShellError(`${state.name}: 0: Illegal option -${letter}`);
     }
   }
   const first = operands.shift();

@@ -1,7 +1,6 @@
 import { abortScope, microTimestamp } from '@openstack-operator/kube';
 import type { Process, Program } from '@openstack-operator/sandbox';
-import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, notModelled, pause } from '../program-support.ts';
+import { CommandError, command, commandWith, notModelled, pause } from '../program-support.ts';
 import { fileCommands } from './file-commands.ts';
 import { bash, sh } from './shell.ts';
 import { evaluateTest } from './test-expression.ts';
@@ -34,68 +33,6 @@ const test: Program = command((process) => {
   }
 });
 
-const id = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'u g G n' });
-  if (line.operands.length > 0 || line.has('n')) notModelled(process, 'user names');
-  if (line.has('u')) process.stdout(`${process.uid}\n`);
-  else if (line.has('g')) process.stdout(`${process.gid}\n`);
-  else if (line.has('G')) process.stdout(`${[process.gid, ...process.groups].join(' ')}\n`);
-  else process.stdout(`uid=${process.uid} gid=${process.gid} groups=${[process.gid, ...process.groups].join(',')}\n`);
-  return 0;
-});
-
-const hostname = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 's f i I' });
-  if (line.has('i') || line.has('I')) process.stdout(`${process.pod.ip}\n`);
-  else if (line.has('s')) process.stdout(`${process.pod.hostname.split('.')[0]}\n`);
-  else process.stdout(`${process.pod.hostname}\n`);
-  return 0;
-});
-
-const date = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'u', values: 'I d date' });
-  const given = line.value('d') ?? line.value('date');
-  const [, days] = /^(\d+) days? ago$/.exec(given ?? '') ?? [];
-  if (given !== undefined && days === undefined) notModelled(process, given);
-  const moment = process.clock.now() - Number(days ?? 0) * 86_400_000;
-  const now = microTimestamp({ now: () => moment });
-  const format = line.operands[0];
-  if (format === undefined) process.stdout(`${now.slice(0, 19)}Z\n`);
-  else if (!format.startsWith('+')) notModelled(process, format);
-  else {
-    const fields: Record<string, string> = {
-      Y: now.slice(0, 4),
-      m: now.slice(5, 7),
-      d: now.slice(8, 10),
-      H: now.slice(11, 13),
-      M: now.slice(14, 16),
-      S: now.slice(17, 19),
-      F: now.slice(0, 10),
-      T: now.slice(11, 19),
-      s: String(Math.floor(moment / 1000)),
-      '%': '%',
-    };
-    process.stdout(
-      `${format.slice(1).replaceAll(/%(.)/g, (all, letter: string) => fields[letter] ?? notModelled(process, all))}\n`,
-    );
-  }
-  return 0;
-});
-
-const env = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'i', values: 'u', stopAtOperand: true });
-  const environment: Record<string, string> = line.has('i') ? {} : { ...process.env };
-  for (const name of line.values('u')) delete environment[name];
-  const rest = [...line.operands];
-  while (rest[0] !== undefined && /^[^=]+=/.test(rest[0])) {
-    const [name = '', ...value] = (rest.shift() as string).split('=');
-    environment[name] = value.join('=');
-  }
-  if (rest.length > 0) return start(process, rest, { environment });
-  for (const [name, value] of Object.entries(environment)) process.stdout(`${name}=${value}\n`);
-  return 0;
-});
-
 /** Runs another program in this one's place: it gets the signals. */
 async function start(
   process: Process,
@@ -123,54 +60,6 @@ async function start(
   return status;
 }
 
-const dumbInit = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
-    flags: 'single-child c v verbose',
-    values: 'rewrite r',
-    stopAtOperand: true,
-  });
-  const [program = ''] = line.operands;
-  if (program === '') throw new CommandError('Usage: dumb-init [option] program [args]');
-  return start(process, line.operands, {
-    notFound: () => new CommandError(`[dumb-init] ${program}: No such file or directory`, 2),
-  });
-});
-
-/** sudo resets the environment: OS_* variables do not get through without -E. */
-const sudo = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'E n H', values: 'u', stopAtOperand: true });
-  if (line.value('u') !== undefined) notModelled(process, '-u');
-  if (process.uid !== 0 && !process.privileged) {
-    throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
-  }
-  const kept = Object.entries(process.env).filter(
-    ([name]) => line.has('E') || ['PATH', 'HOME', 'TERM', 'LANG'].includes(name),
-  );
-  return start(process, line.operands, { environment: Object.fromEntries(kept) });
-});
-
-const timeout = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
-    flags: 'foreground v',
-    values: 's k',
-    stopAtOperand: true,
-  });
-  const [limit = '', ...argv] = line.operands;
-  let late = false;
-  const reason = () => {
-    late = true;
-    return new Error(`${limit} are over`);
-  };
-  const deadline = { clock: process.clock, ms: duration(process, limit), reason };
-  using scope = abortScope({ parents: [process.signal], deadline });
-  const ended = new Promise<number>((resolve) =>
-    scope.signal.addEventListener('abort', () => resolve(143), { once: true }),
-  );
-  // What a signal finds in a system call, such as a connection being opened, it ends there.
-  const status = await Promise.race([process.run(argv, { signal: scope.signal }), ended]);
-  return late ? 124 : status;
-});
-
 /** Shells, coreutils and small tools: every image has them. */
 export const baseCommands: Readonly<Record<string, Program>> = {
   ...fileCommands,
@@ -183,11 +72,106 @@ export const baseCommands: Readonly<Record<string, Program>> = {
   '[': test,
   true: command(() => 0),
   false: command(() => 1),
-  id,
-  hostname,
-  date,
-  env,
-  'dumb-init': dumbInit,
-  sudo,
-  timeout,
+  id: commandWith({ flags: 'u g G n' }, (process, line) => {
+    if (line.operands.length > 0 || line.has('n')) notModelled(process, 'user names');
+    if (line.has('u')) process.stdout(`${process.uid}\n`);
+    else if (line.has('g')) process.stdout(`${process.gid}\n`);
+    else if (line.has('G')) process.stdout(`${[process.gid, ...process.groups].join(' ')}\n`);
+    else process.stdout(`uid=${process.uid} gid=${process.gid} groups=${[process.gid, ...process.groups].join(',')}\n`);
+    return 0;
+  }),
+  hostname: commandWith({ flags: 's f i I' }, (process, line) => {
+    if (line.has('i') || line.has('I')) process.stdout(`${process.pod.ip}\n`);
+    else if (line.has('s')) process.stdout(`${process.pod.hostname.split('.')[0]}\n`);
+    else process.stdout(`${process.pod.hostname}\n`);
+    return 0;
+  }),
+  date: commandWith({ flags: 'u', values: 'I d date' }, (process, line) => {
+    const given = line.value('d') ?? line.value('date');
+    const [, days] = /^(\d+) days? ago$/.exec(given ?? '') ?? [];
+    if (given !== undefined && days === undefined) notModelled(process, given);
+    const moment = process.clock.now() - Number(days ?? 0) * 86_400_000;
+    const now = microTimestamp({ now: () => moment });
+    const format = line.operands[0];
+    if (format === undefined) process.stdout(`${now.slice(0, 19)}Z\n`);
+    else if (!format.startsWith('+')) notModelled(process, format);
+    else {
+      const fields: Record<string, string> = {
+        Y: now.slice(0, 4),
+        m: now.slice(5, 7),
+        d: now.slice(8, 10),
+        H: now.slice(11, 13),
+        M: now.slice(14, 16),
+        S: now.slice(17, 19),
+        F: now.slice(0, 10),
+        T: now.slice(11, 19),
+        s: String(Math.floor(moment / 1000)),
+        '%': '%',
+      };
+      process.stdout(
+        `${format.slice(1).replaceAll(/%(.)/g, (all, letter: string) => fields[letter] ?? notModelled(process, all))}\n`,
+      );
+    }
+    return 0;
+  }),
+  env: commandWith({ flags: 'i', values: 'u', stopAtOperand: true }, (process, line) => {
+    const environment: Record<string, string> = line.has('i') ? {} : { ...process.env };
+    for (const name of line.values('u')) delete environment[name];
+    const rest = [...line.operands];
+    while (rest[0] !== undefined && /^[^=]+=/.test(rest[0])) {
+      const [name = '', ...value] = (rest.shift() as string).split('=');
+      environment[name] = value.join('=');
+    }
+    if (rest.length > 0) return start(process, rest, { environment });
+    for (const [name, value] of Object.entries(environment)) process.stdout(`${name}=${value}\n`);
+    return 0;
+  }),
+  'dumb-init': commandWith(
+    {
+      flags: 'single-child c v verbose',
+      values: 'rewrite r',
+      stopAtOperand: true,
+    },
+    (process, line) => {
+      const [program = ''] = line.operands;
+      if (program === '') throw new CommandError('Usage: dumb-init [option] program [args]');
+      return start(process, line.operands, {
+        notFound: () => new CommandError(`[dumb-init] ${program}: No such file or directory`, 2),
+      });
+    },
+  ),
+  /** sudo resets the environment: OS_* variables do not get through without -E. */
+  sudo: commandWith({ flags: 'E n H', values: 'u', stopAtOperand: true }, (process, line) => {
+    if (line.value('u') !== undefined) notModelled(process, '-u');
+    if (process.uid !== 0 && !process.privileged) {
+      throw new CommandError('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.');
+    }
+    const kept = Object.entries(process.env).filter(
+      ([name]) => line.has('E') || ['PATH', 'HOME', 'TERM', 'LANG'].includes(name),
+    );
+    return start(process, line.operands, { environment: Object.fromEntries(kept) });
+  }),
+  timeout: commandWith(
+    {
+      flags: 'foreground v',
+      values: 's k',
+      stopAtOperand: true,
+    },
+    async (process, line) => {
+      const [limit = '', ...argv] = line.operands;
+      let late = false;
+      const reason = () => {
+        late = true;
+        return new Error(`${limit} are over`);
+      };
+      const deadline = { clock: process.clock, ms: duration(process, limit), reason };
+      using scope = abortScope({ parents: [process.signal], deadline });
+      const ended = new Promise<number>((resolve) =>
+        scope.signal.addEventListener('abort', () => resolve(143), { once: true }),
+      );
+      // What a signal finds in a system call, such as a connection being opened, it ends there.
+      const status = await Promise.race([process.run(argv, { signal: scope.signal }), ended]);
+      return late ? 124 : status;
+    },
+  ),
 };

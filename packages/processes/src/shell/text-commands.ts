@@ -1,6 +1,6 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, nameOf, notModelled, reasonOf } from '../program-support.ts';
+import { CommandError, command, commandWith, nameOf, notModelled, reasonOf } from '../program-support.ts';
 import { absolutePath } from './file-commands.ts';
 import { echo, printf } from './output-commands.ts';
 
@@ -66,69 +66,6 @@ function regularExpression(process: Process, pattern: string, extended: boolean,
   }
 }
 
-const grep = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
-    flags: 'q v i E F c o s x w n l h a quiet r',
-    values: 'e m',
-  });
-  if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
-  const operands = [...line.operands];
-  const patterns = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
-  const expressions = patterns.map((pattern) => {
-    const plain = line.has('F') ? pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) : pattern;
-    const source = regularExpression(process, plain, line.has('E') || line.has('F'), '').source;
-    return new RegExp(line.has('x') ? `^(?:${source})$` : source, line.has('i') ? 'i' : '');
-  });
-  const { texts, failed } = inputs(process, operands, line.has('s'));
-  let matches = 0;
-  for (const { name, text } of texts) {
-    const prefix = operands.length > 1 && !line.has('h') ? `${name}:` : '';
-    for (const [index, candidate] of linesOf(text).entries()) {
-      const match = expressions.map((expression) => expression.exec(candidate)).find((found) => found !== null);
-      if ((match !== undefined) === line.has('v')) continue;
-      matches += 1;
-      if (line.has('l')) {
-        process.stdout(`${name}\n`);
-        break;
-      }
-      if (line.has('q') || line.has('quiet') || line.has('c')) continue;
-      const number = line.has('n') ? `${index + 1}:` : '';
-      process.stdout(`${prefix}${number}${line.has('o') && match ? match[0] : candidate}\n`);
-      if (matches >= Number(line.value('m') ?? Infinity)) return 0;
-    }
-  }
-  if (line.has('c')) process.stdout(`${matches}\n`);
-  if (matches > 0 && (line.has('q') || !failed)) return 0;
-  return failed ? 2 : 1;
-});
-
-const sed = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'n E r i z', values: 'e' });
-  const operands = [...line.operands];
-  const scripts = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
-  const steps = scripts
-    .flatMap((script) => script.split(/\n|;(?=s)/))
-    .map((script) => substitution(process, script.trim(), line.has('E') || line.has('r')));
-  const edited = (piece: string): string => steps.reduce((current, step) => step(current), piece);
-  const edit = (text: string): string =>
-    line.has('z')
-      ? text.split('\0').map(edited).join('\0')
-      : linesOf(text)
-          .map((one) => `${edited(one)}\n`)
-          .join('');
-  if (line.has('n')) notModelled(process, '-n');
-  if (line.has('i')) {
-    for (const operand of operands) {
-      const path = absolutePath(process, operand);
-      process.files.write(path, edit(process.files.read(path)));
-    }
-    return 0;
-  }
-  const { texts, failed } = inputs(process, operands);
-  for (const { text } of texts) process.stdout(edit(text));
-  return failed ? 2 : 0;
-});
-
 function substitution(process: Process, script: string, extended: boolean): (line: string) => string {
   const separator = script[1] ?? '';
   const parts = [''];
@@ -160,27 +97,6 @@ function ranges(process: Process, text: string): (index: number) => boolean {
   return (index) => spans.some(([from, to]) => index >= from && index <= to);
 }
 
-const cut = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 's', values: 'd f c' });
-  const { texts, failed } = inputs(process, line.operands);
-  const list = line.value('f') ?? line.value('c');
-  if (list === undefined) throw new CommandError('cut: you must specify a list of bytes, characters, or fields');
-  const chosen = ranges(process, list);
-  const delimiter = line.value('c') === undefined ? (line.value('d') ?? '\t') : '';
-  for (const text of texts.flatMap((input) => linesOf(input.text))) {
-    if (delimiter !== '' && !text.includes(delimiter)) {
-      if (!line.has('s')) process.stdout(`${text}\n`);
-    } else
-      process.stdout(
-        `${text
-          .split(delimiter)
-          .filter((_, index) => chosen(index + 1))
-          .join(delimiter)}\n`,
-      );
-  }
-  return failed ? 1 : 0;
-});
-
 const headOrTail = (last: boolean): Program =>
   command((process) => {
     const words = process.argv.slice(1).flatMap((word) => (/^-\d+$/.test(word) ? ['-n', word.slice(1)] : [word]));
@@ -194,17 +110,6 @@ const headOrTail = (last: boolean): Program =>
     }
     return failed ? 1 : 0;
   });
-
-const sort = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'u n r V' });
-  if (line.has('V')) notModelled(process, '-V');
-  const { texts, failed } = inputs(process, line.operands);
-  const lines = texts.flatMap((input) => linesOf(input.text));
-  lines.sort((a, b) => (line.has('n') ? Number.parseFloat(a) - Number.parseFloat(b) : a < b ? -1 : a > b ? 1 : 0));
-  if (line.has('r')) lines.reverse();
-  print(process, line.has('u') ? [...new Set(lines)] : lines);
-  return failed ? 2 : 0;
-});
 
 function characters(process: Process, set: string): string[] {
   const names: Record<string, string> = {
@@ -228,29 +133,113 @@ function characters(process: Process, set: string): string[] {
   );
 }
 
-const tr = command((process) => {
-  const line = parseCommandLine(process.argv.slice(1), { flags: 'd s c' });
-  if (line.has('s')) notModelled(process, '-s');
-  const from = characters(process, line.operands[0] ?? '');
-  const to = characters(process, line.operands[1] ?? '');
-  const chosen = (char: string): boolean => from.includes(char) !== line.has('c');
-  for (const char of process.stdin ?? '') {
-    if (!chosen(char)) process.stdout(char);
-    else if (!line.has('d')) process.stdout((line.has('c') ? to.at(-1) : (to[from.indexOf(char)] ?? to.at(-1))) ?? '');
-  }
-  return 0;
-});
-
 /** Coreutils that work on text, with grep and sed (`s///` alone). */
 export const textCommands: Readonly<Record<string, Program>> = {
   cat,
-  grep,
-  sed,
-  cut,
+  grep: commandWith(
+    {
+      flags: 'q v i E F c o s x w n l h a quiet r',
+      values: 'e m',
+    },
+    (process, line) => {
+      if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
+      const operands = [...line.operands];
+      const patterns = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
+      const expressions = patterns.map((pattern) => {
+        const plain = line.has('F') ? pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) : pattern;
+        const source = regularExpression(process, plain, line.has('E') || line.has('F'), '').source;
+        return new RegExp(line.has('x') ? `^(?:${source})$` : source, line.has('i') ? 'i' : '');
+      });
+      const { texts, failed } = inputs(process, operands, line.has('s'));
+      let matches = 0;
+      for (const { name, text } of texts) {
+        const prefix = operands.length > 1 && !line.has('h') ? `${name}:` : '';
+        for (const [index, candidate] of linesOf(text).entries()) {
+          const match = expressions.map((expression) => expression.exec(candidate)).find((found) => found !== null);
+          if ((match !== undefined) === line.has('v')) continue;
+          matches += 1;
+          if (line.has('l')) {
+            process.stdout(`${name}\n`);
+            break;
+          }
+          if (line.has('q') || line.has('quiet') || line.has('c')) continue;
+          const number = line.has('n') ? `${index + 1}:` : '';
+          process.stdout(`${prefix}${number}${line.has('o') && match ? match[0] : candidate}\n`);
+          if (matches >= Number(line.value('m') ?? Infinity)) return 0;
+        }
+      }
+      if (line.has('c')) process.stdout(`${matches}\n`);
+      if (matches > 0 && (line.has('q') || !failed)) return 0;
+      return failed ? 2 : 1;
+    },
+  ),
+  sed: commandWith({ flags: 'n E r i z', values: 'e' }, (process, line) => {
+    const operands = [...line.operands];
+    const scripts = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
+    const steps = scripts
+      .flatMap((script) => script.split(/\n|;(?=s)/))
+      .map((script) => substitution(process, script.trim(), line.has('E') || line.has('r')));
+    const edited = (piece: string): string => steps.reduce((current, step) => step(current), piece);
+    const edit = (text: string): string =>
+      line.has('z')
+        ? text.split('\0').map(edited).join('\0')
+        : linesOf(text)
+            .map((one) => `${edited(one)}\n`)
+            .join('');
+    if (line.has('n')) notModelled(process, '-n');
+    if (line.has('i')) {
+      for (const operand of operands) {
+        const path = absolutePath(process, operand);
+        process.files.write(path, edit(process.files.read(path)));
+      }
+      return 0;
+    }
+    const { texts, failed } = inputs(process, operands);
+    for (const { text } of texts) process.stdout(edit(text));
+    return failed ? 2 : 0;
+  }),
+  cut: commandWith({ flags: 's', values: 'd f c' }, (process, line) => {
+    const { texts, failed } = inputs(process, line.operands);
+    const list = line.value('f') ?? line.value('c');
+    if (list === undefined) throw new CommandError('cut: you must specify a list of bytes, characters, or fields');
+    const chosen = ranges(process, list);
+    const delimiter = line.value('c') === undefined ? (line.value('d') ?? '\t') : '';
+    for (const text of texts.flatMap((input) => linesOf(input.text))) {
+      if (delimiter !== '' && !text.includes(delimiter)) {
+        if (!line.has('s')) process.stdout(`${text}\n`);
+      } else
+        process.stdout(
+          `${text
+            .split(delimiter)
+            .filter((_, index) => chosen(index + 1))
+            .join(delimiter)}\n`,
+        );
+    }
+    return failed ? 1 : 0;
+  }),
   head: headOrTail(false),
   tail: headOrTail(true),
-  sort,
-  tr,
+  sort: commandWith({ flags: 'u n r V' }, (process, line) => {
+    if (line.has('V')) notModelled(process, '-V');
+    const { texts, failed } = inputs(process, line.operands);
+    const lines = texts.flatMap((input) => linesOf(input.text));
+    lines.sort((a, b) => (line.has('n') ? Number.parseFloat(a) - Number.parseFloat(b) : a < b ? -1 : a > b ? 1 : 0));
+    if (line.has('r')) lines.reverse();
+    print(process, line.has('u') ? [...new Set(lines)] : lines);
+    return failed ? 2 : 0;
+  }),
+  tr: commandWith({ flags: 'd s c' }, (process, line) => {
+    if (line.has('s')) notModelled(process, '-s');
+    const from = characters(process, line.operands[0] ?? '');
+    const to = characters(process, line.operands[1] ?? '');
+    const chosen = (char: string): boolean => from.includes(char) !== line.has('c');
+    for (const char of process.stdin ?? '') {
+      if (!chosen(char)) process.stdout(char);
+      else if (!line.has('d'))
+        process.stdout((line.has('c') ? to.at(-1) : (to[from.indexOf(char)] ?? to.at(-1))) ?? '');
+    }
+    return 0;
+  }),
   echo: command((process) => (process.stdout(echo(process.argv.slice(1), false)), 0)),
   printf: command((process) => (process.stdout(printf(process.argv.slice(1))), 0)),
 };

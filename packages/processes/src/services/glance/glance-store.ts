@@ -80,7 +80,7 @@ function openDirectory(process: Process, config: Config, log: Log, group: string
 }
 
 /** `os.access(path, os.W_OK)`. */
-export function isWritable(process: Process, path: string): boolean {
+function isWritable(process: Process, path: string): boolean {
   const probe = `${path}/.access-${process.pid}`;
   try {
     process.files.write(probe, '');

@@ -31,7 +31,7 @@ export function repositoryOf(
 }
 
 /** Key numbers and keys, the primary one first; empty files and names that are no number are skipped. */
-export function readKeys({ process, log, path }: KeyRepository): { number: number; key: string }[] {
+function readKeys({ process, log, path }: KeyRepository): { number: number; key: string }[] {
   const { files } = process;
   return files
     .list(path)

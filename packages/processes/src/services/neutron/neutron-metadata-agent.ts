@@ -14,7 +14,7 @@ import { answerGuest } from './neutron-metadata-proxy.ts';
  * Whether sudo lets the image's user become root by that command: only rootwrap with its own file, in whatever
  * directory of the path (sudoers of Kolla's and Debian's packages).
  */
-export function maySudo({ uid }: Process, program: string, command: string): boolean {
+function maySudo({ uid }: Process, program: string, command: string): boolean {
   const [sudo, path = '', file, ...others] = command.split(/\s+/);
   const isProgram = [program, `/usr/bin/${program}`].includes(path);
   return uid === 0 || (sudo === 'sudo' && isProgram && file === '/etc/neutron/rootwrap.conf' && others.length === 0);

@@ -167,8 +167,7 @@ class Compute {
     const { log } = this.#context;
     if (row !== undefined) {
       if (readNodeIdentity(this.#context, this.#files) === undefined) {
-        throw new PythonError(
-          'nova.exception.InvalidConfiguration',
+        throw invalid(
           Number(row['version']) >= serviceVersion
             ? 'No local node identity found, but this is not our first startup on this host. Refusing to start after potentially having lost that state!'
             : `Upgrading from service version ${String(row['version'])} but found no nodes in the database for host ${this.#host} to persist locally; Possible rename detected, refusing to start!`,
@@ -177,8 +176,7 @@ class Compute {
     }
     const { guests, hostname } = await this.#hypervisor.facts();
     if (row === undefined && guests > 0) {
-      throw new PythonError(
-        'nova.exception.InvalidConfiguration',
+      throw invalid(
         'My hypervisor has existing instances, but I appear to be a new service in this database. Possible database configuration error, refusing to start!',
       );
     }
@@ -192,14 +190,12 @@ class Compute {
       return;
     }
     if (node['hypervisor_hostname'] !== hostname) {
-      throw new PythonError(
-        'nova.exception.InvalidConfiguration',
+      throw invalid(
         `My compute node ${uuid} has hypervisor_hostname ${String(node['hypervisor_hostname'])} but virt driver reports it should be ${hostname}. Possible rename detected, refusing to start!`,
       );
     }
     if (node['host'] !== this.#host) {
-      throw new PythonError(
-        'nova.exception.InvalidConfiguration',
+      throw invalid(
         `My node ${uuid} has host '${String(node['host'])}' but my host is '${this.#host}'; Possible rename detected, refusing to start!`,
       );
     }
@@ -244,6 +240,8 @@ class Compute {
     }
   }
 }
+
+const invalid = (reason: string): PythonError => new PythonError('nova.exception.InvalidConfiguration', reason);
 
 /** `[upgrade_levels] compute = auto` looks into all cells when there is an API database, which a compute may not. */
 function demandNoVersionPin({ config, log }: CommandContext): void {

@@ -12,7 +12,7 @@ function invalid(reason: string): PythonError {
 }
 
 /** `state_path`, without a slash at its end. */
-export function statePath({ config }: ServiceContext): string {
+function statePath({ config }: ServiceContext): string {
   return config.text('DEFAULT', 'state_path').replace(/(?<=.)\/+$/, '');
 }
 

@@ -17,7 +17,7 @@ const complaints: readonly (readonly [string, string])[] = [
 ];
 
 /** The complaint that fits an exception of keystoneauth. */
-export function complaintOf(error: PythonError): string {
+function complaintOf(error: PythonError): string {
   return (
     complaints.find(([name]) => error.type.endsWith(name))?.[1] ??
     'Failed to initialize placement client (is keystone available?)'
