@@ -38,8 +38,12 @@ function answer(broker: Broker, peer: Peer, request: HttpMessage): HttpReply {
   if (!login.tags.includes('administrator')) return failure(401, 'not_authorized', 'Not administrator user');
   const body = bodyOf(request);
   if (body === undefined) return failure(400, 'bad_request', 'JSON decode error');
-  const resource = Object.hasOwn(resources, kind) ? resources[kind as keyof typeof resources] : undefined;
-  return resource === undefined ? notFound() : answerResource(resource, state, request.method, names, body);
+  // What a virtual host has is listed below it as well.
+  const [vhost = '', below] = names;
+  if (kind === 'vhosts' && below !== undefined && !state.virtualHosts.has(vhost)) return notFound();
+  const [word, rest] = kind === 'vhosts' && below !== undefined ? [below, [vhost]] : [kind, names];
+  const resource = Object.hasOwn(resources, word) ? resources[word as keyof typeof resources] : undefined;
+  return resource === undefined ? notFound() : answerResource(resource, state, request.method, rest, body);
 }
 
 function answerResource(

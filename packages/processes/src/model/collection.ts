@@ -24,6 +24,8 @@ export interface Collection {
   /** What answers a creation; 201 when absent. */
   readonly created?: number;
   readonly readOnly?: true;
+  /** Its list is under `detail` as well. */
+  readonly detail?: true;
   /** PUT stores the whole item under any identifier; this is what one has that nobody stored. */
   readonly replaced?: Row;
   /** An identifier of a new row; a UUID when absent. */
@@ -78,7 +80,7 @@ export function answerCollection(
     return item === undefined ? shown : { [item]: shown };
   };
   if (readOnly && !reading) throw new Fault(405, 'The method is not allowed for the requested URL.');
-  if (id === undefined) {
+  if (id === undefined || (collection.detail === true && id === 'detail')) {
     if (request.method === 'POST') return json(created, wrap(createRow(collection, use)));
     if (!reading) throw new Fault(405, 'The method is not allowed for the requested URL.');
     const rows = listRows(collection, schema, locationOf(request).query);
