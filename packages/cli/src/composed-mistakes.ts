@@ -22,9 +22,9 @@ const ofSpec: ReadonlySet<Problem['reason']> = new Set([
 ]);
 
 /**
- * What the operator would refuse of valid resources when it composes them: options that follow from fields, files and
- * cells that there are not, services that lack one that they need; and what it would only tell of. What references lead to outside of the file is taken to
- * be there, and nothing is known of its spec.
+ * What the operator would refuse of valid resources when it composes them, and what it would only tell of: options that the
+ * release does not have or that follow from fields, files and cells that there are not, services that lack one that they
+ * need. What references lead to outside of the file is taken to be there, and nothing is known of its spec.
  */
 export function composedMistakes(resources: readonly KubeObject[]): ComposedMistake[] {
   const rendered = renderAll(resources, new Set(), { assumed: true });
@@ -51,9 +51,7 @@ export function composedMistakes(resources: readonly KubeObject[]): ComposedMist
       ...remarks.map((text) => told(text, true)),
     ]);
   });
-  // A control plane tells the mistakes of its node groups as well.
-  const told = new Map(composed.map((one) => [JSON.stringify(one), one]));
-  return [...told.values(), ...collisions(rendered)];
+  return [...composed, ...collisions(rendered)];
 }
 
 /** The resource of the file that another one comes from, or is. */

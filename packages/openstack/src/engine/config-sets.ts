@@ -51,16 +51,16 @@ export function configSets(
   ) => {
     const owned = layered(ownedByProviders(service, written), service.owned ?? {}, more) as OwnedOptions;
     const allowsUnknown = context.spec.unknownOptions === 'Allow';
-    const checked = userConfig(config, {
+    const result = userConfig(config, {
       path,
       names,
       owned,
       known,
       allowsUnknown,
-      isRunning: () => context.surroundings.wasReady(),
+      isRunning: context.surroundings.wasReady,
     });
-    found.push(checked);
-    return checked.layers;
+    found.push(result);
+    return result.layers;
   };
   const files = [...new Set(Object.values(sets).flatMap(osloFiles))];
   const names = Object.entries(components)
