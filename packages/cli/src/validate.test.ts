@@ -98,7 +98,7 @@ test('two variables of one name', () => {
     { name: 'A', value: 'y' },
   ];
   expect(validateResource(controlPlane({ keystone: { components: { api: { env } } } }))).toEqual([
-    { field: 'spec.keystone.components[api].env[1]', message: '{"name":"A"}: another item has the same' },
+    { field: 'spec.keystone.components[api].env[1]', message: '{"name":"A"}: duplicate of another item' },
   ]);
 });
 

@@ -82,7 +82,7 @@ describe('what the release does not take is refused', () => {
       'a former name of what is owned',
       'nova',
       { keystone_authtoken: { memcache_servers: 'x' } },
-      'keystone_authtoken.memcache_servers: this is a former name of [keystone_authtoken] memcached_servers, which follows from other fields: set spec.cacheRef instead',
+      'keystone_authtoken.memcache_servers: deprecated name of [keystone_authtoken] memcached_servers: this option follows from other fields: set spec.cacheRef instead',
     ],
     [
       'a half reference to a Secret',
@@ -141,7 +141,7 @@ test('a service that runs with what is refused now stays as it is: it is told, a
 
 test('what follows from fields is refused even so', () => {
   expect(said('keystone', { token: { provider: 'x' } }, { known: { wasReady: true } }).problem).toContain(
-    'follows from',
+    'the operator sets this option itself',
   );
 });
 

@@ -110,6 +110,13 @@ function refused(message: string): Problem {
 /** How the field of an owned option begins when users cannot set it at all; the cause follows. */
 const fixed = 'nothing: ';
 
+/** Why users cannot set an option, which `field` says instead. */
+function ownedWords(field: string): string {
+  return field.startsWith(fixed)
+    ? `the operator sets this option itself: ${field.slice(fixed.length)}; remove it`
+    : `this option follows from other fields: set ${field} instead`;
+}
+
 /** Whether the service has a section, or had it: its options may be known by former names. */
 function hasSection(known: KnownOptions, section: string, options: readonly string[]): boolean {
   return known.groups().has(section) || options.some((option) => known.find(section, option) !== undefined);
@@ -131,8 +138,7 @@ function mistake(
   const reserved = [section, option].find((name) => name in Object.prototype);
   if (reserved !== undefined) return `no section or option is named ${reserved}`;
   const field = owned[section]?.[option];
-  if (field?.startsWith(fixed)) return `the operator sets this option itself: ${field.slice(fixed.length)}; remove it`;
-  if (field !== undefined) return `this option follows from other fields: set ${field} instead`;
+  if (field !== undefined) return ownedWords(field);
   const secret = isOslo ? secretKeyRef(value) : undefined;
   if (secret !== undefined)
     return isReference(secret) ? undefined : `expected ${wayOfSecrets}, a key of a Secret of the namespace`;
@@ -161,10 +167,7 @@ function verdictOf(
   const { group = section, name = option } = known.find(section, option) ?? {};
   const field = owned[group]?.[name];
   if (field !== undefined)
-    return {
-      kind: 'wrong',
-      tell: () => `this is a former name of [${group}] ${name}, which follows from other fields: set ${field} instead`,
-    };
+    return { kind: 'wrong', tell: () => `deprecated name of [${group}] ${name}: ${ownedWords(field)}` };
   const isPlain = written !== null && secretKeyRef(value) === undefined;
   return optionVerdict(known, [section, option], isPlain ? written : undefined);
 }
