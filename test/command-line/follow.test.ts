@@ -86,7 +86,7 @@ test.concurrent.each([
     what: 'no such resource',
     argv: ['absent', '-n', 'openstack'],
     code: 1,
-    says: 'no OpenStackControlPlane openstack/absent: name one of kubectl get oscp -A',
+    says: 'OpenStackControlPlane openstack/absent does not exist; kubectl get oscp -A lists them',
   },
   { what: "another namespace, the context's", argv: ['my-cloud'], code: 1, says: 'default/my-cloud' },
   {
