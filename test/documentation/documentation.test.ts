@@ -59,10 +59,12 @@ test('resources in the pages are valid', () => {
     blocksOf(text, 'yaml').flatMap((block) => {
       const documents = parseAllDocuments(block);
       const errors = documents.flatMap(({ errors }) => errors.map(({ message }) => message));
-      const resources = documents
-        .map((document) => document.toJS() as KubeObject)
-        .filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
-      const found = [...resources.flatMap(validateResource), ...composedMistakes(resources)];
+      const objects = documents.map((document) => document.toJS() as Partial<KubeObject>);
+      if (objects.some(({ apiVersion }) => apiVersion === undefined))
+        return [`${path}: a YAML block is not a whole object:\n${block}`];
+      const resources = (objects as KubeObject[]).filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
+      const composed = composedMistakes(resources).filter(({ isWarning }) => isWarning !== true);
+      const found = [...resources.flatMap(validateResource), ...composed];
       return [...errors, ...found.map(({ field, message }) => `${field}: ${message}`)].map((one) => `${path}: ${one}`);
     }),
   );
