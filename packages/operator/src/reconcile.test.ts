@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { DryRuns } from './dry-runs.ts';
 import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
+import { StatusPace } from './status-pace.ts';
 
 const ready = {
   type: 'Ready',
@@ -47,6 +48,7 @@ function passOver(resource: Partial<StoredObject>) {
     },
     operator: { name: 'system' },
     dryRuns: new DryRuns(),
+    statusPace: new StatusPace(),
     turn: () => Promise.resolve(),
     writes: () => 0,
     event: (text: EventText) => events.push(text),
