@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 interface Pod {
   readonly name: string;
@@ -14,6 +15,8 @@ let depot: {
   readonly external: Record<string, unknown>;
   readonly route: Record<string, unknown>;
   readonly externals: readonly unknown[];
+  readonly files: { readonly plain: Record<string, string>; readonly secret: Record<string, string> };
+  readonly refusal: string;
 };
 
 beforeAll(async () => {
@@ -70,4 +73,20 @@ test('a port of UDP is exposed by a UDPRoute at the listener of its port; the lo
     },
   });
   expect(depot.externals).toEqual([]);
+});
+
+test('users lay theirs over files of other formats; one with a secret is a Secret', () => {
+  const { plain, secret } = depot.files;
+  expect(parse(plain['polling.yaml'] ?? '')).toEqual({
+    sources: [{ name: 'few', meters: ['cpu'] }],
+    limits: { cpu: 1, memory: 3 },
+  });
+  const settings = Buffer.from(secret['local_settings.py'] ?? '', 'base64').toString();
+  expect(settings).toMatch(
+    /^DEBUG = True\nSECRET_KEY = "[A-Za-z0-9]{32}"\nSITE = \{"links": \["help"\], "name": "Depot"\}\n$/,
+  );
+  expect(plain['local_settings.py']).toBeUndefined();
+  expect(depot.refusal).toBe(
+    'spec.config["local_settings.py"].SECRET_KEY: this follows from other fields: set nothing: it is generated instead',
+  );
 });

@@ -3,9 +3,10 @@ import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
 import { object } from '../../packages/openstack/src/api/schema.ts';
 import { common, phase } from '../../packages/openstack/src/api/status.ts';
-import { release, template } from '../../packages/openstack/src/api/template.ts';
+import { dataConfig, release, template } from '../../packages/openstack/src/api/template.ts';
 import type { Component } from '../../packages/openstack/src/engine/component.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
+import { secretReference } from '../../packages/openstack/src/oslo/references.ts';
 
 const Depot = defineApi({
   kind: 'Depot',
@@ -16,6 +17,7 @@ const Depot = defineApi({
   spec: object('Desired state of Depot.', {
     ...template({ main: 'the gate', components: ['gate', 'volume'] }),
     ...api('depot'),
+    config: dataConfig('polling.yaml'),
     release,
   }),
   status: object('Observed state of Depot.', { ...common, phase }),
@@ -32,6 +34,20 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
   user: 'placement',
   dependsOn: {},
   usesNodes: true,
+  secrets: () => [{ suffix: 'key', values: { key: { type: 'password', length: 32 } }, secretClass: 'credential' }],
+  config: ({ named }) => ({
+    main: {
+      '/etc/depot/polling.yaml': {
+        format: 'yaml',
+        data: { sources: [{ name: 'all', interval: 300, meters: ['*'] }], limits: { cpu: 1, disk: 2 } },
+      },
+      '/etc/depot/local_settings.py': {
+        format: 'python',
+        data: { DEBUG: false, SECRET_KEY: secretReference(named('key'), 'key'), SITE: { name: 'Depot', links: [] } },
+        owned: { SECRET_KEY: 'nothing: it is generated' },
+      },
+    },
+  }),
   components: (): Record<string, Component> => ({
     gate: {
       ...waits,

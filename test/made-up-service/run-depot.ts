@@ -23,6 +23,10 @@ await cloud.settle(
     kind: 'Depot',
     metadata: { name: 'depot', namespace: 'openstack' },
     spec: {
+      config: {
+        'polling.yaml': { sources: [{ name: 'few', meters: ['cpu'] }], limits: { disk: null, memory: 3 } },
+        'local_settings.py': { DEBUG: true, SITE: { links: ['help'] } },
+      },
       exposure: 'LoadBalancer',
       externalService: { ports: { gate: 69 }, annotations: { 'lb.example.org/pool': 'edge' } },
     },
@@ -57,5 +61,15 @@ await cloud.settle(client.patch(UDPRoute, names, 'merge', { status: { parents } 
 await cloud.until(() => cloud.isReady('Depot', 'depot'));
 const externals = cloud.list('Service').filter(({ metadata }) => metadata.name.endsWith('-external'));
 
-process.stdout.write(JSON.stringify({ pods, deployment, external, route, externals }));
+const contentsOf = (kind: string, name: RegExp) =>
+  cloud.list(kind).find(({ metadata }) => name.test(metadata.name))?.['data'];
+const files = {
+  plain: contentsOf('ConfigMap', /^depot-config-/),
+  secret: contentsOf('Secret', /^depot-config-files$/),
+};
+await cloud.change(Depot, 'depot', { spec: { config: { 'local_settings.py': { SECRET_KEY: 'mine', DEBUG: null } } } });
+await cloud.until(() => cloud.condition(Depot, 'depot', 'ConfigReady')?.reason === 'ConfigRefused');
+const refusal = cloud.condition(Depot, 'depot', 'ConfigReady')?.message;
+
+process.stdout.write(JSON.stringify({ files, refusal, pods, deployment, external, route, externals }));
 process.exit(0);

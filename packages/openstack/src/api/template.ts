@@ -1,3 +1,4 @@
+import type { Data } from '../formats/data.ts';
 import { defaultRelease, releases } from '../releases/index.ts';
 import { subdomain } from './names.ts';
 import { atMost, onlyOffered } from './offering.ts';
@@ -251,5 +252,14 @@ export const unknownOptions = choice(
   ['Refuse', 'Allow'],
   { fallback: 'Refuse' },
 );
+
+/** User configuration of a service with files in other formats than oslo.config's: file, then what that format has. */
+export function dataConfig(file: string) {
+  return map(
+    `What goes before the operator's own: by name of the file (such as ${file}). Maps merge, lists are replaced, null takes a key away; of an oslo.config file section, then option. What the operator owns is refused by the condition ConfigReady.`,
+    anyValue<Data>('What the file is to say.'),
+    { maxProperties: 32 },
+  );
+}
 
 export type Config = Infer<ReturnType<typeof config>>;

@@ -1,13 +1,16 @@
+import type { Data } from '../formats/data.ts';
 import { knownOptions } from '../options/known-options.ts';
 import { type Layer, layered } from '../oslo/layers.ts';
 import type { Component } from './component.ts';
-import { type ConfigOwner, type ConfigSet, configSet } from './config.ts';
+import { type ConfigOwner, type ConfigSet, type ConfigSetInput, configSet, fileName } from './config.ts';
 import type { Context } from './context.ts';
+import { ownValue } from './own-value.ts';
 import { ownedByProviders } from './owned-options.ts';
 import { withPeers } from './peers.ts';
-import type { ConfigFiles, OsloSource, Service } from './service.ts';
+import type { ConfigFiles, DataSource, OsloSource, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import { type OwnedOptions, type UserConfig, userConfig, type WrittenConfig } from './user-config.ts';
+import { userData } from './user-data.ts';
 
 /** All sets of configuration of a resource, and what is wrong with what users say in them. */
 export interface ConfigSets {
@@ -34,10 +37,11 @@ export function configSets(
   const { owner, components } = options;
   const sets = withPeers(service, context, service.config?.(context) ?? {});
   const sources = Object.values(sets).flatMap((files) =>
-    Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content])),
+    Object.values(files).flatMap((content) => (isOslo(content) ? [content] : [])),
   );
   const written = sources.map(({ oslo }) => oslo);
-  const config = context.spec.config as WrittenConfig | undefined;
+  const data = dataOf(sets, (context.spec.config ?? {}) as Readonly<Record<string, Data | null>>);
+  const config = data.others as WrittenConfig;
   const said = [config, ...sources.flatMap(({ more = [] }) => more.map((layer) => layer.config))].flatMap((one) =>
     Object.values(one ?? {}).flatMap((sections) => sections ?? []),
   ) as readonly Layer[];
@@ -66,7 +70,7 @@ export function configSets(
   const names = Object.entries(components)
     .filter(([, component]) => primaryFile(sets[component.config ?? 'main']) !== undefined)
     .map(([name, component]) => component.variantOf ?? name);
-  const layers = checked(config, 'spec.config', [...files, ...new Set(names)]);
+  const layers = checked(config, 'spec.config', [...files, ...data.names, ...new Set(names)]);
   const user =
     (primary: string | undefined, component: Layer | undefined) =>
     (file: string, { takes = () => true, more = [] }: OsloSource): Layer[] => [
@@ -74,32 +78,60 @@ export function configSets(
       ...(file === primary && component !== undefined ? [component] : []),
       ...more.map(({ path, config, owned }) => checked(config, path, [file], owned)[file] ?? {}),
     ];
+  const setOf = (set: Pick<ConfigSetInput, 'name' | 'files' | 'user'>) =>
+    configSet(owner, { ...set, volume: 'config', userData: data.layers });
   const byName = Object.entries(sets).map(([name, files]) => {
     const base = name === 'main' ? 'config' : `${name}-config`;
-    return [name, configSet(owner, { name: base, volume: 'config', files, user: user(undefined, undefined) })] as const;
+    return [name, setOf({ name: base, files, user: user(undefined, undefined) })] as const;
   });
   const ofComponents = Object.entries(components).flatMap(([name, component]) => {
     const layer = layers[component.variantOf ?? name];
     const files = sets[component.config ?? 'main'];
     const primary = primaryFile(files);
     if (layer === undefined || files === undefined || primary === undefined) return [];
-    const own = configSet(owner, { name: `${name}-own-config`, volume: 'config', files, user: user(primary, layer) });
-    return [[name, own] as const];
+    return [[name, setOf({ name: `${name}-own-config`, files, user: user(primary, layer) })] as const];
   });
   return {
     byName: Object.fromEntries(byName),
     ofComponents: Object.fromEntries(ofComponents),
-    problems: distinct(found.flatMap(({ problems }) => problems)),
+    problems: distinct([...found.flatMap(({ problems }) => problems), ...data.problems]),
     degraded: [...new Set(found.flatMap(({ degraded }) => degraded))],
     remarks: [...new Set(found.flatMap(({ remarks }) => remarks))],
   };
 }
 
+/** What users say of files of data, and what they say of others; `names` are those of the files of data. */
+function dataOf(sets: Readonly<Record<string, ConfigFiles>>, said: Readonly<Record<string, Data | null>>) {
+  const sources = new Map(Object.values(sets).flatMap(dataFiles));
+  const layers: Record<string, Data> = {};
+  const problems: Problem[] = [];
+  for (const [file, source] of sources) {
+    const layer = ownValue(said, file) ?? undefined;
+    if (layer === undefined) continue;
+    const checked = userData(source, layer, `spec.config[${JSON.stringify(file)}]`);
+    problems.push(...checked.problems);
+    if (checked.layer !== undefined) layers[file] = checked.layer;
+  }
+  const others = Object.fromEntries(Object.entries(said).filter(([file]) => !sources.has(file)));
+  return { layers, problems, others, names: [...sources.keys()] };
+}
+
 /** Names of the oslo.config files of a set. */
 function osloFiles(files: ConfigFiles): string[] {
   return Object.entries(files)
-    .filter(([, content]) => typeof content !== 'string')
-    .map(([path]) => path.slice(path.lastIndexOf('/') + 1));
+    .filter(([, content]) => isOslo(content))
+    .map(([path]) => fileName(path));
+}
+
+/** The files of data of a set, by name. */
+function dataFiles(files: ConfigFiles): [string, DataSource][] {
+  return Object.entries(files).flatMap(([path, content]): [string, DataSource][] =>
+    typeof content !== 'string' && !isOslo(content) ? [[fileName(path), content]] : [],
+  );
+}
+
+function isOslo(content: ConfigFiles[string]): content is OsloSource {
+  return typeof content === 'object' && 'oslo' in content;
 }
 
 /** The file that a component's own options go to: the first of its set. */

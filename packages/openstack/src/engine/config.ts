@@ -1,4 +1,6 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import { type Data, overlaid } from '../formats/data.ts';
+import { writeData } from '../formats/write-data.ts';
 import { type Layer, layered } from '../oslo/layers.ts';
 import { referencesIn, splitSecrets } from '../oslo/references.ts';
 import { writeOsloFile } from '../oslo/writer.ts';
@@ -47,34 +49,41 @@ export function ownerOf(service: Service, context: Context): ConfigOwner {
   };
 }
 
+/** What a set of configuration is made from. */
+export interface ConfigSetInput {
+  readonly name: string;
+  readonly volume: string;
+  readonly files: ConfigFiles;
+  readonly user?: (file: string, source: OsloSource) => readonly Layer[];
+  readonly userData?: Readonly<Record<string, Data>>;
+}
+
+/** The name of a file, by which users speak of it. */
+export function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 /**
  * Turns files into an immutable ConfigMap `<instance>-<name>-<digest>` and, for what is secret in them, a Secret
  * `<instance>-<name>` of environment variables; a Secret `<instance>-<name>-files` for files that have to hold theirs.
- * `user` gives the user's layers over an oslo.config file, lowest first.
+ * `user` gives the user's layers over an oslo.config file, lowest first; `userData` has the one over each file of data.
  */
-export function configSet(
-  owner: ConfigOwner,
-  options: {
-    name: string;
-    volume: string;
-    files: ConfigFiles;
-    user?: (file: string, source: OsloSource) => readonly Layer[];
-  },
-): ConfigSet {
-  const { name, volume, files, user = () => [] } = options;
+export function configSet(owner: ConfigOwner, options: ConfigSetInput): ConfigSet {
+  const { name, volume, files, user = () => [], userData = {} } = options;
   const data: Record<string, string> = {};
   const paths: Record<string, string> = {};
   const secretFiles: Record<string, string> = {};
   const secretPaths: Record<string, string> = {};
   const environment: Record<string, string> = {};
   for (const [path, content] of Object.entries(files)) {
-    const key = path.slice(path.lastIndexOf('/') + 1);
+    const key = fileName(path);
     if (key in data || key in secretFiles)
       throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
-    if (typeof content === 'string' && referencesIn(content).length > 0) {
-      secretFiles[key] = content;
-    } else if (typeof content === 'string') data[key] = content;
-    else {
+    if (typeof content === 'string' || 'format' in content) {
+      const text =
+        typeof content === 'string' ? content : writeData(content.format, overlaid(content.data, userData[key]));
+      (referencesIn(text).length > 0 ? secretFiles : data)[key] = text;
+    } else {
       const split = splitSecrets(layered(content.oslo, ...user(key, content)));
       if (split.secret === undefined) data[key] = writeOsloFile(split.plain);
       else secretFiles[key] = writeOsloFile(layered(split.plain, split.secret));

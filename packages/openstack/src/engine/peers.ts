@@ -1,6 +1,6 @@
 import { type Layer, layered } from '../oslo/layers.ts';
 import type { Context } from './context.ts';
-import type { ConfigFiles, Service } from './service.ts';
+import type { ConfigFiles, OsloSource, Service } from './service.ts';
 
 /** Whose options a peer sets. */
 export interface Configured {
@@ -46,11 +46,9 @@ export function withPeers(
   return result;
 }
 
-type Source = Exclude<ConfigFiles[string], string>;
-
 function mapFiles(
   sets: Readonly<Record<string, ConfigFiles>>,
-  map: (file: string, source: Source) => Source,
+  map: (file: string, source: OsloSource) => OsloSource,
 ): Record<string, ConfigFiles> {
   return Object.fromEntries(
     Object.entries(sets).map(([name, files]) => [
@@ -58,7 +56,9 @@ function mapFiles(
       Object.fromEntries(
         Object.entries(files).map(([path, content]) => [
           path,
-          typeof content === 'string' ? content : map(path.slice(path.lastIndexOf('/') + 1), content),
+          typeof content === 'string' || 'format' in content
+            ? content
+            : map(path.slice(path.lastIndexOf('/') + 1), content),
         ]),
       ),
     ]),

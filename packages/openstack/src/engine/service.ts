@@ -2,6 +2,8 @@ import type { User } from '@openstack-operator/facts/users';
 import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
 import type { BridgeMapping } from '../api/node-groups.ts';
+import type { Data } from '../formats/data.ts';
+import type { Format } from '../formats/write-data.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { Release } from '../releases/release.ts';
 import type { CloudResource, ResourceApi } from './cloud-resources.ts';
@@ -109,8 +111,19 @@ export interface UserLayer {
   readonly owned?: OwnedOptions;
 }
 
-/** Files by absolute path: an oslo.config file as data, or a text. */
-export type ConfigFiles = Readonly<Record<string, OsloSource | string>>;
+/**
+ * A file that is data in another format than oslo.config's: the operator's layer, over which those of users are laid by the
+ * same rules (`spec.config`, by the name of the file). With references to Secrets, the file is a Secret.
+ */
+export interface DataSource {
+  readonly format: Format;
+  readonly data: Data;
+  /** What users cannot set: path of keys (`DATABASES.default`) -> the field instead. */
+  readonly owned?: Readonly<Record<string, string>>;
+}
+
+/** Files by absolute path: an oslo.config file as data, data in another format, or a text. */
+export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | string>>;
 
 /**
  * When a service depends on another one:

@@ -78,6 +78,10 @@ export function userConfig(config: WrittenConfig | undefined, rules: ConfigRules
     for (const [section, written] of Object.entries(sections ?? {})) {
       const entries = written ?? {};
       if (problems.length >= mostTold) break;
+      if (typeof entries !== 'object' || Array.isArray(entries)) {
+        problems.push(refused(`${file}.${shortened(section)}: expected the options of a section`));
+        continue;
+      }
       const isKnown = known === undefined || hasSection(known, section, Object.keys(entries));
       // Of a section that nothing knows each option is unknown: that is said once.
       if (!isKnown && !told(`${file}.${shortened(section)}`, unknownSection(known, section))) continue;

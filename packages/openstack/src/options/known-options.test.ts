@@ -29,7 +29,7 @@ test('there are facts of every release that can be deployed', () => {
 test.each(configurable)('every option that %s is given by us is known, and can be read', (name, service, sample) => {
   const sets = service.config?.(contextOf(service, sample, surroundingsOf(surroundings(read)))) ?? {};
   const layers = Object.values(sets).flatMap((files) =>
-    Object.values(files).flatMap((content) => (typeof content === 'string' ? [] : [content.oslo])),
+    Object.values(files).flatMap((content) => (typeof content === 'object' && 'oslo' in content ? [content.oslo] : [])),
   );
   const known = knownOptions('2025.1', name, layers);
   const said = layers.flatMap((layer) =>

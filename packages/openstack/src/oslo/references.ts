@@ -21,6 +21,11 @@ export function secretReference(secret: string, key: string, ...filters: readonl
   return `{{${secret}/${key}${filters.map((filter) => `|${filter}`).join('')}}}`;
 }
 
+/** The text with one more filter for each of its references: where they stand is within something that escapes. */
+export function withFilter(text: string, filter: Filter): string {
+  return text.replace(pattern, (reference) => `${reference.slice(0, -2)}|${filter}}}`);
+}
+
 /** The Secrets and keys that a text refers to. */
 export function referencesIn(text: string): { secret: string; key: string }[] {
   return [...text.matchAll(pattern)].map(([, secret = '', key = '']) => ({ secret, key }));
