@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -17,6 +18,7 @@ let depot: {
   readonly externals: readonly unknown[];
   readonly files: { readonly plain: Record<string, string>; readonly secret: Record<string, string> };
   readonly refusal: string;
+  readonly certificates: readonly Record<string, string>[];
 };
 
 beforeAll(async () => {
@@ -89,4 +91,18 @@ test('users lay theirs over files of other formats; one with a secret is a Secre
   expect(depot.refusal).toBe(
     'spec.config["local_settings.py"].SECRET_KEY: this follows from other fields: set nothing: it is generated instead',
   );
+});
+
+test('a certificate is made anew before it ends, of the same private key, by the same authority', () => {
+  const [before, after] = depot.certificates.map((data) =>
+    Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()])),
+  );
+  const { 'tls.crt': first = '', ...kept } = before ?? {};
+  const { 'tls.crt': second = '', ...others } = after ?? {};
+  expect(others).toEqual(kept);
+  const [old, renewed] = [new X509Certificate(first), new X509Certificate(second)];
+  const minutes = (renewed.validFromDate.getTime() - old.validFromDate.getTime()) / 60_000;
+  expect(minutes).toBeGreaterThanOrEqual(35);
+  expect(minutes).toBeLessThan(37);
+  expect(renewed.verify(new X509Certificate(kept['ca.crt'] ?? '').publicKey)).toBe(true);
 });

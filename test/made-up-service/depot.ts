@@ -34,7 +34,30 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
   user: 'placement',
   dependsOn: {},
   usesNodes: true,
-  secrets: () => [{ suffix: 'key', values: { key: { type: 'password', length: 32 } }, secretClass: 'credential' }],
+  secrets: () => [
+    { suffix: 'key', values: { key: { type: 'password', length: 32 } }, secretClass: 'credential' },
+    {
+      suffix: 'tls',
+      values: {
+        'ca.key': { type: 'privateKey' },
+        'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'depot', days: 3650, authority: true },
+        'tls.key': { type: 'privateKey' },
+        'tls.crt': {
+          type: 'certificate',
+          key: 'tls.key',
+          commonName: 'gate',
+          // One hour.
+          days: 1 / 24,
+          dnsNames: ['gate.example.org'],
+          signedBy: { certificate: 'ca.crt', key: 'ca.key' },
+        },
+        id_ed25519: { type: 'sshPrivateKey' },
+        'id_ed25519.pub': { type: 'sshPublicKey', key: 'id_ed25519', comment: 'depot' },
+        'rndc.key': { type: 'rndcKey', name: 'depot' },
+      },
+      secretClass: 'credential',
+    },
+  ],
   config: ({ named }) => ({
     main: {
       '/etc/depot/polling.yaml': {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { CustomResourceDefinition, Service, UDPRoute } from '@openstack-operator/kube';
 import { addServices } from './add-services.ts';
 
@@ -71,5 +72,11 @@ await cloud.change(Depot, 'depot', { spec: { config: { 'local_settings.py': { SE
 await cloud.until(() => cloud.condition(Depot, 'depot', 'ConfigReady')?.reason === 'ConfigRefused');
 const refusal = cloud.condition(Depot, 'depot', 'ConfigReady')?.message;
 
-process.stdout.write(JSON.stringify({ files, refusal, pods, deployment, external, route, externals }));
+const secret = () => contentsOf('Secret', /^depot-tls$/);
+const certificates = [secret()];
+await cloud.change(Depot, 'depot', { spec: { config: null } });
+await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
+certificates.push(secret());
+
+process.stdout.write(JSON.stringify({ certificates, files, refusal, pods, deployment, external, route, externals }));
 process.exit(0);

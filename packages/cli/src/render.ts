@@ -105,6 +105,15 @@ function placeholder(generator: Generator): string {
       return `<generated: ${generator.length} characters>`;
     case 'fernetKey':
       return '<generated: a Fernet key>';
+    case 'certificate':
+      return `<generated: a certificate of ${generator.commonName}>`;
+    case 'privateKey':
+    case 'sshPrivateKey':
+      return '<generated: a private key>';
+    case 'sshPublicKey':
+      return `<generated: the public key of ${generator.key}>`;
+    case 'rndcKey':
+      return '<generated: a key of rndc>';
     case 'literal':
       return generator.value;
   }

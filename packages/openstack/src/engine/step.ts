@@ -7,8 +7,34 @@ export type Generator =
   | { readonly type: 'password'; readonly length: number }
   /** 32 random bytes, base64url: a key of the `cryptography` library's Fernet. */
   | { readonly type: 'fernetKey' }
+  /** A private key of an elliptic curve (P-256), PKCS #8 as PEM. */
+  | { readonly type: 'privateKey' }
+  | CertificateGenerator
+  /** A private key of SSH (Ed25519), in the format of OpenSSH, without a passphrase. */
+  | { readonly type: 'sshPrivateKey' }
+  /** The line of `authorized_keys` that belongs to `key`, a value of the same Secret. */
+  | { readonly type: 'sshPublicKey'; readonly key: string; readonly comment: string }
+  /** A key of BIND's control channel (HMAC-SHA256) as a statement of `rndc.conf` and `named.conf`. */
+  | { readonly type: 'rndcKey'; readonly name: string }
   /** A name that is no secret but belongs to one (a user beside its password). */
   | { readonly type: 'literal'; readonly value: string };
+
+/**
+ * A certificate (X.509) as PEM, of the private key `key`. Keys of the same Secret are meant throughout. When two thirds of
+ * its days are over it is made anew, of the same private key: what trusted it before goes on to.
+ */
+export interface CertificateGenerator {
+  readonly type: 'certificate';
+  readonly key: string;
+  readonly commonName: string;
+  readonly days: number;
+  /** It may sign others, and is nobody's server. */
+  readonly authority?: true;
+  /** Host names that it is for. */
+  readonly dnsNames?: readonly string[];
+  /** Certificate and private key of who signs it; default: itself. */
+  readonly signedBy?: { readonly certificate: string; readonly key: string };
+}
 
 /**
  * `credential`: may be issued anew, whoever uses it follows. `keyMaterial`: data is encrypted with it; once used it is

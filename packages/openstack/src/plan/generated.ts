@@ -11,6 +11,7 @@ import { eventOf } from '../engine/event-reasons.ts';
 import { annotations, retainedForLabel } from '../engine/names.ts';
 import type { KeyRotation } from '../engine/step.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
+import { certificateExpiry, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith } from './key-material.ts';
 import type { Live } from './live.ts';
 import { ownershipOf } from './ownership.ts';
@@ -35,18 +36,21 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   if (ownershipOf(live.resource, retained).ours?.(secret) !== true)
     return refuse(new ForeignObjectError(secret, live.resource));
   if (secret.metadata.deletionTimestamp !== undefined) return nothing;
-  const missing = missingKeys(secret, desired);
+  const absent = missingKeys(secret, desired);
+  const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values);
+  const missing = [...new Set([...withDependents(absent, desired.values), ...expiring])];
   const lost =
-    missing.length === 0
+    absent.length === 0
       ? undefined
-      : lostWith(live, desired, `has lost ${missing.map((key) => `key ${key}`).join(', ')}`);
+      : lostWith(live, desired, `has lost ${absent.map((key) => `key ${key}`).join(', ')}`);
   if (lost !== undefined) return refuse(new KeyMaterialMissingError(lost));
   const metadata = keptMetadata(live.resource, object, secret, retained);
-  const due = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
-  const rotate = due !== undefined && due <= 0;
+  const rotationDue = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
+  const rotate = rotationDue !== undefined && rotationDue <= 0;
+  const due = rotationDue ?? renewal;
   if (!rotate && metadata === secret.metadata && missing.length === 0)
     return due === undefined ? nothing : { actions: [], requeueAfter: due };
-  const reason = rotate ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
+  const reason = rotate || expiring.length > 0 ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
   const event = eventOf('KeysRotated', `Secret ${name}: the staged key signs from now on`);
   const update: Action = {
     verb: 'update',

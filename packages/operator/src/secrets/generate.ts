@@ -9,7 +9,7 @@ import {
   withAnnotation,
 } from '@openstack-operator/openstack';
 import type { Pass } from '../pass.ts';
-import { decodeData, encodeData, generate, mapValues, rotated } from './values.ts';
+import { decodeData, encodeData, fernetKey, generateValues, rotated, type Sources } from './values.ts';
 
 /**
  * Makes a Secret of generated values.
@@ -30,7 +30,7 @@ export async function createSecret(
       throw error;
     }
   }
-  const data = encodeData(mapValues(values, (generator) => generate(generator, pass.random)));
+  const data = encodeData(generateValues(values, {}, sourcesOf(pass)));
   const secret = { ...withAnnotation(object, annotations.rotatedAt, timestamp(pass.clock)), data };
   const outcome = await pass.create(secret, ownershipOf(pass.object, retained));
   return isDeepStrictEqual(outcome['data'], data) ? undefined : outcome;
@@ -42,15 +42,17 @@ export async function updateSecret(
   { desired, live, metadata, missing, rotate }: Extract<Action, { verb: 'update' }>,
 ): Promise<void> {
   const before = decodeData(live['data']);
+  const kept = Object.entries(before).filter(([key]) => !missing.includes(key));
   const generated = Object.entries(desired.values).filter(([key]) => missing.includes(key));
-  const data = {
-    ...before,
-    ...Object.fromEntries(generated.map(([key, generator]) => [key, generate(generator, pass.random)])),
-  };
+  const data = generateValues(Object.fromEntries(generated), Object.fromEntries(kept), sourcesOf(pass));
   const { rotation } = desired;
   if (!rotate || rotation === undefined) return await replace(pass, { ...live, metadata }, data);
-  const keys = rotated(data, rotation.maxActiveKeys, generate({ type: 'fernetKey' }, pass.random));
+  const keys = rotated(data, rotation.maxActiveKeys, fernetKey(pass.random));
   await replace(pass, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(pass.clock)), keys);
+}
+
+function sourcesOf({ random, clock }: Pass): Sources {
+  return { random, now: clock.now() };
 }
 
 /** PUT under the resourceVersion. */

@@ -1,17 +1,67 @@
 import { alphanumeric, type Random } from '@openstack-operator/kube';
 import type { Generator } from '@openstack-operator/openstack';
+import { certificate } from './certificate.ts';
+import { privateKey } from './private-key.ts';
+import { sshPrivateKey, sshPublicKey } from './ssh-key.ts';
 
-/** Makes one value of a Secret. */
-export function generate(generator: Generator, random: Random): string {
+/** What values are made from. */
+export interface Sources {
+  readonly random: Random;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Makes the values of a Secret that are not `known`, each after those that it is made from.
+ * @returns all values, the known ones included
+ * @throws Error when a value is made from one that the Secret does not have
+ */
+export function generateValues(
+  generators: Readonly<Record<string, Generator>>,
+  known: Readonly<Record<string, string>>,
+  sources: Sources,
+): Record<string, string> {
+  const values = { ...known };
+  const value = (key: string): string => {
+    const generator = generators[key];
+    if (values[key] === undefined && generator === undefined) throw new Error(`the Secret has no value ${key}`);
+    return (values[key] ??= generate(generator as Generator, sources, value));
+  };
+  for (const key of Object.keys(generators)) value(key);
+  return values;
+}
+
+/** Makes one value; `value` gives others of the same Secret. */
+function generate(generator: Generator, { random, now }: Sources, value: (key: string) => string): string {
   switch (generator.type) {
     case 'password':
       return alphanumeric(random, generator.length);
     case 'fernetKey':
-      // The standard alphabet of Fernet keys is base64url with padding (cryptography.fernet).
-      return Buffer.from(random.bytes(32)).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
+      return fernetKey(random);
+    case 'privateKey':
+      return privateKey(random);
+    case 'certificate': {
+      const { key, commonName, days, authority = false, dnsNames = [], signedBy } = generator;
+      const signer = signedBy && { certificate: value(signedBy.certificate), key: value(signedBy.key) };
+      const request = { commonName, key: value(key), authority, dnsNames, days, ...(signer && { signer }) };
+      return certificate(request, { random, now });
+    }
+    case 'sshPrivateKey':
+      return sshPrivateKey(random);
+    case 'sshPublicKey':
+      return sshPublicKey(value(generator.key), generator.comment);
+    case 'rndcKey': {
+      const secret = Buffer.from(random.bytes(32)).toString('base64');
+      return `key "${generator.name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`;
+    }
     case 'literal':
       return generator.value;
   }
+}
+
+/** A key of Fernet, in its alphabet: base64url with padding (cryptography.fernet). */
+export function fernetKey(random: Random): string {
+  return Buffer.from(random.bytes(32)).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 }
 
 /** `data` of a Secret from texts. */
