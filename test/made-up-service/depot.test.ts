@@ -18,6 +18,8 @@ let depot: {
   readonly externals: readonly unknown[];
   readonly files: { readonly plain: Record<string, string>; readonly secret: Record<string, string> };
   readonly refusal: string;
+  readonly missing: string;
+  readonly claim: Record<string, unknown>;
   readonly certificates: readonly Record<string, string>[];
 };
 
@@ -105,4 +107,18 @@ test('a certificate is made anew before it ends, of the same private key, by the
   expect(minutes).toBeGreaterThanOrEqual(35);
   expect(minutes).toBeLessThan(37);
   expect(renewed.verify(new X509Certificate(kept['ca.crt'] ?? '').publicKey)).toBe(true);
+});
+
+test('pods on several nodes share a volume, and have those that users add', () => {
+  expect(depot.claim).toMatchObject({ spec: { accessModes: ['ReadWriteMany'] }, status: { phase: 'Bound' } });
+  const gates = depot.pods.filter(({ name }) => name.startsWith('depot-gate-'));
+  expect(new Set(gates.map(({ status }) => status.hostIP)).size).toBe(2);
+  for (const { spec } of gates)
+    expect(spec.containers[0]?.['volumeMounts']).toEqual(
+      expect.arrayContaining([
+        { name: 'depot-shared', mountPath: '/var/lib/depot' },
+        { name: 'extra-motd', mountPath: '/etc/motd', subPath: 'text' },
+      ]),
+    );
+  expect(depot.missing).toMatch(/spec\.components\.gate\.extraVolumes\S*: ConfigMap motd does not exist; create it/);
 });

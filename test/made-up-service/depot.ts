@@ -71,11 +71,14 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
       },
     },
   }),
-  components: (): Record<string, Component> => ({
+  volumes: () => [{ suffix: 'shared', size: '1Gi', accessMode: 'ReadWriteMany' }],
+  components: ({ named }): Record<string, Component> => ({
     gate: {
       ...waits,
       workload: 'Deployment',
+      replicas: 2,
       host: { network: true },
+      mounts: [{ path: '/var/lib/depot', claim: named('shared') }],
       ports: { tftp: 6900 },
       udp: ['tftp'],
       exposed: 'tftp',

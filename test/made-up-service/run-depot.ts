@@ -11,7 +11,7 @@ const { kinds } = await import('@openstack-operator/openstack');
 const Depot = kinds.find(({ kind }) => kind === 'Depot');
 if (Depot === undefined) throw new Error('the list of services has no Depot');
 
-const cloud = await createCloud();
+const cloud = await createCloud({ nodes: ['node-1', 'node-2'] });
 const client = cloud.rehearsal.sandbox.client();
 const names = { namespace: 'openstack', name: 'depot-gate' };
 const told = () => cloud.condition(Depot, 'depot', 'ExposureReady');
@@ -24,6 +24,11 @@ await cloud.settle(
     kind: 'Depot',
     metadata: { name: 'depot', namespace: 'openstack' },
     spec: {
+      components: {
+        gate: {
+          extraVolumes: [{ name: 'motd', mountPath: '/etc/motd', subPath: 'text', configMap: { name: 'motd' } }],
+        },
+      },
       config: {
         'polling.yaml': { sources: [{ name: 'few', meters: ['cpu'] }], limits: { disk: null, memory: 3 } },
         'local_settings.py': { DEBUG: true, SITE: { links: ['help'] } },
@@ -33,6 +38,12 @@ await cloud.settle(
     },
   }),
 );
+await cloud.until(() => cloud.condition(Depot, 'depot', 'DeploymentReady')?.reason === 'ConfigMapMissing');
+const missing = cloud.condition(Depot, 'depot', 'DeploymentReady')?.message;
+const motd = { name: 'motd', namespace: 'openstack' };
+await cloud.settle(
+  cloud.rehearsal.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: motd, data: { text: 'welcome' } }),
+);
 await cloud.until(() => told()?.reason === 'LoadBalancerPending');
 const external = cloud.get('Service', 'depot-gate-external');
 const status = { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } };
@@ -41,6 +52,7 @@ await cloud.settle(
 );
 await cloud.until(() => cloud.isReady('Depot', 'depot'));
 const pods = cloud.list('Pod').map(({ metadata, spec, status }) => ({ name: metadata.name, spec, status }));
+const claim = cloud.get('PersistentVolumeClaim', 'depot-shared');
 const deployment = cloud.get('Deployment', 'depot-gate')?.['spec'];
 
 const listeners = [{ name: 'tftp', protocol: 'UDP', port: 6900 }];
@@ -78,5 +90,7 @@ await cloud.change(Depot, 'depot', { spec: { config: null } });
 await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
 certificates.push(secret());
 
-process.stdout.write(JSON.stringify({ certificates, files, refusal, pods, deployment, external, route, externals }));
+process.stdout.write(
+  JSON.stringify({ missing, claim, certificates, files, refusal, pods, deployment, external, route, externals }),
+);
 process.exit(0);

@@ -1,3 +1,4 @@
+import { extraVolumes } from './extra-volumes.ts';
 import { subdomain } from './names.ts';
 import {
   array,
@@ -217,6 +218,7 @@ export const componentOverrides = object('Settings for the pods of one component
   topologySpreadConstraints: topologySpreadConstraints('How its pods are spread over topology domains.'),
   priorityClassName: string('PriorityClass of its pods.', { maxLength: 253, form: subdomain }),
   env: env('Further environment variables of its main container.'),
+  extraVolumes,
   annotations: map('Further annotations of its pods.', string('Value.', { maxLength: 4096 }), { maxProperties: 32 }),
 });
 

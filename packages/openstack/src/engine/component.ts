@@ -73,6 +73,8 @@ export interface Claim {
   readonly name: string;
   readonly size: string;
   readonly storageClassName?: string;
+  /** Default `ReadWriteOnce`. */
+  readonly accessMode?: 'ReadWriteOnce' | 'ReadWriteMany';
 }
 
 /** One environment variable: a value, a Secret's key, or a fact of the pod. */

@@ -3,6 +3,7 @@ import { type Component, usesHost } from './component.ts';
 import { askedAtStart } from './dependencies.ts';
 import { exposedOf, exposureOf, externalServiceProblems } from './exposure.ts';
 import { exposureObject } from './exposure-object.ts';
+import { extraVolumeProblems } from './extra-volumes.ts';
 import { environmentProblems } from './pod.ts';
 import {
   type ComponentInput,
@@ -35,7 +36,12 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   );
   const input = { service, context, name, component, main, configs };
   const shown = component.variantOf ?? name;
-  const problems = environmentProblems(`spec.components.${shown}`, component.env, context.spec.components?.[shown]);
+  const path = `spec.components.${shown}`;
+  const overrides = context.spec.components?.[shown];
+  const problems = [
+    ...environmentProblems(path, component.env, overrides),
+    ...extraVolumeProblems(path, overrides, { service, component }),
+  ];
   drafts.refuse('ConfigReady', ...problems.map((message) => ({ reason: 'ConfigRefused' as const, message })));
   for (const object of [
     serviceOf(input),

@@ -2,17 +2,19 @@ import type { Mount } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import { defined } from './defined.ts';
 import type { PodInput } from './pod.ts';
+import type { ExtraVolume } from './surroundings.ts';
 
 /** Collects the volumes of a pod and where they are mounted. */
 export class PodVolumes {
   readonly volumes: Record<string, unknown>[] = [];
   readonly mounts: Record<string, unknown>[] = [];
 
-  constructor(input: Pick<PodInput, 'configs' | 'mounts' | 'ownClaims'>) {
+  constructor(input: Pick<PodInput, 'configs' | 'mounts' | 'overrides' | 'ownClaims'>) {
     for (const set of input.configs) this.#config(set);
     this.mounts.push({ name: 'tmp', mountPath: '/tmp' });
     this.volumes.push({ name: 'tmp', emptyDir: {} });
     for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
+    for (const extra of input.overrides?.extraVolumes ?? []) this.#extra(extra);
   }
 
   #config({ volume, configMap, paths, secretFiles, secretPaths }: ConfigSet): void {
@@ -58,6 +60,13 @@ export class PodVolumes {
     }
     this.#volume(name, { emptyDir: mount.memory === true ? { medium: 'Memory' } : {} });
     this.mounts.push({ name, mountPath: mount.path });
+  }
+
+  /** Its name is told apart from those of the operator's own. */
+  #extra({ name: own, mountPath, subPath, readOnly, ...source }: ExtraVolume): void {
+    const name = `extra-${own}`;
+    this.#volume(name, source);
+    this.mounts.push(defined({ name, mountPath, subPath, readOnly }));
   }
 
   #volume(name: string, source: Record<string, unknown>): void {

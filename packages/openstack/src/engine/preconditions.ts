@@ -101,7 +101,8 @@ function readsOf(desired: DesiredObject): Read[] {
   if (template === undefined) return [];
   const containers = [...(template.initContainers ?? []), ...template.containers];
   const variables = containers.flatMap(({ env = [] }) => variableReads(env));
-  const volumes = (template.volumes ?? []).flatMap(({ name, secret }): Read[] => {
+  const volumes = (template.volumes ?? []).flatMap(({ name, secret, configMap }): Read[] => {
+    if (configMap !== undefined) return [{ kind: 'ConfigMap', name: configMap.name, optional: false }];
     if (secret === undefined) return [];
     const keys = containers.flatMap(({ volumeMounts = [] }) =>
       volumeMounts.flatMap((mount) => (mount.name === name ? [mount.subPath] : [])),
@@ -134,7 +135,11 @@ interface KeyRef {
 interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
-  readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string };
+    readonly configMap?: { readonly name: string };
+  }[];
 }
 interface Container {
   readonly env?: readonly EnvVar[];

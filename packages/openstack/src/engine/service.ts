@@ -91,6 +91,8 @@ export interface Volume {
   readonly suffix: string;
   readonly size: string;
   readonly storageClassName?: string;
+  /** Default `ReadWriteOnce`; `ReadWriteMany` for pods on several nodes. */
+  readonly accessMode?: 'ReadWriteOnce' | 'ReadWriteMany';
 }
 
 /** An oslo.config file: the operator's layer, over which the user's are laid. */

@@ -177,7 +177,21 @@ export interface ComponentOverrides {
   readonly topologySpreadConstraints?: readonly unknown[];
   readonly priorityClassName?: string;
   readonly env?: readonly { readonly name: string }[];
+  readonly extraVolumes?: readonly ExtraVolume[];
   readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A volume that a user adds: core/v1's source of it, and where it is mounted. */
+export interface ExtraVolume {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly readOnly?: boolean;
+  readonly secret?: { readonly secretName: string };
+  readonly configMap?: { readonly name: string };
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly nfs?: { readonly server: string; readonly path: string };
+  readonly hostPath?: { readonly path: string; readonly type?: string };
 }
 
 /** A resource of ours: any kind whose spec the engine can read. */

@@ -5,7 +5,7 @@ import type { Desired } from './step.ts';
 
 /** The claim `<name>-<suffix>` of a service's volume. */
 export function volumeClaim(service: Service, context: Context, volume: Volume): Desired {
-  const { suffix, size, storageClassName } = volume;
+  const { suffix, size, storageClassName, accessMode = 'ReadWriteOnce' } = volume;
   const retained = context.spec.deletionPolicy !== 'Delete';
   return {
     verb: 'apply',
@@ -21,7 +21,7 @@ export function volumeClaim(service: Service, context: Context, volume: Volume):
         },
       },
       spec: {
-        accessModes: ['ReadWriteOnce'],
+        accessModes: [accessMode],
         ...(storageClassName === undefined ? {} : { storageClassName }),
         resources: { requests: { storage: size } },
       },

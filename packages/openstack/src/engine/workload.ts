@@ -300,8 +300,8 @@ function podAnnotations(
   const { context, component, configs } = input;
   const { digest, digestKeyId } = context.surroundings;
   const resolved = configs.flatMap((set) => set.inputs);
-  const whole = [...resolved, ...brought(component, digest), ...variableInputs(overrides, digest)];
-  const template = [...resolved.map(templateOf), ...brought(component, none), ...variableInputs(overrides, none)];
+  const whole = [...resolved, ...brought(component, digest), ...userInputs(overrides, digest)];
+  const template = [...resolved.map(templateOf), ...brought(component, none), ...userInputs(overrides, none)];
   const own =
     whole.length === 0 ? {} : { [annotations.credentials]: credentialDigest(digestKeyId, { template, whole }) };
   const all = { ...overrides?.annotations, ...own };
@@ -321,10 +321,15 @@ function brought({ env = {}, mounts = [] }: Component, digest: Digest): string[]
   return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digest(secret) ?? ''}`);
 }
 
-/** Digests of the Secrets and ConfigMaps that variables of the user come from: a process reads them at its start. */
-function variableInputs(overrides: ComponentOverrides | undefined, digest: Digest): string[] {
+/** Digests of the Secrets and ConfigMaps that variables and single files of the user come from: read at the start only. */
+function userInputs(overrides: ComponentOverrides | undefined, digest: Digest): string[] {
   const reads = variableReads((overrides?.env ?? []) as readonly EnvVar[]);
-  const names = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
+  const variables = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
+  const files = (overrides?.extraVolumes ?? []).flatMap(({ subPath, secret, configMap }) => {
+    if (subPath === undefined) return [];
+    return [...(secret ? [secret.secretName] : []), ...(configMap ? [configMapDigest(configMap.name)] : [])];
+  });
+  const names = [...variables, ...files];
   return [...new Set(names)].sort().map((name) => `${name} ${digest(name) ?? ''}`);
 }
 
@@ -354,7 +359,7 @@ function claimTemplate(claim: Claim, labels: Record<string, string>): Record<str
     kind: 'PersistentVolumeClaim',
     metadata: { name: claim.name, labels },
     spec: defined({
-      accessModes: ['ReadWriteOnce'],
+      accessModes: [claim.accessMode ?? 'ReadWriteOnce'],
       storageClassName: claim.storageClassName,
       resources: { requests: { storage: claim.size } },
     }),
