@@ -19,6 +19,11 @@ let depot: {
   readonly files: { readonly plain: Record<string, string>; readonly secret: Record<string, string> };
   readonly refusal: string;
   readonly missing: string;
+  readonly rights: readonly string[];
+  readonly unserved: string;
+  readonly unready: string;
+  readonly role: unknown;
+  readonly binding: Record<string, unknown>;
   readonly claim: Record<string, unknown>;
   readonly certificates: readonly Record<string, string>[];
 };
@@ -121,4 +126,28 @@ test('pods on several nodes share a volume, and have those that users add', () =
       ]),
     );
   expect(depot.missing).toMatch(/spec\.components\.gate\.extraVolumes\S*: ConfigMap motd does not exist; create it/);
+});
+
+test('a component has a token, and the rights that its service says; no other has one', () => {
+  expect(podOf('volume').spec).toMatchObject({
+    serviceAccountName: 'depot-volume',
+    automountServiceAccountToken: true,
+  });
+  expect(podOf('gate').spec).toMatchObject({ serviceAccountName: 'default', automountServiceAccountToken: false });
+  expect(depot.role).toEqual([
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['depot-tls'] },
+  ]);
+  expect(depot.binding).toMatchObject({
+    roleRef: { kind: 'Role', name: 'depot-volume' },
+    subjects: [{ kind: 'ServiceAccount', name: 'depot-volume', namespace: 'openstack' }],
+  });
+});
+
+test('an object of somebody else’s API is made once that is served, and awaited as the service says', () => {
+  expect(depot.unserved).toBe('the cluster does not serve ceph.rook.io/v1 CephBlockPool; install Rook 1.15 or later');
+  const kinds = ['serviceaccounts', 'roles', 'rolebindings', 'cephblockpools'];
+  expect(depot.rights).toEqual(
+    expect.arrayContaining([...kinds.map((kind) => `${kind}: create delete get list patch watch`), 'secrets: get']),
+  );
+  expect(depot.unready).toBe('CephBlockPool depot-pool: status.phase is not there yet, not Ready');
 });

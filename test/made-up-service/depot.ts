@@ -1,3 +1,4 @@
+import { apiVersionOf, defineKind } from '@openstack-operator/kube';
 import { defineApi, type ObjectOf } from '../../packages/openstack/src/api/define-api.ts';
 import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
@@ -5,6 +6,7 @@ import { object } from '../../packages/openstack/src/api/schema.ts';
 import { common, phase } from '../../packages/openstack/src/api/status.ts';
 import { dataConfig, release, template } from '../../packages/openstack/src/api/template.ts';
 import type { Component } from '../../packages/openstack/src/engine/component.ts';
+import { labelsOf } from '../../packages/openstack/src/engine/names.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
 import { secretReference } from '../../packages/openstack/src/oslo/references.ts';
 
@@ -23,6 +25,9 @@ const Depot = defineApi({
   status: object('Observed state of Depot.', { ...common, phase }),
   columns: [],
 });
+
+/** A kind of Rook. */
+export const BlockPool = defineKind('ceph.rook.io/v1', 'CephBlockPool', 'cephblockpools');
 
 /** What of its programs counts here is that they run. */
 const waits = { image: 'placement-api', runs: { script: 'exec sleep infinity\n' } } as const;
@@ -70,6 +75,21 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
         owned: { SECRET_KEY: 'nothing: it is generated' },
       },
     },
+  }),
+  access: { volume: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], own: ['tls'] }] },
+  foreignKinds: [{ kind: BlockPool, servedBy: 'Rook 1.15 or later', done: { field: 'phase', value: 'Ready' } }],
+  objects: ({ named, namespace, name }) => ({
+    PoolReady: [
+      {
+        verb: 'apply',
+        object: {
+          apiVersion: apiVersionOf(BlockPool),
+          kind: BlockPool.kind,
+          metadata: { name: named('pool'), namespace, labels: labelsOf('depot', name) },
+          spec: { replicated: { size: 3 } },
+        },
+      },
+    ],
   }),
   volumes: () => [{ suffix: 'shared', size: '1Gi', accessMode: 'ReadWriteMany' }],
   components: ({ named }): Record<string, Component> => ({

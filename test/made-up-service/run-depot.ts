@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CustomResourceDefinition, Service, UDPRoute } from '@openstack-operator/kube';
+import { CustomResourceDefinition, Gateway, type Kind, Service, UDPRoute } from '@openstack-operator/kube';
 import { addServices } from './add-services.ts';
 
 /** Brings up a service that stands alone, by every word that it has. Prints what became of it, as JSON. */
 addServices(['depot.ts', 'depot']);
 
 const { createCloud } = await import('../rollout/cloud.ts');
-const { gatewayApi } = await import('../rollout/gateway-api.ts');
+const { definition } = await import('../rollout/definition.ts');
 const { kinds } = await import('@openstack-operator/openstack');
+const { BlockPool } = await import('./depot.ts');
 const Depot = kinds.find(({ kind }) => kind === 'Depot');
 if (Depot === undefined) throw new Error('the list of services has no Depot');
 
@@ -15,8 +16,10 @@ const cloud = await createCloud({ nodes: ['node-1', 'node-2'] });
 const client = cloud.rehearsal.sandbox.client();
 const names = { namespace: 'openstack', name: 'depot-gate' };
 const told = () => cloud.condition(Depot, 'depot', 'ExposureReady');
-for (const definition of [gatewayApi('v1', 'Gateway', 'gateways'), gatewayApi('v1alpha2', 'UDPRoute', 'udproutes')])
-  await cloud.settle(client.create(CustomResourceDefinition, definition));
+const serve = ({ group, version, kind, plural }: Kind) =>
+  cloud.settle(client.create(CustomResourceDefinition, definition(group, version, kind, plural)));
+await serve(Gateway);
+await serve(UDPRoute);
 await cloud.startOperator();
 await cloud.settle(
   cloud.rehearsal.create({
@@ -46,12 +49,23 @@ await cloud.settle(
 );
 await cloud.until(() => told()?.reason === 'LoadBalancerPending');
 const external = cloud.get('Service', 'depot-gate-external');
+const pool = () => cloud.condition(Depot, 'depot', 'PoolReady');
+const unserved = pool()?.message;
+await serve(BlockPool);
+await cloud.until(() => pool()?.reason === 'Progressing');
+const unready = pool()?.message;
+const ready = { status: { phase: 'Ready' } };
+await cloud.settle(
+  client.patch(BlockPool, { ...names, name: 'depot-pool' }, 'merge', ready, { subresource: 'status' }),
+);
 const status = { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } };
 await cloud.settle(
   client.patch(Service, { ...names, name: 'depot-gate-external' }, 'merge', { status }, { subresource: 'status' }),
 );
 await cloud.until(() => cloud.isReady('Depot', 'depot'));
 const pods = cloud.list('Pod').map(({ metadata, spec, status }) => ({ name: metadata.name, spec, status }));
+const role = cloud.get('Role', 'depot-volume')?.['rules'];
+const binding = cloud.get('RoleBinding', 'depot-volume');
 const claim = cloud.get('PersistentVolumeClaim', 'depot-shared');
 const deployment = cloud.get('Deployment', 'depot-gate')?.['spec'];
 
@@ -90,7 +104,29 @@ await cloud.change(Depot, 'depot', { spec: { config: null } });
 await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
 certificates.push(secret());
 
+const { operatorControllers, permissionsOf } = await import('@openstack-operator/operator');
+const controllers = operatorControllers({ operator: { name: '' }, operatorImage: '', clusterDomain: '' });
+const rights = permissionsOf(controllers).namespaced.flatMap(({ resources, verbs }) =>
+  resources.map((resource) => `${resource}: ${verbs.join(' ')}`),
+);
+
 process.stdout.write(
-  JSON.stringify({ missing, claim, certificates, files, refusal, pods, deployment, external, route, externals }),
+  JSON.stringify({
+    rights,
+    unserved,
+    unready,
+    role,
+    binding,
+    missing,
+    claim,
+    certificates,
+    files,
+    refusal,
+    pods,
+    deployment,
+    external,
+    route,
+    externals,
+  }),
 );
 process.exit(0);

@@ -8,11 +8,12 @@ import {
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
-import { gatewayApi } from './gateway-api.ts';
+import { definition } from './definition.ts';
 import { get, login } from './keystone.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const Gateway = GatewayKind as Kind;
+const { group } = Gateway;
 let cloud: Cloud;
 beforeEach(async () => {
   ({ cloud } = await readyCloud({ spec: identityOnly }));
@@ -20,8 +21,8 @@ beforeEach(async () => {
 
 async function installGatewayApi(): Promise<void> {
   const client = cloud.rehearsal.sandbox.client();
-  await cloud.settle(client.create(CustomResourceDefinition, gatewayApi('v1', 'HTTPRoute', 'httproutes')));
-  await cloud.settle(client.create(CustomResourceDefinition, gatewayApi('v1', 'Gateway', 'gateways')));
+  await cloud.settle(client.create(CustomResourceDefinition, definition(group, 'v1', 'HTTPRoute', 'httproutes')));
+  await cloud.settle(client.create(CustomResourceDefinition, definition(group, 'v1', 'Gateway', 'gateways')));
 }
 const gateway = (listeners: object[], name = 'openstack-gateway'): KubeObject => ({
   apiVersion: 'gateway.networking.k8s.io/v1',

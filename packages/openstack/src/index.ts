@@ -3,7 +3,7 @@ export { builtInKinds, routeKinds } from './api/built-in-kinds.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
 export type { GatewayRef } from './api/exposure.ts';
-export { broughtBy, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kinds.ts';
+export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kinds.ts';
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
 export type { ScheduleStatus } from './api/schedules.ts';

@@ -31,6 +31,7 @@ import {
   conditionOf,
   deregistration,
   fieldManager,
+  furtherKinds,
   isPending,
   kindReferredBy,
   kinds,
@@ -130,7 +131,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
     indexes: indexesOf(fields),
     owns: [
       ...ownedKinds.map((kind) => ({ kind, selection: ours })),
-      ...routeKinds.map((kind) => ({ kind, selection: ours })),
+      ...[...routeKinds, ...furtherKinds(service)].map((kind) => ({ kind, selection: ours })),
     ],
     watches: seen(facts, [
       ...roots.map((root) => ({ kind: root.kind, when: turned(root), map: ownedBy(kind) })),

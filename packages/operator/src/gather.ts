@@ -32,6 +32,7 @@ import {
   type Service,
   type ServiceSpec,
   type Surroundings,
+  services,
   type Twin,
   wasReady,
 } from '@openstack-operator/openstack';
@@ -40,6 +41,12 @@ import type { Begun, Pass } from './pass.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import { keyedDigest } from './secrets/keyed-digest.ts';
 import { ownerOf } from './still-meant.ts';
+
+/** Kinds that a cluster may serve, or not. */
+const optionalKinds = [
+  ...routeKinds,
+  ...services.flatMap(({ foreignKinds = [] }) => foreignKinds.map(({ kind }) => kind)),
+];
 
 /** What of a service decides what is gathered. */
 type Gathered = Pick<
@@ -63,7 +70,7 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
     reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
     peer: (kind) => peerIn(pass, service, kind),
     address: (owner, name) => addressOf(pass, owner, name),
-    serves: (api) => routeKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
+    serves: (api) => optionalKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
       const [, configMap] = configMapDigestPattern.exec(name) ?? [];
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);

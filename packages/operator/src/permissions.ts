@@ -8,7 +8,7 @@ import {
   Pod,
   Secret,
 } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { OpenStackControlPlane, services } from '@openstack-operator/openstack';
 import { formerDigestKeySecret } from './secrets/digest-key.ts';
 import { definitionNames } from './served-definitions.ts';
 
@@ -97,6 +97,10 @@ export function permissionsOf(controllers: readonly Controller[]): Permissions {
       rule(Event, Event.plural, ['list']),
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
       useNodes,
+      // Whoever gives rights has to have them.
+      ...services.flatMap(({ access = {} }) =>
+        Object.values(access).flatMap((rules) => rules.map(({ own: _own, ...rule }) => rule)),
+      ),
     ],
     cluster: [
       ...rules.filter(({ kind }) => !kind.namespaced).flatMap(ruleOf),

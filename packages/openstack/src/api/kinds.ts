@@ -1,6 +1,9 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
+import { accessKinds } from '../engine/access.ts';
 import { referredBy } from '../engine/dependencies.ts';
+import type { ForeignKind } from '../engine/foreign-kinds.ts';
+import type { Service } from '../engine/service.ts';
 import type { ReferenceField } from '../engine/surroundings.ts';
 import { services } from '../services/index.ts';
 import { type BroughtObject, broughtObjects } from './brought-objects.ts';
@@ -18,8 +21,13 @@ export function broughtBy(
   return api === undefined ? [] : broughtObjects(api.spec, object.spec);
 }
 
+const foreignKinds = services.flatMap((service) => service.foreignKinds ?? []);
+
 const known = new Map<string, Kind>(
-  [...builtInKinds, ...kinds].map((kind) => [`${apiVersionOf(kind)} ${kind.kind}`, kind]),
+  [...builtInKinds, ...kinds, ...foreignKinds.map(({ kind }) => kind)].map((kind) => [
+    `${apiVersionOf(kind)} ${kind.kind}`,
+    kind,
+  ]),
 );
 
 /**
@@ -37,6 +45,16 @@ export function kindOf(object: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind {
 /** The `Kind` of an object that may be anybody's, such as an owner; undefined when it is a foreign kind. */
 export function knownKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): Kind | undefined {
   return known.get(`${apiVersion} ${kind}`);
+}
+
+/** What a service says of a kind of somebody else's API; undefined for all other kinds. */
+export function foreignKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): ForeignKind | undefined {
+  return foreignKinds.find((one) => one.kind.kind === kind && apiVersionOf(one.kind) === apiVersion);
+}
+
+/** Kinds that a service owns, beside those that all services do. */
+export function furtherKinds({ access, foreignKinds = [] }: Pick<Service, 'access' | 'foreignKinds'>): Kind[] {
+  return [...(access === undefined ? [] : accessKinds), ...foreignKinds.map(({ kind }) => kind)];
 }
 
 /** The kind that a reference field is about. @throws Error when no service says that it is referred to so */

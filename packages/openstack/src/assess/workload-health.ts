@@ -1,7 +1,9 @@
 import { type Kind, type KubeObject, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import { foreignKindOf } from '../api/kinds.ts';
 import { isNodeAgent } from '../engine/agents.ts';
 import { conditionOf, isStale } from '../engine/conditions.ts';
 import { isCrashing, lastChange, wasReady } from '../engine/deadlines.ts';
+import { foreignWait } from '../engine/foreign-kinds.ts';
 import { annotations } from '../engine/names.ts';
 import { podWords } from '../engine/pod-words.ts';
 import { isReason, type Reason } from '../engine/reasons.ts';
@@ -74,7 +76,7 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
     }
     default: {
       // Our own kinds say it themselves; everything else is done once it exists.
-      if (kind.group !== 'openstack.k8s.io') return done;
+      if (kind.group !== 'openstack.k8s.io') return foreignHealth(live, title);
       const ready = conditionOf(live, 'Ready');
       if (ready?.status === 'True' && !isStale(ready, live))
         return ready.message === '' ? done : { done: true, degraded: ready.message };
@@ -83,6 +85,13 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
     }
   }
+}
+
+/** An object of somebody else's API, as the service that composes it says when it is done. */
+function foreignHealth(live: StoredObject, title: string): Health {
+  const foreign = foreignKindOf(live);
+  const words = foreign && foreignWait(foreign, live);
+  return words === undefined ? done : wait('Progressing', `${title}: ${words}`);
 }
 
 /** A load balancer has an address once the controller of its class has made it. */

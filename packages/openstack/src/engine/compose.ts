@@ -1,5 +1,6 @@
 import { broughtBy } from '../api/kinds.ts';
 import { releaseNamed, releases } from '../releases/index.ts';
+import { accessObjects } from './access.ts';
 import type { Assembly } from './assembly.ts';
 import { recordsAudit } from './audit.ts';
 import { takenProblem } from './common-accounts.ts';
@@ -11,6 +12,7 @@ import { configSets } from './config-sets.ts';
 import { type Context, contextOf, externalOf } from './context.ts';
 import { mentionsOf, referencesOf } from './dependencies.ts';
 import { endpointsOf } from './endpoint.ts';
+import { unservedProblems } from './foreign-kinds.ts';
 import { generatedSecrets } from './generated-secrets.ts';
 import { addMigration } from './migration.ts';
 import { movedProblem } from './moved.ts';
@@ -148,8 +150,12 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   const audit = recordsAudit(assembly, [...data, ...registration, ...resources]);
   for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
 
-  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {}))
+  drafts.add('CredentialsReady', ...accessObjects(service, context));
+  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) {
+    const unserved = unservedProblems(service, objects, context.surroundings);
+    if (unserved.length > 0) drafts.refuse(condition, ...unserved);
     drafts.add(condition, ...objects);
+  }
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     drafts.refuse(condition, problem);
   for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {})) drafts.skip(condition, skipped);

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import { serviceAccountOf } from './access.ts';
 import type { Runs } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
@@ -45,6 +46,7 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
       resources: undefined,
       ...placeOf(context.spec, overrides),
     },
+    serviceAccount: serviceAccountOf(service, context, job.suffix),
     restartPolicy: 'Never',
   });
   const again = context.resource.metadata.annotations?.[annotations.reconcileAt];

@@ -40,6 +40,8 @@ export interface PodInput {
   readonly graceSeconds?: number;
   readonly nodeAgent?: NodeAgent;
   readonly host?: HostAccess;
+  /** Its ServiceAccount, whose token it has; default: none. */
+  readonly serviceAccount?: string | undefined;
   readonly resources?: Component['resources'];
   readonly spec: ServiceSpec;
   readonly overrides?: ComponentOverrides;
@@ -84,7 +86,8 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     });
   };
   return defined({
-    automountServiceAccountToken: false,
+    automountServiceAccountToken: input.serviceAccount !== undefined,
+    serviceAccountName: input.serviceAccount,
     enableServiceLinks: false,
     hostNetwork: host.network,
     hostPID: host.pid,

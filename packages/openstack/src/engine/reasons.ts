@@ -143,6 +143,11 @@ export const reasons = {
     remedy:
       'Rename or delete the object. An object without a controller can be handed over with the annotation `adopt`.',
   },
+  ApiMissing: {
+    effect: 'stuck',
+    means: "The service composes objects of somebody else's API, and the cluster does not serve it.",
+    remedy: 'Install what the message names.',
+  },
   GatewayApiMissing: {
     effect: 'stuck',
     means: 'The spec asks for exposure by a Gateway, and the cluster does not serve Gateway API.',

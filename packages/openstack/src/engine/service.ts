@@ -6,9 +6,11 @@ import type { Data } from '../formats/data.ts';
 import type { Format } from '../formats/write-data.ts';
 import type { Layer } from '../oslo/layers.ts';
 import type { Release } from '../releases/release.ts';
+import type { AccessRule } from './access.ts';
 import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
+import type { ForeignKind } from './foreign-kinds.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
@@ -282,6 +284,10 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly jobs?: (context: Context<R>) => readonly Job[];
   /** What is done now and then, once everything is set up. The audit of its records is the engine's. */
   readonly schedules?: (context: Context<R>) => readonly Schedule[];
+  /** What pods may do in Kubernetes, by component or suffix of a Job: those alone have a ServiceAccount and a token. */
+  readonly access?: Readonly<Record<string, readonly AccessRule[]>>;
+  /** Kinds of somebody else's APIs that `objects` are of. */
+  readonly foreignKinds?: readonly ForeignKind[];
   /** Objects that no other word of this vocabulary says, by step. */
   readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
   /** What needs which step, beside what the engine derives. */

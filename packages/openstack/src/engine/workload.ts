@@ -1,4 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
+import { serviceAccountOf } from './access.ts';
 import { type Claim, type Component, type Init, type Mount, protocolOf } from './component.ts';
 import type { ConfigSet } from './config.ts';
 import type { Context } from './context.ts';
@@ -286,6 +287,7 @@ function podInput(input: ComponentInput, overrides: ComponentOverrides | undefin
     init: component.init?.map(withImage),
     sidecars: component.sidecars?.map(withImage),
     configs: input.configs,
+    serviceAccount: serviceAccountOf(service, context, name),
     ownClaims: component.claims?.map((claim) => claim.name),
     spec: main ? spec : { ...spec, resources: undefined },
     overrides,

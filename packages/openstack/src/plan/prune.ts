@@ -13,7 +13,7 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import { routeKinds } from '../api/built-in-kinds.ts';
-import { kindOf, kindReferredBy } from '../api/kinds.ts';
+import { furtherKinds, kindOf, kindReferredBy } from '../api/kinds.ts';
 import { children } from '../control-plane/children.ts';
 import { isNodeAgent, isSelected } from '../engine/agents.ts';
 import type { Composition } from '../engine/compose.ts';
@@ -45,6 +45,9 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   ...routeKinds.map((kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
   ...services.map(({ kind }) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
   { apiVersion: 'batch/v1', kind: 'CronJob' },
+  ...new Set(services.flatMap(furtherKinds))
+    .values()
+    .map((kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
 ];
 
 /** What is not wanted any more, and of it what is not deleted yet, as the conditions that mirror it. */

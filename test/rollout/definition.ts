@@ -1,17 +1,17 @@
 import type { CustomResourceDefinition } from '@openstack-operator/kube';
 
-/** The definition of a kind of Gateway API, as far as the API server needs it. */
-export function gatewayApi(version: string, kind: string, plural: string): CustomResourceDefinition {
+/** The definition of a kind of somebody else's API, as far as the API server needs it. */
+export function definition(group: string, version: string, kind: string, plural: string): CustomResourceDefinition {
   const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
-      name: `${plural}.gateway.networking.k8s.io`,
+      name: `${plural}.${group}`,
       annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api/pull/2538' },
     },
     spec: {
-      group: 'gateway.networking.k8s.io',
+      group,
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
       scope: 'Namespaced',
       versions: [
