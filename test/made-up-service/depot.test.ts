@@ -19,6 +19,8 @@ let depot: {
   readonly files: { readonly plain: Record<string, string>; readonly secret: Record<string, string> };
   readonly refusal: string;
   readonly missing: string;
+  readonly nodes: readonly unknown[];
+  readonly claims: readonly unknown[];
   readonly rights: readonly string[];
   readonly unserved: string;
   readonly unready: string;
@@ -150,4 +152,27 @@ test('an object of somebody else’s API is made once that is served, and awaite
     expect.arrayContaining([...kinds.map((kind) => `${kind}: create delete get list patch watch`), 'secrets: get']),
   );
   expect(depot.unready).toBe('CephBlockPool depot-pool: status.phase is not there yet, not Ready');
+});
+
+test('a node has several roles, and the agents of each', () => {
+  const labels = { 'openstack.k8s.io/cloud': 'openstack.standalone', 'openstack.k8s.io/role-storage': 'default' };
+  expect(depot.nodes).toEqual([
+    { labels: { ...labels, 'openstack.k8s.io/role-backup': 'slow' }, agents: 1 },
+    { labels, agents: 0 },
+  ]);
+});
+
+test('below a control plane a role is claimed beside the node groups, as far as they are not apart', () => {
+  const prefix = 'openstack.k8s.io';
+  const labels = { [`${prefix}/cloud`]: 'openstack.my-cloud' };
+  expect(depot.claims).toEqual([
+    {
+      labels: { ...labels, [`${prefix}/node-group`]: 'default', [`${prefix}/compute`]: 'true' },
+      apartFrom: [`${prefix}/node-group`, `${prefix}/compute`, `${prefix}/role-storage`],
+    },
+    {
+      labels: { ...labels, [`${prefix}/role-storage`]: 'default' },
+      apartFrom: [`${prefix}/role-storage`, `${prefix}/compute`],
+    },
+  ]);
 });

@@ -3,11 +3,13 @@ import { defineApi, type ObjectOf } from '../../packages/openstack/src/api/defin
 import { api } from '../../packages/openstack/src/api/exposure.ts';
 import { nameLength } from '../../packages/openstack/src/api/names.ts';
 import { object } from '../../packages/openstack/src/api/schema.ts';
-import { common, phase } from '../../packages/openstack/src/api/status.ts';
+import { cloud, common, nodes, phase } from '../../packages/openstack/src/api/status.ts';
 import { dataConfig, release, template } from '../../packages/openstack/src/api/template.ts';
 import type { Component } from '../../packages/openstack/src/engine/component.ts';
-import { labelsOf } from '../../packages/openstack/src/engine/names.ts';
+import { cloudLabel, labelsOf } from '../../packages/openstack/src/engine/names.ts';
+import { roleClaims, roleLabel } from '../../packages/openstack/src/engine/node-groups.ts';
 import { defineService } from '../../packages/openstack/src/engine/service.ts';
+import { nodeCleaner } from '../../packages/openstack/src/infrastructure/node-cleaning.ts';
 import { secretReference } from '../../packages/openstack/src/oslo/references.ts';
 
 const Depot = defineApi({
@@ -17,12 +19,12 @@ const Depot = defineApi({
   description: 'A made-up service that stands alone.',
   nameLength: nameLength.service,
   spec: object('Desired state of Depot.', {
-    ...template({ main: 'the gate', components: ['gate', 'volume'] }),
+    ...template({ main: 'the gate', components: ['gate', 'volume', 'backup'], nodeAgents: ['backup'] }),
     ...api('depot'),
     config: dataConfig('polling.yaml'),
     release,
   }),
-  status: object('Observed state of Depot.', { ...common, phase }),
+  status: object('Observed state of Depot.', { ...common, phase, cloud, nodes }),
   columns: [],
 });
 
@@ -35,10 +37,24 @@ const waits = { image: 'placement-api', runs: { script: 'exec sleep infinity\n' 
 /** A service that this version does not have, with the words of pods, nodes and files that the others do not use. */
 export const depot = defineService<ObjectOf<typeof Depot>>({
   kind: Depot,
+  child: { field: 'depot', phase: 'ExtendedServices', description: 'The depot.' },
+  nodeGroups: () => ({ role: { name: 'storage', apartFrom: ['compute'] }, groups: [{ name: 'default' }] }),
   name: 'depot',
   user: 'placement',
   dependsOn: {},
   usesNodes: true,
+  // Both nodes store, one of them backs up as well; none that proxies would do either.
+  claims: ({ resource, spec, release }) =>
+    roleClaims(
+      resource,
+      [
+        { role: { name: 'storage' }, groups: [{ name: 'default' }] },
+        { role: { name: 'backup' }, groups: [{ name: 'slow', replicas: 1 }] },
+        { role: { name: 'proxy', apartFrom: ['storage', 'backup'] }, groups: [{ name: 'default', replicas: 0 }] },
+      ],
+      { cleaner: nodeCleaner(resource, { service: 'depot', spec, release }) },
+    ),
+  groups: () => [],
   secrets: () => [
     { suffix: 'key', values: { key: { type: 'password', length: 32 } }, secretClass: 'credential' },
     {
@@ -92,7 +108,7 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
     ],
   }),
   volumes: () => [{ suffix: 'shared', size: '1Gi', accessMode: 'ReadWriteMany' }],
-  components: ({ named }): Record<string, Component> => ({
+  components: ({ named, cloud }): Record<string, Component> => ({
     gate: {
       ...waits,
       workload: 'Deployment',
@@ -103,6 +119,13 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
       udp: ['tftp'],
       exposed: 'tftp',
       reachable: 'anyone',
+    },
+    backup: {
+      ...waits,
+      workload: 'DaemonSet',
+      step: 'AgentsReady',
+      nodeAgent: { nodes: { [cloudLabel]: cloud, [roleLabel('backup')]: 'slow' } },
+      host: { network: true },
     },
     volume: {
       ...waits,

@@ -64,6 +64,14 @@ await cloud.settle(
 );
 await cloud.until(() => cloud.isReady('Depot', 'depot'));
 const pods = cloud.list('Pod').map(({ metadata, spec, status }) => ({ name: metadata.name, spec, status }));
+const nodes = cloud.list('Node').map(({ metadata: { name, labels = {} } }) => {
+  const agents = cloud.list('Pod').filter(({ metadata, spec }) => {
+    const { nodeName } = spec as { nodeName?: string };
+    return metadata.name.startsWith('depot-backup-') && nodeName === name;
+  });
+  const ours = Object.entries(labels).filter(([label]) => label.startsWith('openstack.k8s.io/'));
+  return { labels: Object.fromEntries(ours), agents: agents.length };
+});
 const role = cloud.get('Role', 'depot-volume')?.['rules'];
 const binding = cloud.get('RoleBinding', 'depot-volume');
 const claim = cloud.get('PersistentVolumeClaim', 'depot-shared');
@@ -104,6 +112,12 @@ await cloud.change(Depot, 'depot', { spec: { config: null } });
 await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
 certificates.push(secret());
 
+const { minimalControlPlane } = await import('@openstack-operator/cli');
+const { roots, surroundingsOf } = await import('@openstack-operator/openstack');
+const claims = roots
+  .flatMap(({ compose }) => compose(minimalControlPlane, surroundingsOf()).steps)
+  .flatMap(({ objects }) => objects)
+  .flatMap((desired) => (desired.verb === 'claim' ? [{ labels: desired.labels, apartFrom: desired.apartFrom }] : []));
 const { operatorControllers, permissionsOf } = await import('@openstack-operator/operator');
 const controllers = operatorControllers({ operator: { name: '' }, operatorImage: '', clusterDomain: '' });
 const rights = permissionsOf(controllers).namespaced.flatMap(({ resources, verbs }) =>
@@ -112,6 +126,8 @@ const rights = permissionsOf(controllers).namespaced.flatMap(({ resources, verbs
 
 process.stdout.write(
   JSON.stringify({
+    nodes,
+    claims,
     rights,
     unserved,
     unready,

@@ -58,6 +58,7 @@ export {
   retainedForLabel,
   serverCount,
 } from './engine/names.ts';
+export { nodeGroupOf } from './engine/node-groups.ts';
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
 export { type Effect, effects, isPending, type Reason, reasons } from './engine/reasons.ts';

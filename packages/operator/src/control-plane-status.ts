@@ -1,14 +1,6 @@
 import { Node } from '@openstack-operator/kube';
-import {
-  type ClaimedNode,
-  children,
-  cloudOf,
-  kinds,
-  lostNode,
-  nodeGroupLabel,
-  nodesByCloud,
-} from '@openstack-operator/openstack';
-import { joined } from './joined-nodes.ts';
+import { type ClaimedNode, children, cloudOf, kinds, lostNode, nodesByCloud } from '@openstack-operator/openstack';
+import { groupIn, joined } from './joined-nodes.ts';
 import type { Pass } from './pass.ts';
 
 /** Nodes that the status lists: with thousands of them it would come near the 1.5 MiB that etcd takes for an object. */
@@ -39,7 +31,7 @@ export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
   const claimed = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : []).map(
     ({ metadata: { name: node, labels } }) => ({
       name: node,
-      group: labels?.[nodeGroupLabel] ?? 'default',
+      ...groupIn(labels),
       phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
     }),
   );

@@ -6,7 +6,7 @@ import {
   isNobodys,
   isNodeAgent,
   lostNode,
-  nodeGroupLabel,
+  nodeGroupOf,
   nodeStates,
   nodesByCloud,
 } from '@openstack-operator/openstack';
@@ -51,7 +51,7 @@ export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown
   const now = joinedNodes(pass);
   const nodes = claimedNodes(pass).map(({ metadata: { name, labels } }) => ({
     name,
-    group: labels?.[nodeGroupLabel] ?? 'default',
+    ...groupIn(labels),
     phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
   }));
   const lost = before
@@ -60,6 +60,12 @@ export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown
     .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: lostNode }));
   const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
   return all.length === 0 ? {} : { nodes: all };
+}
+
+/** The group of a claimed node as the status has it: none for one that has roles alone. */
+export function groupIn(labels: Readonly<Record<string, string>> | undefined): Pick<ClaimedNode, 'group'> {
+  const group = nodeGroupOf(labels);
+  return group === undefined ? {} : { group };
 }
 
 /** Nodes that are gone and were not released, of which no more are recorded: those of an autoscaler never come back. */

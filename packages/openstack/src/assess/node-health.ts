@@ -2,7 +2,7 @@ import type { StoredObject } from '@openstack-operator/kube';
 import { kindOf } from '../api/kinds.ts';
 import { isNodeAgent, nodeStates } from '../engine/agents.ts';
 import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
-import { strayNodes } from '../engine/node-groups.ts';
+import { roleLabel, strayNodes } from '../engine/node-groups.ts';
 import { podWords, refusalWords } from '../engine/pod-words.ts';
 import type { NodeClaim, Step } from '../engine/step.ts';
 import { nodeCauses } from './causes.ts';
@@ -12,7 +12,8 @@ import { podsOf } from './pods-of.ts';
 
 /**
  * The nodes of a cloud. One that is missing holds back nothing: what runs on the others goes on, and a node that comes
- * later is claimed then. But there has to be one that runs guests where some are asked for, and one chassis likewise.
+ * later is claimed then. But there has to be one that runs guests where some are asked for, and one chassis and one of each
+ * role likewise.
  */
 export function claimsHealth({ objects }: Step, { nodes, unclean = () => [] }: Observed): Health {
   const claims = objects.filter((desired) => desired.verb === 'claim');
@@ -36,17 +37,19 @@ export function claimsHealth({ objects }: Step, { nodes, unclean = () => [] }: O
     return isStuck ? { done: true, degraded: words } : { done: true, remark: words };
   }
   const told = short.map(
-    ({ claim: { labels, count = 1 }, claimed }) =>
-      `${claimed} of ${count} nodes of group ${labels[nodeGroupLabel]} are claimed`,
+    ({ claim: { labels, role, count = 1 }, claimed }) =>
+      `${claimed} of ${count} nodes of ${groupOf(labels, role)} are claimed`,
   );
   const eligible = `a node is eligible when it is Ready, schedulable, has the labels of the group's nodeSelector, no taint that the group does not tolerate, and no other ${cloudLabel} label`;
   const message = [...told, ...(released.length === 0 ? [] : [words]), eligible].join('; ');
-  const served = (compute: string | undefined) => {
-    const alike = found.filter(({ claim: { labels, count = 1 } }) => labels[computeLabel] === compute && count > 0);
-    return alike.length === 0 || alike.some(({ claimed }) => claimed > 0);
-  };
-  if (served('true') && served(undefined)) return { done: true, degraded: message };
+  const wanted = found.filter(({ claim: { count = 1 } }) => count > 0);
+  const alike = Map.groupBy(wanted, ({ claim: { role, labels } }) => role ?? labels[computeLabel]);
+  if (alike.values().every((some) => some.some(({ claimed }) => claimed > 0))) return { done: true, degraded: message };
   return wait(released.length > 0 && !isStuck ? 'Progressing' : 'NoNodes', message);
+}
+
+function groupOf(labels: NodeClaim['labels'], role: string | undefined): string {
+  return role === undefined ? `group ${labels[nodeGroupLabel]}` : `group ${labels[roleLabel(role)]} of role ${role}`;
 }
 
 function hasLabels(node: StoredObject, labels: NodeClaim['labels']): boolean {

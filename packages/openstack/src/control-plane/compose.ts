@@ -3,7 +3,7 @@ import { type Composition, refusedRelease } from '../engine/compose.ts';
 import { troubleOf } from '../engine/deadlines.ts';
 import { defined } from '../engine/defined.ts';
 import { annotations, labelsOf } from '../engine/names.ts';
-import { groupMistakes, nodeClaims } from '../engine/node-groups.ts';
+import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/node-groups.ts';
 import { phases } from '../engine/phases.ts';
 import { isPending } from '../engine/reasons.ts';
 import { findingsOf } from '../engine/spec-findings.ts';
@@ -98,9 +98,19 @@ function claiming(spec: ControlPlaneSpec) {
   return services
     .flatMap(({ kind, child, nodeGroups }) => {
       if (child === undefined || nodeGroups === undefined || !isEnabled(spec, child.field)) return [];
-      return [{ kind: kind.kind, field: child.field, ...nodeGroups(templateOf(spec, child.field)) }];
+      const claimed = nodeGroups(templateOf(spec, child.field));
+      return claimed.role === undefined ? [{ kind: kind.kind, field: child.field, ...claimed }] : [];
     })
     .sort((one, other) => Number(other.compute) - Number(one.compute));
+}
+
+/** The roles that services give to nodes of a cloud. */
+function rolesIn(spec: ControlPlaneSpec): RoleGroups[] {
+  return services.flatMap(({ child, nodeGroups }) => {
+    if (child === undefined || nodeGroups === undefined || !isEnabled(spec, child.field)) return [];
+    const claimed = nodeGroups(templateOf(spec, child.field));
+    return claimed.role === undefined ? [] : [claimed];
+  });
 }
 
 /** One claim for each node group, and what is wrong with the groups. */
@@ -111,6 +121,8 @@ function claimStep(
   surroundings: Surroundings,
 ): Step {
   const claims = claiming(spec);
+  const withRoles = rolesIn(spec);
+  const roles = withRoles.map(({ role }) => role);
   const twice = claims.flatMap(({ field, groups }, index) =>
     groups.flatMap(({ name }) => {
       const first = claims.slice(0, index).find((one) => one.groups.some((group) => group.name === name));
@@ -132,7 +144,10 @@ function claimStep(
     condition: 'NodesReady',
     needs: [],
     awaits: [],
-    objects: claims.flatMap(({ groups, compute }) => nodeClaims(resource, groups, { compute, cleaner })),
+    objects: [
+      ...claims.flatMap(({ groups, compute }) => nodeClaims(resource, groups, { compute, cleaner, roles })),
+      ...roleClaims(resource, withRoles, { cleaner }),
+    ],
     ...(messages.length === 0 ? {} : { problem: { reason: 'GroupRefused', message: messages.join('; ') } }),
     ...(degraded === undefined ? {} : { degraded }),
   };

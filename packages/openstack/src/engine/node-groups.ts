@@ -3,6 +3,7 @@ import { canonical } from './digest.ts';
 import { claimantOf, cleaningLabel, cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from './names.ts';
 import { labelMistakes } from './spec-mistakes.ts';
 import type { NodeClaim, Toleration } from './step.ts';
+import { wellKnownLabels } from './well-known.ts';
 
 /** What a claim is made of: a node group of Nova or OVNNetwork. */
 export interface ClaimedGroup {
@@ -22,24 +23,87 @@ export interface RolledGroup {
   readonly maxUnavailable?: number;
 }
 
+/** A role that nodes may have beside others: of those that Swift, or Cinder with LVM, keeps its data on. */
+export interface NodeRole {
+  /** Part of the label of its nodes: `storage`. */
+  readonly name: string;
+  /** Roles that no node has together with it; `compute` is that of the nodes that run guests. */
+  readonly apartFrom?: readonly string[];
+}
+
+/** A role, with the groups of nodes that have it. */
+export interface RoleGroups {
+  readonly role: NodeRole;
+  readonly groups: readonly ClaimedGroup[];
+}
+
+/** The label of the nodes of a role. */
+export function roleLabel(role: string): string {
+  return role === 'compute' ? computeLabel : wellKnownLabels.role.name.replace('<role>', role);
+}
+
+/** The node group that a claimed node is of; undefined for one that the cloud has for other roles alone. */
+export function nodeGroupOf(labels: Readonly<Record<string, string>> = {}): string | undefined {
+  const hasRole = Object.keys(labels).some((label) => label.startsWith(roleLabel('')));
+  return labels[nodeGroupLabel] ?? (hasRole ? undefined : 'default');
+}
+
+/** Labels of a node that keep a role from it: its own, and those of roles that are apart from it. */
+function apart(role: string, roles: readonly NodeRole[]): string[] {
+  const { apartFrom = [] } = roles.find(({ name }) => name === role) ?? {};
+  const others = roles.filter(({ apartFrom: from = [] }) => from.includes(role)).map(({ name }) => name);
+  return [role, ...new Set([...apartFrom, ...others])].map(roleLabel);
+}
+
+/** The claims of roles, one for each group: on nodes that the cloud has already, as far as roles are not apart, and on others. */
+export function roleClaims(
+  resource: KubeObject,
+  all: readonly RoleGroups[],
+  { cleaner }: { cleaner: KubeObject },
+): NodeClaim[] {
+  const claimant = claimantOf(resource);
+  const roles = all.map(({ role }) => role);
+  return all.flatMap(({ role: { name: role }, groups }) =>
+    groups.map((group) => {
+      const label = { [roleLabel(role)]: group.name };
+      return {
+        verb: 'claim',
+        labels: { [cloudLabel]: cloudOf(resource), ...label },
+        role,
+        apartFrom: apart(role, roles),
+        ...eligibilityOf(group),
+        cleaning: { labels: { [cleaningLabel]: claimant, ...label }, daemonSet: cleaner },
+      };
+    }),
+  );
+}
+
+function eligibilityOf({ nodeSelector = {}, replicas, tolerations = [] }: ClaimedGroup) {
+  return {
+    selector: nodeSelector,
+    ...(replicas === undefined ? {} : { count: replicas }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+  };
+}
+
 /**
  * The claims of a resource's cloud, one for each group; `compute` says whether guests run there, `cleaner` is the
- * DaemonSet that cleans nodes for it.
+ * DaemonSet that cleans nodes for it. `roles`: those that nodes of the cloud may have besides; a node that has such roles
+ * alone may be taken as well.
  */
 export function nodeClaims(
   resource: KubeObject,
   groups: readonly ClaimedGroup[],
-  { compute, cleaner }: { compute: boolean; cleaner: KubeObject },
+  { compute, cleaner, roles = [] }: { compute: boolean; cleaner: KubeObject; roles?: readonly NodeRole[] },
 ): NodeClaim[] {
   const cloud = cloudOf(resource);
   const claimant = claimantOf(resource);
-  return groups.map(({ name, nodeSelector = {}, replicas, tolerations = [] }) => ({
+  return groups.map((group) => ({
     verb: 'claim',
-    labels: { [cloudLabel]: cloud, [nodeGroupLabel]: name, ...(compute ? { [computeLabel]: 'true' } : {}) },
-    selector: nodeSelector,
-    ...(replicas === undefined ? {} : { count: replicas }),
-    ...(tolerations.length === 0 ? {} : { tolerations }),
-    cleaning: { labels: { [cleaningLabel]: claimant, [nodeGroupLabel]: name }, daemonSet: cleaner },
+    labels: { [cloudLabel]: cloud, [nodeGroupLabel]: group.name, ...(compute ? { [computeLabel]: 'true' } : {}) },
+    ...(roles.length === 0 ? {} : { apartFrom: [nodeGroupLabel, ...(compute ? apart('compute', roles) : [])] }),
+    ...eligibilityOf(group),
+    cleaning: { labels: { [cleaningLabel]: claimant, [nodeGroupLabel]: group.name }, daemonSet: cleaner },
   }));
 }
 
@@ -89,10 +153,12 @@ export function agentsOf(group: string): GroupAgents {
  */
 export function strayNodes(claims: readonly NodeClaim[], nodes: readonly StoredObject[]): string | undefined {
   const stray = nodes.flatMap(({ metadata: { name, labels = {} } }) => {
-    const alike = claims.filter((claim) => claim.labels[computeLabel] === labels[computeLabel]);
+    const group = nodeGroupOf(labels);
+    const alike = claims.filter(
+      ({ role, labels: claimed }) => role === undefined && claimed[computeLabel] === labels[computeLabel],
+    );
     const groups = alike.map((claim) => claim.labels[nodeGroupLabel] ?? '');
-    const { [nodeGroupLabel]: group = 'default' } = labels;
-    return groups.length === 0 || groups.includes(group) ? [] : [{ name, group, groups }];
+    return group === undefined || groups.length === 0 || groups.includes(group) ? [] : [{ name, group, groups }];
   });
   const [first] = stray;
   if (first === undefined) return undefined;

@@ -14,7 +14,7 @@ import type { ForeignKind } from './foreign-kinds.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
-import type { ClaimedGroup, RolledGroup } from './node-groups.ts';
+import type { ClaimedGroup, RoleGroups, RolledGroup } from './node-groups.ts';
 import type { Listening } from './notifications.ts';
 import type { ClientOptions } from './owned-options.ts';
 import type { PeerOptions } from './peers.ts';
@@ -258,11 +258,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
   /** Nodes that it claims when it stands alone; below a control plane that one claims them. */
   readonly claims?: (context: Context<R>) => readonly NodeClaim[];
-  /** The node groups that it claims below a control plane, and whether guests run there. */
-  readonly nodeGroups?: (spec: NonNullable<R['spec']>) => {
-    readonly groups: readonly ClaimedGroup[];
-    readonly compute: boolean;
-  };
+  /** The node groups that it claims below a control plane, and whether guests run there; or the role that they have. */
+  readonly nodeGroups?: (spec: NonNullable<R['spec']>) => NodeGroups;
   /** Bridges that it asks of all nodes. */
   readonly bridges?: (spec: NonNullable<R['spec']>) => AskedBridges;
   /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
@@ -299,6 +296,11 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** Fields of the status that follow from the spec. */
   readonly status?: (context: Context<R>) => Readonly<Record<string, unknown>>;
 }
+
+/** Node groups of their own, with guests or without; or groups of a role that nodes have beside others. */
+export type NodeGroups =
+  | { readonly groups: readonly ClaimedGroup[]; readonly compute: boolean; readonly role?: undefined }
+  | RoleGroups;
 
 /** Checks and gives back a service; the type parameter comes from its kind. */
 export function defineService<R extends ServiceResource>(service: Service<R>): Service<R> {

@@ -81,6 +81,13 @@ export interface NodeClaim {
   readonly verb: 'claim';
   /** Labels that claimed nodes get: the cloud, and the node group. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The role that its nodes have beside others; absent for the claim of a node group. */
+  readonly role?: string;
+  /**
+   * It takes nodes that its cloud has already, too, unless they have one of these labels; absent: those that are nobody's
+   * alone.
+   */
+  readonly apartFrom?: readonly string[];
   /** Labels that a node must have to be eligible. */
   readonly selector: Readonly<Record<string, string>>;
   /** How many; absent means every eligible node that is free. */

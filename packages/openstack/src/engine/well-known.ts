@@ -185,6 +185,13 @@ export const wellKnownLabels = {
     value: '`"true"`',
     means: 'The node runs guests. A claimed node without it only carries networks, such as a gateway.',
   },
+  role: {
+    name: `${prefix}/role-<role>`,
+    by: 'operator',
+    on: 'nodes',
+    value: 'name of a node group',
+    means: 'A role that the node has beside what else its cloud has it for, such as storage.',
+  },
   cleanedFor: {
     name: `${prefix}/cleaned-for`,
     by: 'operator',

@@ -60,10 +60,14 @@ function claimPlan(view: ClaimView, claim: NodeClaim, taken: ReadonlySet<StoredO
   take.push(...lost.filter((node) => isEligible(cache, node, claim)));
   missing -= lost.length;
   if (missing <= 0) return { take, reserve, held, unclean, waits };
+  const shared = own.filter((node) => !taken.has(node) && isEligible(cache, node, claim)).sort(byName);
+  take.push(...shared.slice(0, missing));
+  missing -= shared.length;
+  if (missing <= 0) return { take, reserve, held, unclean, waits };
   const rank = (node: StoredObject) => (isReserved(node) ? 1 : releasedFrom(node) === undefined ? 0 : 2);
   const eligible = free
     .filter((node) => !lost.includes(node) && isEligible(cache, node, claim))
-    .sort((a, b) => rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+    .sort((a, b) => rank(a) - rank(b) || byName(a, b));
   for (const node of eligible) {
     if (missing <= 0) break;
     const from = releasedFrom(node);
@@ -104,6 +108,8 @@ function claimPlan(view: ClaimView, claim: NodeClaim, taken: ReadonlySet<StoredO
   }
   return { take, reserve, held, unclean, waits };
 }
+
+const byName = (a: StoredObject, b: StoredObject) => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 /**
  * Labels nodes until the claims are met, and has those cleaned that another cloud has left. A node is taken by a patch

@@ -42,20 +42,22 @@ export function isLostBy(cache: CacheReader, node: StoredObject, { labels }: Nod
   return isRecorded(cache, node, (resource) => {
     const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
     const group = nodes.find(({ name }) => name === node.metadata.name)?.group;
-    return cloudOf(resource) === labels[cloudLabel] && group === labels[nodeGroupLabel];
+    return cloudOf(resource) === labels[cloudLabel] && group !== undefined && group === labels[nodeGroupLabel];
   });
 }
 
 /**
- * Whether a node is free for a claim: Ready, schedulable, with the labels that are asked for, and nobody's; one that is
- * being cleaned is free for the claim that it is cleaned for, one that lost its labels for the claim that it was of.
+ * Whether a node is free for a claim: Ready, schedulable, with the labels that are asked for, and nobody's, or of its
+ * cloud where it shares nodes; one that is being cleaned is free for the claim that it is cleaned for, one that lost its labels for the claim that it was of.
  */
 export function isEligible(cache: CacheReader, node: StoredObject, claim: NodeClaim): boolean {
   const { selector, tolerations = [], cleaning } = claim;
   const { unschedulable, taints = [] } = (node['spec'] ?? {}) as { unschedulable?: boolean; taints?: readonly Taint[] };
   const { labels = {} } = node.metadata;
   const free =
-    labels[cloudLabel] === undefined && (labels[cleaningLabel] === undefined || hasLabels(node, cleaning.labels));
+    labels[cloudLabel] === undefined
+      ? labels[cleaningLabel] === undefined || hasLabels(node, cleaning.labels)
+      : isShared(labels, claim);
   const tolerated = taints.every(
     (taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((toleration) => tolerates(toleration, taint)),
   );
@@ -64,6 +66,13 @@ export function isEligible(cache: CacheReader, node: StoredObject, claim: NodeCl
   if (isLostBy(cache, node, claim)) return true;
   const cloud = claim.labels[cloudLabel];
   return hasLabels(node, selector) && !isRecorded(cache, node, (resource) => cloudOf(resource) !== cloud);
+}
+
+/** Whether a claim may have a node together with others of its cloud. */
+function isShared(labels: Readonly<Record<string, string>>, { labels: claimed, apartFrom }: NodeClaim): boolean {
+  return (
+    labels[cloudLabel] === claimed[cloudLabel] && apartFrom !== undefined && !apartFrom.some((label) => label in labels)
+  );
 }
 
 interface Taint {
