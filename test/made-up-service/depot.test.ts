@@ -20,6 +20,7 @@ let depot: {
   readonly refusal: string;
   readonly missing: string;
   readonly nodes: readonly unknown[];
+  readonly rings: unknown;
   readonly claims: readonly unknown[];
   readonly rights: readonly string[];
   readonly unserved: string;
@@ -131,11 +132,12 @@ test('pods on several nodes share a volume, and have those that users add', () =
 });
 
 test('a component has a token, and the rights that its service says; no other has one', () => {
-  expect(podOf('volume').spec).toMatchObject({
-    serviceAccountName: 'depot-volume',
-    automountServiceAccountToken: true,
-  });
+  const path = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const token = expect.objectContaining({ mountPath: path, readOnly: true });
+  expect(podOf('volume').spec['serviceAccountName']).toBe('depot-volume');
+  expect(podOf('volume').spec.containers[0]?.['volumeMounts']).toContainEqual(token);
   expect(podOf('gate').spec).toMatchObject({ serviceAccountName: 'default', automountServiceAccountToken: false });
+  expect(podOf('gate').spec.containers[0]?.['volumeMounts']).not.toContainEqual(token);
   expect(depot.role).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['depot-tls'] },
   ]);
@@ -175,4 +177,11 @@ test('below a control plane a role is claimed beside the node groups, as far as 
       apartFrom: [`${prefix}/role-storage`, `${prefix}/compute`],
     },
   ]);
+});
+
+test('what a Job makes is a Secret that others mount, and that it alone may write', () => {
+  expect(depot.rings).toEqual({ 'object.ring': Buffer.from('v1\n').toString('base64') });
+  expect(podOf('volume').spec['volumes']).toContainEqual(
+    expect.objectContaining({ secret: { secretName: 'depot-rings', defaultMode: 0o440 } }),
+  );
 });

@@ -5,6 +5,7 @@ import { nameLength } from '../../packages/openstack/src/api/names.ts';
 import { object } from '../../packages/openstack/src/api/schema.ts';
 import { cloud, common, nodes, phase } from '../../packages/openstack/src/api/status.ts';
 import { dataConfig, release, template } from '../../packages/openstack/src/api/template.ts';
+import { publishing } from '../../packages/openstack/src/engine/access.ts';
 import type { Component } from '../../packages/openstack/src/engine/component.ts';
 import { cloudLabel, labelsOf } from '../../packages/openstack/src/engine/names.ts';
 import { roleClaims, roleLabel } from '../../packages/openstack/src/engine/node-groups.ts';
@@ -92,7 +93,21 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
       },
     },
   }),
-  access: { volume: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], own: ['tls'] }] },
+  jobs: () => [
+    {
+      suffix: 'rings',
+      step: 'RingsReady',
+      image: 'placement-api',
+      runs: [{ name: 'build', script: 'echo v1 > /artifact/object.ring\n' }],
+      mounts: [{ path: '/artifact', scratch: true }],
+      makes: { suffix: 'rings', files: ['/artifact/object.ring'], data: 'where objects lie' },
+    },
+  ],
+  needs: { DeploymentReady: ['RingsReady'] },
+  access: {
+    rings: [publishing('rings')],
+    volume: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], own: ['tls'] }],
+  },
   foreignKinds: [{ kind: BlockPool, servedBy: 'Rook 1.15 or later', done: { field: 'phase', value: 'Ready' } }],
   objects: ({ named, namespace, name }) => ({
     PoolReady: [
@@ -132,7 +147,10 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
       workload: 'StatefulSet',
       user: 'root',
       host: { network: true, ipc: true, capabilities: ['SYS_ADMIN'] },
-      mounts: [{ path: '/run/lock/iscsi', host: 'DirectoryOrCreate' }],
+      mounts: [
+        { path: '/run/lock/iscsi', host: 'DirectoryOrCreate' },
+        { path: '/etc/depot/object.ring', secret: named('rings'), key: 'object.ring' },
+      ],
     },
   }),
 });

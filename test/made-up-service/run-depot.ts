@@ -107,6 +107,7 @@ await cloud.until(() => cloud.condition(Depot, 'depot', 'ConfigReady')?.reason =
 const refusal = cloud.condition(Depot, 'depot', 'ConfigReady')?.message;
 
 const secret = () => contentsOf('Secret', /^depot-tls$/);
+const rings = contentsOf('Secret', /^depot-rings$/);
 const certificates = [secret()];
 await cloud.change(Depot, 'depot', { spec: { config: null } });
 await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
@@ -127,6 +128,7 @@ const rights = permissionsOf(controllers).namespaced.flatMap(({ resources, verbs
 process.stdout.write(
   JSON.stringify({
     nodes,
+    rings,
     claims,
     rights,
     unserved,

@@ -348,6 +348,22 @@ test('what agents read is the operator’s; what users bring is theirs', async (
   }
 });
 
+test('a Job fills the Secret that is made for what it makes, and changes nothing else of it', async () => {
+  const publisher = clientOf(`system:serviceaccount:${namespace}:publisher`, 'system:serviceaccounts');
+  await ensure(bind(namespace, 'publisher', 'edit'), RoleBinding);
+  const annotations = { 'openstack.k8s.io/published-by': 'publisher' };
+  const metadata = { name: uniqueName('rings'), namespace, labels: ours, annotations };
+  await create(operator, Secret, { apiVersion: 'v1', kind: 'Secret', metadata });
+  const patch = (by: { client: Client }, body: object) =>
+    by.client.patch(Secret, { namespace, name: metadata.name }, 'merge', body);
+  await patch(publisher, { data: { 'object.ring': 'eA==' } });
+  const refusal = /belongs to openstack-operator/;
+  await expect(patch(editor, { data: { 'object.ring': 'eQ==' } })).rejects.toThrow(refusal);
+  await expect(patch(publisher, { metadata: { annotations: { a: 'b' } } })).rejects.toThrow(refusal);
+  await expect(patch(publisher, { metadata: { labels: null } })).rejects.toThrow(refusal);
+  await publisher.client.close();
+});
+
 test('node agents come to be in a labelled namespace alone', async () => {
   await expect(
     create(operator, DaemonSet, workload('DaemonSet', agent, { namespace: other, labels: ours })),

@@ -1,8 +1,16 @@
-import { answerLimit, type HttpAnswer, type HttpCall, runCountServers, runRecords } from '@openstack-operator/operator';
+import type { Client } from '@openstack-operator/kube';
+import {
+  answerLimit,
+  type HttpAnswer,
+  type HttpCall,
+  runCountServers,
+  runPublish,
+  runRecords,
+} from '@openstack-operator/operator';
 import { type HttpReply, type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
-export const operatorImage: Image = {
+export const operatorImage = (client: () => Client): Image => ({
   matches: (reference) => /(^|\/)openstack-operator(:[^/]*)?(@[^/]*)?$/.test(reference),
   user: 65532,
   programs: {
@@ -20,6 +28,15 @@ export const operatorImage: Image = {
           return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
         case 'count-servers':
           return await runCountServers(args, { ...world, env: process.env });
+        case 'publish':
+          return await runPublish(args, {
+            connect: () => {
+              const namespace = process.files.read('/var/run/secrets/kubernetes.io/serviceaccount/namespace');
+              return Promise.resolve({ client: client(), namespace });
+            },
+            read: (path) => Buffer.from(process.files.read(path)),
+            print: world.print,
+          });
         case undefined:
         default:
           process.stderr(`openstack-operator: no command ${JSON.stringify(command)} on the sandbox\n`);
@@ -27,7 +44,7 @@ export const operatorImage: Image = {
       }
     },
   },
-};
+});
 
 /** One HTTP request of a process over the sandbox's network. */
 export async function overNetwork(

@@ -104,10 +104,10 @@ export async function createRehearsal({
   server = {},
 }: RehearsalOptions): Promise<Rehearsal> {
   const files = Object.fromEntries(interfaces.map((name) => [`/sys/class/net/${name}/operstate`, 'up\n']));
-  const sandbox = createSandbox({
+  const sandbox: Sandbox = createSandbox({
     clock,
     random,
-    images: [...openstackImages({ resolver }), operatorImage, ...images],
+    images: [...openstackImages({ resolver }), operatorImage(() => sandbox.client()), ...images],
     ...server,
     nodes: nodes.map((name) => ({ name, capacity, files })),
   });

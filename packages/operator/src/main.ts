@@ -22,6 +22,7 @@ import { runOptions, usage } from './command-line.ts';
 import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
+import { runPublish } from './publish.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runCountServers } from './records/servers.ts';
@@ -48,6 +49,12 @@ async function main(args: readonly string[]): Promise<number> {
         print: (line) => console.log(line),
         writeMessage: (text) => writeFileSync('/dev/termination-log', text),
         signal: stop.signal,
+      });
+    case 'publish':
+      return await runPublish(rest, {
+        connect: () => connect({ clock: realClock, env: process.env, userAgent: 'openstack-operator' }),
+        read: (path) => readFileSync(path),
+        print: (line) => console.log(line),
       });
     case 'count-servers':
       return await runCountServers(rest, {

@@ -13,6 +13,11 @@ export interface AccessRule {
   readonly own?: readonly string[];
 }
 
+/** What a Job needs that publishes an artifact of this suffix: to write that one Secret. */
+export function publishing(suffix: string): AccessRule {
+  return { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], own: [suffix] };
+}
+
 /** The kinds that give access. */
 export const accessKinds = [ServiceAccount, Role, RoleBinding];
 

@@ -1,8 +1,10 @@
 import type { Assembly } from './assembly.ts';
 import type { Component } from './component.ts';
 import type { Context } from './context.ts';
+import { generated } from './generated-secrets.ts';
 import { imageOf } from './images.ts';
 import { jobObject } from './job.ts';
+import { annotations } from './names.ts';
 import { cronJobObject } from './schedule.ts';
 import type { Job, Schedule } from './service.ts';
 import { jobStart } from './start-sets.ts';
@@ -19,6 +21,17 @@ export function addJob({ service, context, components, drafts, sets }: Assembly,
     overrides: context.spec.components?.[main],
     configs: [sets.byName[job.config ?? 'main'], start].filter((set) => set !== undefined),
   });
+  const { makes } = job;
+  if (makes !== undefined) {
+    if (service.access?.[job.suffix] === undefined)
+      throw new Error(
+        `${service.name} ${job.suffix}: it makes an artifact; access has to hold publishing(${makes.suffix})`,
+      );
+    const guards = { kind: 'Job', name: context.named(job.suffix), data: makes.data } as const;
+    const secret = { suffix: makes.suffix, values: {}, secretClass: 'keyMaterial', guards } as const;
+    const publishedBy = { [annotations.publishedBy]: context.named(job.suffix) };
+    drafts.add('CredentialsReady', generated(service, context, secret, publishedBy));
+  }
   drafts.add('ConfigReady', ...start.objects);
   drafts.add(job.step, { verb: 'apply', object });
   drafts.need(job.step, ...needs, ...(job.needs ?? []));

@@ -28,7 +28,13 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   ];
 }
 
-function generated(service: Service, context: Context, secret: GeneratedSecret): Desired {
+/** The Secret `<name>-<suffix>`. */
+export function generated(
+  service: Service,
+  context: Context,
+  secret: GeneratedSecret,
+  annotations?: Record<string, string>,
+): Desired {
   const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
   const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
   return {
@@ -43,6 +49,7 @@ function generated(service: Service, context: Context, secret: GeneratedSecret):
           ...labelsOf(service.name, context.name),
           ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
         },
+        ...(annotations === undefined ? {} : { annotations }),
       },
       type: 'Opaque',
     },

@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { credentialDigest, templateOf } from './credential-digest.ts';
 import { annotations, labelsOf } from './names.ts';
 import { podSpec } from './pod.ts';
-import type { Job, Service } from './service.ts';
+import type { Artifact, Job, Service } from './service.ts';
 import type { ComponentOverrides, ServiceSpec } from './surroundings.ts';
 
 /** All that a Job is made of. */
@@ -28,13 +28,13 @@ export interface JobInput {
  */
 export function jobObject({ service, context, job, image, configs, overrides }: JobInput): KubeObject {
   const runs = [...job.runs];
-  const last = runs.pop();
+  const last = job.makes === undefined ? runs.pop() : publisherOf(context, job.makes);
   if (last === undefined) throw new Error(`${service.name} ${job.suffix}: a Job runs at least one program`);
   const name = context.named(job.suffix);
   const labels = labelsOf(service.name, context.name, job.suffix);
   const pod = podSpec({
     name: last.name,
-    image,
+    image: job.makes === undefined ? image : context.surroundings.operatorImage,
     user: job.user ?? service.user,
     runs: withoutName(last),
     init: runs.map((one) => ({ name: one.name, runs: withoutName(one), image })),
@@ -73,6 +73,11 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
       template: { metadata: { labels }, spec: pod },
     },
   };
+}
+
+/** What fills the Secret of an artifact, once all programs have run. */
+function publisherOf(context: Context, { suffix, files }: Artifact) {
+  return { name: 'publish', command: ['openstack-operator', 'publish', context.named(suffix), ...files] };
 }
 
 function placeOf(spec: ServiceSpec, main: ComponentOverrides | undefined): Partial<ServiceSpec> {

@@ -4,15 +4,29 @@ import { defined } from './defined.ts';
 import type { PodInput } from './pod.ts';
 import type { ExtraVolume } from './surroundings.ts';
 
+/** Where clients look for it. */
+const apiAccessPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What a pod needs to ask Kubernetes, as its admission would add it; stated, so that nothing else adds a token. */
+const apiAccess = [
+  { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } },
+  { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+  { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } },
+];
+
 /** Collects the volumes of a pod and where they are mounted. */
 export class PodVolumes {
   readonly volumes: Record<string, unknown>[] = [];
   readonly mounts: Record<string, unknown>[] = [];
 
-  constructor(input: Pick<PodInput, 'configs' | 'mounts' | 'overrides' | 'ownClaims'>) {
+  constructor(input: Pick<PodInput, 'configs' | 'mounts' | 'overrides' | 'ownClaims' | 'serviceAccount'>) {
     for (const set of input.configs) this.#config(set);
     this.mounts.push({ name: 'tmp', mountPath: '/tmp' });
     this.volumes.push({ name: 'tmp', emptyDir: {} });
+    if (input.serviceAccount !== undefined) {
+      this.volumes.push({ name: 'kube-api-access', projected: { sources: apiAccess } });
+      this.mounts.push({ name: 'kube-api-access', mountPath: apiAccessPath, readOnly: true });
+    }
     for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
     for (const extra of input.overrides?.extraVolumes ?? []) this.#extra(extra);
   }

@@ -86,7 +86,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     });
   };
   return defined({
-    automountServiceAccountToken: input.serviceAccount !== undefined,
+    automountServiceAccountToken: false,
     serviceAccountName: input.serviceAccount,
     enableServiceLinks: false,
     hostNetwork: host.network,

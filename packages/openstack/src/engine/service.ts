@@ -41,10 +41,23 @@ export interface Job {
   readonly deadlineSeconds?: number;
   /** Runs again for other variables only, neither for another image nor for another configuration. */
   readonly once?: boolean;
+  readonly makes?: Artifact;
   /** Release of its image; default: that of the programs. */
   readonly release?: Release;
   /** Further things that make a run different, such as the set of nodes. */
   readonly inputs?: unknown;
+}
+
+/**
+ * Files that a Job makes and others mount: the Secret `<name>-<suffix>`, which the operator makes empty, and the Job fills
+ * when its programs have run. Its `access` has to hold `publishing(suffix)`.
+ */
+export interface Artifact {
+  readonly suffix: string;
+  /** Absolute paths of the files that its programs leave, in a mount of the Job. */
+  readonly files: readonly string[];
+  /** What is lost without it: once made, it is never made anew while nobody has restored it. */
+  readonly data: string;
 }
 
 /** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */

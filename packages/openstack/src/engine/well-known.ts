@@ -146,6 +146,13 @@ export const wellKnownAnnotations = {
     value: 'time (RFC 3339)',
     means: 'When the keys were last rotated.',
   },
+  publishedBy: {
+    name: `${prefix}/published-by`,
+    by: 'operator',
+    on: 'Secrets of what Jobs make',
+    value: 'name of a ServiceAccount',
+    means: 'Who may fill the Secret, beside the operator.',
+  },
 } as const satisfies WellKnownNames;
 
 /** Every label beside those that Kubernetes recommends, by its key in code. */
