@@ -99,7 +99,7 @@ test('users lay theirs over files of other formats; one with a secret is a Secre
   );
   expect(plain['local_settings.py']).toBeUndefined();
   expect(depot.refusal).toBe(
-    'spec.config["local_settings.py"].SECRET_KEY: this follows from other fields: set nothing: it is generated instead',
+    'spec.config["local_settings.py"].SECRET_KEY: the operator sets this itself: it is generated; remove it',
   );
 });
 

@@ -112,7 +112,7 @@ function refused(message: string): Problem {
 }
 
 /** How the field of an owned option begins when users cannot set it at all; the cause follows. */
-const fixed = 'nothing: ';
+export const fixed = 'nothing: ';
 
 /** Why users cannot set an option, which `field` says instead. */
 function ownedWords(field: string): string {

@@ -2,6 +2,7 @@ import { type Data, isMap, overlaid } from '../formats/data.ts';
 import { writeData } from '../formats/write-data.ts';
 import type { DataSource } from './service.ts';
 import type { Problem } from './step.ts';
+import { fixed } from './user-config.ts';
 
 /** Levels of maps and lists within each other. */
 const deepest = 32;
@@ -38,7 +39,10 @@ function ownedMistake({ owned = {} }: DataSource, layer: Data, path: string): st
   for (const [key, field] of Object.entries(owned)) {
     let said: Data | undefined = layer;
     for (const segment of key.split('.')) said = isMap(said) ? said[segment] : said;
-    if (said !== undefined) return `${path}.${key}: this follows from other fields: set ${field} instead`;
+    if (said === undefined) continue;
+    return field.startsWith(fixed)
+      ? `${path}.${key}: the operator sets this itself: ${field.slice(fixed.length)}; remove it`
+      : `${path}.${key}: this follows from other fields: set ${field} instead`;
   }
   return undefined;
 }
