@@ -23,6 +23,8 @@ export interface Collection {
   readonly unique?: readonly (readonly string[])[];
   /** What answers a creation; 201 when absent. */
   readonly created?: number;
+  /** What answers a deletion; 204 when absent. */
+  readonly removed?: number;
   readonly readOnly?: true;
   /** Its list is under `detail` as well. */
   readonly detail?: true;
@@ -73,7 +75,7 @@ export function answerCollection(
   part?: string,
 ): HttpReply {
   const { schema, request } = use;
-  const { item, created = 201, readOnly = false } = collection;
+  const { item, created = 201, removed = 204, readOnly = false } = collection;
   const reading = request.method === 'GET' || request.method === 'HEAD';
   const wrap = (row: Row): Row => {
     const shown = collection.shown?.(row, use) ?? row;
@@ -98,7 +100,7 @@ export function answerCollection(
   if (request.method !== 'DELETE') throw new Fault(405, 'The method is not allowed for the requested URL.');
   rowsOf(collection, schema).delete(id);
   collection.deleted?.(row, use);
-  return { status: 204 };
+  return { status: removed };
 }
 
 /** A column of an item that has a path of its own. */

@@ -83,9 +83,9 @@ function resources(config: Config, ovn: OvnConnections | undefined): Collection[
       path: 'networks',
       item: 'network',
       ...active,
-      saving: (row, { schema }) => {
+      saving: (row, { schema }, before) => {
         Object.assign(row, networkOf(config, row));
-        const port = metadataPort(config, row);
+        const port = before === undefined ? metadataPort(config, row) : undefined;
         if (port !== undefined) tableOf(schema, 'ports').set(String(port['id']), port);
       },
     },

@@ -54,7 +54,14 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
     },
     database: novaApiDatabase,
     collections: [
-      { path: 'flavors', item: 'flavor', created: 200, detail: true, identify: (_use, rows) => String(rows.size + 1) },
+      {
+        path: 'flavors',
+        item: 'flavor',
+        created: 200,
+        removed: 202,
+        detail: true,
+        identify: (_use, rows) => String(rows.size + 1),
+      },
       {
         path: 'os-aggregates',
         item: 'aggregate',
