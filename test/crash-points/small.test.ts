@@ -16,7 +16,7 @@ describe('an operator that is killed at any moment of the life of a small cloud'
   test('with many deaths in a life, leaves the objects that an undisturbed one leaves', async () => {
     const { points, chains, single } = await killEverywhere(phases, undisturbed);
     console.log(`${points} points of ${undisturbed.writes} writes: ${chains} lives of many deaths, ${single} of one`);
-    expect(points).toBeGreaterThan(170);
+    expect(points).toBeGreaterThan(120);
   }, 600_000);
 
   test(`with one death in a life, too: ${all ? 'every point' : 'some points'}`, async () => {

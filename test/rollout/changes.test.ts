@@ -92,6 +92,6 @@ describe('one field changes', () => {
         (event) =>
           `${(event['regarding'] as { kind?: string } | undefined)?.kind ?? (event['involvedObject'] as { kind?: string } | undefined)?.kind} ${String(event['reason'])}`,
       );
-    expect(notes).toContain('Keystone DeploymentReady');
+    expect(notes).toContain('Keystone Ready');
   });
 });

@@ -15,11 +15,11 @@ const sources = {
   persistentVolumeClaim: object('A claim of the same namespace; for pods on several nodes one of ReadWriteMany.', {
     claimName: required(objectNamed('Its name.')),
   }),
-  nfs: object('A directory of a server of NFS. For kinds that use nodes alone (docs/security.md).', {
+  nfs: object('A directory of a server of NFS. For kinds that use nodes alone (docs/guides/security.md).', {
     server: required(string('Host name or address of the server.', { maxLength: 253 })),
     path: required(string('The directory that the server exports.', absolute)),
   }),
-  hostPath: object('A path of the node. For kinds that use nodes alone (docs/security.md).', {
+  hostPath: object('A path of the node. For kinds that use nodes alone (docs/guides/security.md).', {
     path: required(string('The path.', absolute)),
     type: choice(
       'What has to be there, as in core/v1.',
