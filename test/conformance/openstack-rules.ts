@@ -114,33 +114,32 @@ const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].f
   ];
 });
 
-const names: readonly RefusedSpec[] = [
-  MariaDB,
-  RabbitMQ,
-  Memcached,
-  OVNNetwork,
-  Keystone,
-  Glance,
-  Placement,
-  Neutron,
-  Nova,
-].flatMap((kind) => {
-  const component =
-    { MariaDB: 'server', RabbitMQ: 'server', Memcached: 'server', OVNNetwork: 'northd', Neutron: 'server' }[
-      kind.kind
-    ] ?? 'api';
+/** Each kind that runs pods, and one of its components. */
+const components: readonly (readonly [Api, string])[] = [
+  [MariaDB, 'server'],
+  [RabbitMQ, 'server'],
+  [Memcached, 'server'],
+  [OVNNetwork, 'northd'],
+  [Keystone, 'api'],
+  [Glance, 'api'],
+  [Placement, 'api'],
+  [Neutron, 'server'],
+  [Nova, 'api'],
+];
+
+const names: readonly RefusedSpec[] = components.flatMap(([kind, component]) => {
   return [
     refused(
       kind,
       'spec.components',
-      'the names that this map may have are',
+      'the known names are',
       { components: { nobody: {} } },
       { components: { [component]: { replicas: 1, priorityClassName: 'high' } } },
     ),
     refused(
       kind,
       'spec.images',
-      'the names that this map may have are',
+      'the known names are',
       { images: { nobody: 'example.com/image:1' } },
       { images: { [component]: `example.com/image@sha256:${'0'.repeat(64)}` } },
     ),
@@ -201,7 +200,25 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { components: { api: { processes: 64, threads: 64 } } },
   ),
   ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
-    refused(kind, 'spec.exposure', notYet, { exposure: 'NodePort' }, { exposure: 'None' }),
+    refused(kind, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'NodePort' }),
+  ),
+  ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
+    refused(
+      kind,
+      'spec.externalService.loadBalancerSourceRanges[0]',
+      'expected a network such as 203.0.113.0/24',
+      { externalService: { loadBalancerSourceRanges: ['203.0.113.0/33'] } },
+      { externalService: { loadBalancerSourceRanges: ['203.0.113.0/24', '2001:db8::/32'] } },
+    ),
+  ),
+  ...components.map(([kind, component]) =>
+    refused(
+      kind,
+      `spec.components[${component}].extraVolumes[0]`,
+      'expected one of secret, configMap, persistentVolumeClaim, nfs, hostPath',
+      { components: { [component]: { extraVolumes: [{ name: 'a', mountPath: '/a' }] } } },
+      { components: { [component]: { extraVolumes: [{ name: 'a', mountPath: '/a', secret: { secretName: 'a' } }] } } },
+    ),
   ),
   ...[OpenStackControlPlane, Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
     refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' }),
@@ -247,7 +264,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { southboundDBReplicas: 3 },
     { southboundDBReplicas: 1 },
   ),
-  refused(OVNNetwork, 'spec.replicas', 'can only be 1', { replicas: 0 }, { replicas: 1 }),
+  refused(OVNNetwork, 'spec.replicas', 'has to be 1: set northboundDBReplicas', { replicas: 0 }, { replicas: 1 }),
   refused(OVNNetwork, 'spec.image', 'set spec.images', { image: 'ovn:1' }, { images: { northd: 'ovn:1' } }),
   refused(
     OVNNetwork,

@@ -92,7 +92,7 @@ function* wrongScalars({
   if (maximum !== undefined) yield { way: 'too big', value: maximum + 1 };
   if (minLength !== undefined) yield { way: 'too short', value: 'a'.repeat(minLength - 1) };
   if (maxLength !== undefined) yield { way: 'too long', value: 'a'.repeat(maxLength + 1) };
-  if (pattern !== undefined) yield { way: 'against its pattern', value: '~ no ~' };
+  if (pattern !== undefined) yield { way: 'against its pattern', value: textAgainst(pattern) };
 }
 
 function* wrongLists(schema: OpenApiSchema): Iterable<Wrong> {
@@ -143,6 +143,16 @@ const texts = [
   'https://a.b/c',
   '/a',
 ];
+
+/** What next to no pattern matches; that of a relative path refuses no more than a text which begins with a slash. */
+const wrongTexts = ['~ no ~', '/~ no ~'];
+
+function textAgainst(pattern: string): string {
+  const text = wrongTexts.find((one) => !new RegExp(pattern).test(one));
+  if (text === undefined)
+    throw new Error(`every text of this list matches ${pattern}; add one: ${wrongTexts.join(' ')}`);
+  return text;
+}
 
 /** The smallest value that a schema takes. */
 function rightValue(schema: OpenApiSchema): unknown {
