@@ -127,23 +127,38 @@ const components: readonly (readonly [Api, string])[] = [
   [Nova, 'api'],
 ];
 
-const names: readonly RefusedSpec[] = components.flatMap(([kind, component]) => {
-  return [
+const names: readonly RefusedSpec[] = components.flatMap(([kind, component]) => [
+  refused(
+    kind,
+    'spec.components',
+    'the known names are',
+    { components: { nobody: {} } },
+    { components: { [component]: { replicas: 1, priorityClassName: 'high' } } },
+  ),
+  refused(
+    kind,
+    'spec.images',
+    'the known names are',
+    { images: { nobody: 'example.com/image:1' } },
+    { images: { [component]: `example.com/image@sha256:${'0'.repeat(64)}` } },
+  ),
+]);
+
+/** A volume holds one thing: not nothing, and not two. */
+const volumes: readonly RefusedSpec[] = components.flatMap(([kind, component]) => {
+  const holding = (sources: object) => ({
+    components: { [component]: { extraVolumes: [{ name: 'a', mountPath: '/a', ...sources }] } },
+  });
+  const secret = { secret: { secretName: 'a' } };
+  return [{}, { ...secret, configMap: { name: 'a' } }].map((sources) =>
     refused(
       kind,
-      'spec.components',
-      'the known names are',
-      { components: { nobody: {} } },
-      { components: { [component]: { replicas: 1, priorityClassName: 'high' } } },
+      `spec.components[${component}].extraVolumes[0]`,
+      'expected one of secret, configMap, persistentVolumeClaim, nfs, hostPath',
+      holding(sources),
+      holding(secret),
     ),
-    refused(
-      kind,
-      'spec.images',
-      'the known names are',
-      { images: { nobody: 'example.com/image:1' } },
-      { images: { [component]: `example.com/image@sha256:${'0'.repeat(64)}` } },
-    ),
-  ];
+  );
 });
 
 /** Components that are no API under uwsgi, and APIs under uwsgi that have one thread a process. */
@@ -191,6 +206,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ...references,
   ...singles,
   ...names,
+  ...volumes,
   ...processesAndThreads,
   refused(
     Placement,
@@ -209,15 +225,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       'expected a network such as 203.0.113.0/24',
       { externalService: { loadBalancerSourceRanges: ['203.0.113.0/33'] } },
       { externalService: { loadBalancerSourceRanges: ['203.0.113.0/24', '2001:db8::/32'] } },
-    ),
-  ),
-  ...components.map(([kind, component]) =>
-    refused(
-      kind,
-      `spec.components[${component}].extraVolumes[0]`,
-      'expected one of secret, configMap, persistentVolumeClaim, nfs, hostPath',
-      { components: { [component]: { extraVolumes: [{ name: 'a', mountPath: '/a' }] } } },
-      { components: { [component]: { extraVolumes: [{ name: 'a', mountPath: '/a', secret: { secretName: 'a' } }] } } },
     ),
   ),
   ...[OpenStackControlPlane, Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
