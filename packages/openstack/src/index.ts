@@ -61,7 +61,7 @@ export {
 export { nodeGroupOf } from './engine/node-groups.ts';
 export { ownValue } from './engine/own-value.ts';
 export { podWords, refusalWords } from './engine/pod-words.ts';
-export { type Effect, effects, isPending, type Reason, reasons } from './engine/reasons.ts';
+export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/reasons.ts';
 export { isRoot, rootOf } from './engine/roots.ts';
 export { gatewayFacts } from './engine/route-problem.ts';
 export { scheduleStatus } from './engine/schedule-status.ts';
@@ -142,7 +142,7 @@ export type { Hold, Live } from './plan/live.ts';
 export { ownershipOf } from './plan/ownership.ts';
 export { plan, planSteps, planUpkeep } from './plan/plan.ts';
 export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
-export { quantity, sameFields } from './plan/same-fields.ts';
+export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';

@@ -159,8 +159,10 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
   await pass.turn();
   const failures = new Map([...told.failures, ...outcome.failures]);
   const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
-  spans.push(await report(pass, status));
-  announceSchedules(pass, status);
+  const deferred = await report(pass, status);
+  spans.push(deferred);
+  // Of a run that the status does not hold yet, the next report tells.
+  if (deferred === undefined) announceSchedules(pass, status);
   for (const { condition, reason, message } of failed)
     announceRetry(pass, status, { type: condition, reason, message: redact(message) });
   const all = [...failures.values(), ...upkeep.failures.values()];

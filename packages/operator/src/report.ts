@@ -11,7 +11,7 @@ import {
   annotations,
   type Composition,
   conditionOf,
-  effects,
+  eventTypeOf,
   type Progress,
   type Reason,
   type ReleaseStatus,
@@ -144,9 +144,8 @@ function announce(pass: Begun, condition: Condition): void {
   const before = conditionOf(pass.object, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return;
   const { type, reason, message } = condition;
-  const eventOf = (why: string) => effects[reasons[why as Reason].effect].event;
-  const event = eventOf(reason);
-  if (event === 'Normal' && (type === 'Ready' || (before !== undefined && eventOf(before.reason) === 'Warning')))
+  const event = eventTypeOf(reason);
+  if (event === 'Normal' && (type === 'Ready' || (before !== undefined && eventTypeOf(before.reason) === 'Warning')))
     pass.event({ type: event, reason: type, action: 'Reconcile', note: message || `${type}: done` });
   else if (event === 'Warning') pass.event({ type: event, reason, action: 'Reconcile', note: `${type}: ${message}` });
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@openstack-operator/kube';
-import { conditionOf, effects, type Reason, reasons } from '@openstack-operator/openstack';
+import { conditionOf, eventTypeOf } from '@openstack-operator/openstack';
 import type { Begun } from './pass.ts';
 
 /** Milliseconds between two statuses of a resource that only tell of its progress. */
@@ -48,7 +48,7 @@ function isMereProgress({ object }: Begun, status: Status): boolean {
 
 /** Whether a reason calls for nobody. */
 function isQuiet(reason: string | undefined): boolean {
-  return reason === undefined || effects[reasons[reason as Reason].effect].event !== 'Warning';
+  return reason === undefined || eventTypeOf(reason) !== 'Warning';
 }
 
 function idOf(kind: string, key: string): string {

@@ -274,6 +274,14 @@ export function isPending(progress: readonly { readonly reason: Reason }[]): boo
   return progress.length > 0 && progress.every(({ reason }) => reason === 'Waiting' || reason === 'Missing');
 }
 
+/**
+ * Type of the event of a condition with a reason; undefined when it has none. A status may hold a reason of another
+ * version of the operator, of which nothing is known.
+ */
+export function eventTypeOf(reason: string): 'Normal' | 'Warning' | undefined {
+  return isReason(reason) ? effects[reasons[reason].effect].event : undefined;
+}
+
 /** Whether a text is the reason of a condition of ours. */
 export function isReason(text: string): text is Reason {
   return Object.hasOwn(reasons, text);

@@ -1,8 +1,9 @@
 import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
 import { eventOf } from '../engine/event-reasons.ts';
+import { amountOf } from '../engine/quantity.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
-import { quantity, sameFields } from './same-fields.ts';
+import { sameFields } from './same-fields.ts';
 
 /**
  * Fields of the spec that the API server never changes: an object that has to differ there is deleted without its
@@ -29,7 +30,7 @@ interface Claim {
 /** What a live claim asks for if that is no less than stated: it may have been enlarged by hand, and no volume shrinks. */
 function sizeOfLarger(live: StoredObject, { resources }: Claim['spec']): string | undefined {
   const { storage } = (live['spec'] as Claim['spec']).resources.requests;
-  const [size, wanted] = [quantity(storage), quantity(resources.requests.storage)];
+  const [size, wanted] = [amountOf(storage), amountOf(resources.requests.storage)];
   return size !== undefined && wanted !== undefined && size >= wanted ? storage : undefined;
 }
 

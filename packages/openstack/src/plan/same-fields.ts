@@ -1,3 +1,5 @@
+import { amountOf } from '../engine/quantity.ts';
+
 /**
  * Whether every field that is stated is live as stated. What the server or others added beside does not count; numbers
  * of Kubernetes quantities are compared by value (`2048Mi` is stored as `2Gi`). Lists of objects are matched by their
@@ -56,33 +58,7 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-const suffixes: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
-
 function sameQuantities(a: string, b: string): boolean {
-  const left = quantity(a);
-  return left !== undefined && left === quantity(b);
-}
-
-/** The value of a Kubernetes quantity such as `10Gi`, `500m` or `2e9`; undefined when it has another form. */
-export function quantity(text: string): number | undefined {
-  const [, number, suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([A-Za-z]{0,2})$/.exec(text) ?? [];
-  const factor = suffixes[suffix];
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+  const left = amountOf(a);
+  return left !== undefined && left === amountOf(b);
 }
