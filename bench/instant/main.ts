@@ -140,6 +140,8 @@ async function makeNode(client: Client, name: string): Promise<void> {
   const lastTransitionTime = '2026-01-01T00:00:00Z';
   const conditions = [{ type: 'Ready', status: 'True', reason: 'Played', message: '', lastTransitionTime }];
   await client.patch(Node, { name }, 'merge', { status: { conditions } }, { subresource: 'status' });
+  // The API server taints each new node as not ready; the node lifecycle controller, which is not here, takes that off.
+  await client.patch(Node, { name }, 'merge', { spec: { taints: null } });
 }
 
 async function byOperator(client: Client, namespace: string): Promise<void> {
@@ -152,9 +154,18 @@ async function byOperator(client: Client, namespace: string): Promise<void> {
   });
   const signal = AbortSignal.timeout(60_000);
   const { resourceVersion } = metadata;
-  for await (const event of client.watch(kind, { namespace, resourceVersion, signal }))
-    if (event.type === 'MODIFIED' && conditionOf(event.object, 'Ready')?.status === 'True') return;
-  throw new Error(`the watch of ${namespace} ended before its cloud was Ready`);
+  let why = 'it has no status';
+  try {
+    for await (const event of client.watch(kind, { namespace, resourceVersion, signal })) {
+      if (event.type !== 'MODIFIED') continue;
+      const ready = conditionOf(event.object, 'Ready');
+      if (ready?.status === 'True') return;
+      why = ready?.message ?? why;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  throw new Error(`the cloud of ${namespace} was not Ready within a minute: ${why}`);
 }
 
 /** Each stage after those that it comes after. */

@@ -5,8 +5,11 @@ import {
   Deployment,
   Job,
   type Kind,
+  Node,
   noLog,
+  on,
   PersistentVolumeClaim,
+  Pod,
   realClock,
   realRandom,
   run,
@@ -29,7 +32,11 @@ const instantly = (kind: Kind, statusOf: (object: StoredObject) => Status) =>
     async reconcile({ object, client }) {
       const { generation = 1, namespace = '', name } = object.metadata;
       const told = (object['status'] ?? {}) as Status;
-      const isDone = told['observedGeneration'] === generation || told['completionTime'] || told['phase'] === 'Bound';
+      const isDone =
+        told['observedGeneration'] === generation ||
+        told['completionTime'] ||
+        told['phase'] === 'Bound' ||
+        told['phase'] === 'Running';
       if (isDone) return;
       await client.patch(kind, { namespace, name }, 'merge', { status: statusOf(object) }, { subresource: 'status' });
     },
@@ -56,6 +63,31 @@ const onEveryNode = ({ metadata: { generation: observedGeneration } }: StoredObj
   updatedNumberScheduled: 1,
 });
 
+const running = ({ metadata: { creationTimestamp: at } }: StoredObject): Status => ({
+  phase: 'Running',
+  startTime: at,
+  conditions: [{ type: 'Ready', status: 'True', lastProbeTime: at, lastTransitionTime: at }],
+});
+
+/** Makes a pod of a DaemonSet on every node that its selector takes: the operator looks at those of its node agents. */
+const pods = controller(DaemonSet, {
+  name: 'pods',
+  owns: [Pod],
+  watches: [on(Node, { map: (_node, cache) => cache.list(DaemonSet).map(({ metadata }) => metadata) })],
+  async reconcile({ object: daemonSet, cache, create }) {
+    const { template } = daemonSet.spec as unknown as { template: Pick<Pod, 'metadata' | 'spec'> };
+    const selector = Object.entries(template.spec?.nodeSelector ?? {});
+    if (selector.length === 0) return;
+    for (const { metadata } of cache.list(Node)) {
+      if (!selector.every(([key, value]) => metadata.labels?.[key] === value)) continue;
+      const name = `${daemonSet.metadata.name}-${metadata.name}`;
+      const labels = template.metadata?.labels ?? {};
+      const spec = { containers: [], ...template.spec, nodeName: metadata.name };
+      await create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels }, spec });
+    }
+  },
+});
+
 const succeeded = ({ metadata: { creationTimestamp: at } }: StoredObject): Status => ({
   startTime: at,
   completionTime: at,
@@ -79,6 +111,8 @@ await run({
     instantly(DaemonSet, onEveryNode),
     instantly(Job, succeeded),
     instantly(PersistentVolumeClaim, () => ({ phase: 'Bound' })),
+    instantly(Pod, running),
+    pods,
   ],
   client,
   clock: realClock,

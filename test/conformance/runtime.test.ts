@@ -98,8 +98,8 @@ test('a controller waits for its API, makes what is stated, puts it right, and t
 
   await server.client.patch(ConfigMap, { namespace, name: 'page-0' }, 'merge', { data: { text: 'by hand' } });
   await server.client.delete(ConfigMap, { namespace, name: 'page-1' });
-  await eventually('the field is put right', async () => (await text('page-0')) === 'hello');
-  await eventually('the object is put right', async () => (await text('page-1')) === 'hello');
+  await eventually('the field is corrected', async () => (await text('page-0')) === 'hello');
+  await eventually('the object is corrected', async () => (await text('page-1')) === 'hello');
 
   const status = async () => (await server.client.get(Site, { namespace, name: 'a' })).status;
   await eventually('the status is told', async () => (await status())?.pages === 2);

@@ -9,7 +9,7 @@ test('a second user of the database has its own database alone; the audit puts i
     databases: own,
   });
   expect(repaired).toEqual({
-    events: ['created database bell; put right password or grants of user bell_persistence'],
+    events: ['created database bell; corrected password or grants of user bell_persistence'],
     databases: own,
   });
   expect(off).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcomeOf } from './outcome.ts';
 
-test('further users, a domain and implied roles are made, put right by the audit, and disabled with the service', async () => {
+test('further users, a domain and implied roles are made, corrected by the audit, and disabled with the service', async () => {
   const { up, repaired, off } = await outcomeOf('identities.ts');
   const { domain } = up as { domain: { id: string } };
   expect(up).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcomeOf } from './outcome.ts';
 
-test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is switched off', async () => {
+test('a service that is one folder and a line in the list of services comes up as a child, and goes when it is disabled', async () => {
   const outcome = await outcomeOf('run.ts');
   const { controlPlane, echo, spec, service, policy, catalogue, containers, files } = outcome as Record<
     string,

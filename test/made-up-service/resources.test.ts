@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcomeOf } from './outcome.ts';
 
-test('a network, its subnet and a flavour are made, changed, put right, and removed with the service', async () => {
+test('a network, its subnet and a flavour are made, changed, corrected, and removed with the service', async () => {
   const { up, changed, repaired, refused, anew, off } = await outcomeOf('resources.ts');
   const { network } = up as { network: { id: string } };
   const subnet = { network_id: network.id, cidr: '192.0.2.0/24' };

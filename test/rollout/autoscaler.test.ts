@@ -103,7 +103,7 @@ test('an autoscaler that is pointed elsewhere gives the replicas back', async ()
   await cloud.until(() => replicas(cloud, api) === 2);
 });
 
-test('what has a single pod, and what runs without an autoscaler, is put right', async () => {
+test('what has a single pod, and what runs without an autoscaler, is corrected', async () => {
   const { cloud } = await readyCloud({ spec: identityOnly });
   const single = [
     ['my-cloud-memcached', Deployment],

@@ -38,7 +38,7 @@ test('whoever composes from a Secret waits until it is known, though another res
     if (!path.includes('/leases/')) writes.push(`${method} ${path}`);
   });
   await cloud.clock.advance(120_000);
-  // Not even what somebody changed is put right, before all is known.
+  // Not even what somebody changed is corrected, before all is known.
   await cloud.change(Deployment, 'my-cloud-keystone-api', {
     metadata: { labels: { 'app.kubernetes.io/part-of': 'x' } },
   });

@@ -38,7 +38,7 @@ test('somebody changes the database back each time: it rolls more and more seldo
   expect(corrections).toBeGreaterThan(5);
   expect(corrections).toBeLessThan(15);
   expect(reasons).toContain('Contended');
-  expect(messages[0]).toContain(`StatefulSet ${name} is changed back each time that it is put right`);
+  expect(messages[0]).toContain(`StatefulSet ${name} is changed back each time that it is corrected`);
   expect(messages[0]).toContain('field manager other-controller');
   const warnings = cloud.list('Event').filter(({ reason }) => reason === 'Contended');
   expect(warnings.length).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ test('somebody changes the database back each time: it rolls more and more seldo
   await cloud.until(() => cloud.isReady('MariaDB', name) && !isForeign(), 15);
 });
 
-test('what is changed by hand a few times is put right at once', async () => {
+test('what is changed by hand a few times is corrected at once', async () => {
   const { cloud } = await readyCloud({ spec: identityOnly });
   for (const replicas of [2, 3, 4, 5]) {
     await cloud.change(StatefulSet, name, { spec: { replicas } });

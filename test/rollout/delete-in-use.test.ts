@@ -30,7 +30,7 @@ test.each([
       expect(cloud.condition(OpenStackControlPlane, 'my-cloud', `${kind}Ready`)).toMatchObject({
         status: 'False',
         reason: 'InUse',
-        message: `${kind} ${name} is switched off, and kept: Keystone alone refers to it, by name or by default; enable it, delete Keystone alone, or let that refer to another one`,
+        message: `${kind} ${name} is disabled, and kept: Keystone alone refers to it, by name or by default; enable it, delete Keystone alone, or let that refer to another one`,
       });
     }
     expect(cloud.isReady('Keystone', 'alone')).toBe(true);

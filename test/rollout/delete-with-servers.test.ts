@@ -71,7 +71,7 @@ test('servers that nobody can count hold as well, and the annotation lets go', a
   await cloud.until(() => controlPlane(cloud) === undefined);
 });
 
-test('Nova, Neutron and the network that are switched off, or deleted by hand, wait for servers', async () => {
+test('Nova, Neutron and the network that are disabled, or deleted by hand, wait for servers', async () => {
   const cloud = await cloudWithServer({ nova: { nodeGroups: [{ name: 'big', gateway: false }] } });
   const before = agents(cloud);
   const network = () => cloud.get('OVNNetwork', 'my-cloud-ovn')?.['spec'];
@@ -81,7 +81,7 @@ test('Nova, Neutron and the network that are switched off, or deleted by hand, w
   // Without Nova's groups OVN would leave its nodes.
   expect(network()).toEqual(groups);
   expect(cloud.condition(ControlPlane, 'my-cloud', 'OVNNetworkReady')?.message).toBe(
-    'it stays as it is until Nova my-cloud-nova, which is switched off, is gone',
+    'it stays as it is until Nova my-cloud-nova, which is disabled, is gone',
   );
   const switched = (enabled: boolean) =>
     cloud.change(ControlPlane, 'my-cloud', {
@@ -93,7 +93,7 @@ test('Nova, Neutron and the network that are switched off, or deleted by hand, w
   expect(cloud.condition(ControlPlane, 'my-cloud', 'NovaReady')).toMatchObject({
     status: 'False',
     reason: 'ServersExist',
-    message: expect.stringMatching(/^Nova my-cloud-nova is switched off, and kept: Nova my-cloud-nova has 1 server: /),
+    message: expect.stringMatching(/^Nova my-cloud-nova is disabled, and kept: Nova my-cloud-nova has 1 server: /),
   });
   expect(cloud.condition(ControlPlane, 'my-cloud', 'NeutronReady')).toMatchObject({
     reason: 'Waiting',

@@ -109,7 +109,7 @@ describe('a control plane', () => {
   });
 });
 
-describe('a service that is switched off later', () => {
+describe('a service that is disabled later', () => {
   test('goes with its workloads and keeps its data; switched on again, it finds them', async () => {
     const { cloud } = await readyCloud({ spec: identityOnly });
     await cloud.change(ControlPlane, 'my-cloud', { spec: { keystone: { enabled: false } } });

@@ -123,7 +123,7 @@ describe('a whole cloud', () => {
     expect(jobs().map(({ metadata }) => metadata.uid)).toEqual(before);
   });
 
-  test('what was changed or deleted by hand in Keystone, the database and the broker is put right', async () => {
+  test('what was changed or deleted by hand in Keystone, the database and the broker is corrected', async () => {
     const counts = async () =>
       [await list('users'), await list('services'), await list('endpoints')].map((l) => l.length);
     const before = await counts();
@@ -151,12 +151,12 @@ describe('a whole cloud', () => {
     expect(repaired('my-cloud-glance')).toContain('created user glance; granted glance admin on project service');
     expect(repaired('my-cloud-placement')).toContain('set the password of user placement');
     expect(repaired('my-cloud-placement')).toContain('created service placement');
-    expect(repaired('my-cloud-placement')).toContain('put right password or grants of user placement');
+    expect(repaired('my-cloud-placement')).toContain('corrected password or grants of user placement');
     expect(repaired('my-cloud-neutron')).toContain('granted neutron service on project service');
     expect(repaired('my-cloud-neutron')).toContain('created internal endpoint of neutron in RegionOne');
     expect(repaired('my-cloud-neutron')).toContain('created user neutron');
     expect(repaired('my-cloud-keystone')).toContain('created user keystone');
-    expect(repaired('my-cloud-nova')).toContain('put right password or grants of user nova');
+    expect(repaired('my-cloud-nova')).toContain('corrected password or grants of user nova');
     expect(repaired('my-cloud-nova')).toContain('created vhost nova-cell1');
     expect(repaired('my-cloud-nova')).toContain('granted user nova vhost nova');
     const all = services.map(([, name]) => repaired(name)).join();

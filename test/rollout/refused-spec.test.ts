@@ -92,7 +92,7 @@ test.each([
   expect(cloud.get('MariaDB', 'my-cloud-mariadb')?.metadata.generation).toBe(database?.metadata.generation);
 });
 
-test('with a mistake beside it no service is switched off, and no node is claimed', async () => {
+test('with a mistake beside it no service is disabled, and no node is claimed', async () => {
   const cloud = await createCloud();
   await cloud.startOperator();
   const glance = { ...identityOnly, glance: {}, deletionPolicy: 'Delete' };

@@ -42,7 +42,7 @@ test('a deletion that is to retain waits for a Keystone that is paused', async (
   expect(keysOf(cloud)?.metadata.uid).toBe(uid);
 });
 
-test('a Keystone that is paused is not switched off before it has let go of what is to be retained', async () => {
+test('a Keystone that is paused is not disabled before it has let go of what is to be retained', async () => {
   const cloud = await deleting();
   const uid = keysOf(cloud)?.metadata.uid;
   await cloud.change(Keystone, 'my-cloud-keystone', paused('true'));

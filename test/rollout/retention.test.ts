@@ -57,7 +57,7 @@ test('Retain reaches the services of a cloud whose database does not come up', a
   expect(kept(cloud)).toEqual(before);
 });
 
-test('a service that is switched off by the change that says Retain keeps its volume', async () => {
+test('a service that is disabled by the change that says Retain keeps its volume', async () => {
   const { cloud } = await readyCloud({ spec: { ...withImages, deletionPolicy: 'Delete' } });
   const before = kept(cloud, 'glance');
   expect(before).toHaveLength(1);
@@ -86,7 +86,7 @@ test('a deletion waits for a child that is paused, says so, and goes on', async 
 test.each([
   ['', {}],
   [', switched on again', { glance: { enabled: true } }],
-])('Retain that is said while a Glance that was switched off still goes keeps its volume%s', async (_what, more) => {
+])('Retain that is said while a Glance that was disabled still goes keeps its volume%s', async (_what, more) => {
   const { cloud } = await readyCloud({ spec: { ...withImages, deletionPolicy: 'Delete' } });
   const before = kept(cloud, 'glance');
   expect(before).toHaveLength(1);

@@ -63,7 +63,7 @@ beforeEach(async () => {
 });
 
 describe('a service below a control plane', () => {
-  test('switched off: its endpoints go, its user is disabled; switched on again, all is back', async () => {
+  test('disabled: its endpoints go, its user is disabled and enabled again', async () => {
     const { id } = (await user()) ?? {};
     await setEnabled(false);
     await cloud.until(() => uid() === undefined, 5);
@@ -103,7 +103,7 @@ describe('a service below a control plane', () => {
     await expectRegistered();
   });
 
-  test('switched off while a Job deregister of another one is there awaits its own', async () => {
+  test('disabled while a Job deregister of another one is there awaits its own', async () => {
     const owner = cloud.get('ConfigMap', 'kube-root-ca.crt');
     const live = cloud.get('Job', `${name}-endpoint-create`);
     const metadata = { name: `${name}-deregister`, namespace, labels: { ...live?.metadata.labels } };

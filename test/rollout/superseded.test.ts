@@ -50,7 +50,7 @@ const memcached = /^PATCH .*memcacheds\/my-cloud-memcached\?/;
 test.each([
   ['taken back', { spec: { keystone: { enabled: true } } }],
   ['paused', pause],
-])('what a spec switched off is not deleted when that is %s in the middle of a reconcile', async (_how, change) => {
+])('what a spec disabled is not deleted when that is %s in the middle of a reconcile', async (_how, change) => {
   const { cloud, isMade, apply } = await changedAt(memcached, change);
   const before = uid(cloud, 'Keystone', 'my-cloud-keystone');
   await apply(off);

@@ -72,7 +72,7 @@ function writtenBy({ method, path, body }: HttpRequest): KubeObject | undefined 
     : (object as KubeObject);
 }
 
-/** Objects, lists and watch events, with each object put right. Lines may be cut anywhere. */
+/** Objects, lists and watch events, with each object adjusted. Lines may be cut anywhere. */
 function restored(response: HttpResponse, restore: (object: KubeObject) => KubeObject): HttpResponse {
   const put = (value: unknown): unknown => {
     const { items, object, kind, metadata } = value as {

@@ -2,7 +2,7 @@ import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { annotations, kindOf, ownershipOf } from '@openstack-operator/openstack';
 import { leavingReplicas } from './autoscalers.ts';
 import { ContendedObjectError } from './contention.ts';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 
 /** An object that is to be applied, with the digest of what it states among its annotations. */
 export interface Applied {
@@ -16,24 +16,24 @@ export interface Applied {
 }
 
 /**
- * Applies an object. What somebody changes back each time is put right more and more seldom.
+ * Applies an object. What somebody changes back each time is corrected more and more seldom.
  * @throws ContendedObjectError when it is not its time yet
  */
 export async function apply(
-  pass: Pass,
+  context: ComposeContext,
   { object, retained = false, live, autoscaled = false }: Applied,
 ): Promise<StoredObject> {
   const { name = '', namespace = '' } = object.metadata;
   const state = object.metadata.annotations?.[annotations.applied] ?? '';
-  const wait = live === undefined ? 0 : pass.contention.wait(live, state, pass.clock.now());
+  const wait = live === undefined ? 0 : context.contention.wait(live, state, context.clock.now());
   if (wait > 0) {
     // The cache holds no field managers.
-    const current = await pass.client.get(kindOf(object), { name, namespace }, { signal: pass.signal });
-    throw new ContendedObjectError(current, pass.clock, wait);
+    const current = await context.client.get(kindOf(object), { name, namespace }, { signal: context.signal });
+    throw new ContendedObjectError(current, context.clock, wait);
   }
-  const stated = autoscaled ? await leavingReplicas(pass, object) : object;
-  const outcome = await pass.apply(stated, ownershipOf(pass.object, retained));
+  const stated = autoscaled ? await leavingReplicas(context, object) : object;
+  const outcome = await context.apply(stated, ownershipOf(context.object, retained));
   if (live !== undefined && outcome.metadata.resourceVersion !== live.metadata.resourceVersion)
-    pass.contention.changed(live, state, pass.clock.now());
+    context.contention.changed(live, state, context.clock.now());
   return outcome;
 }

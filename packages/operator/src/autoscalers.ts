@@ -11,7 +11,7 @@ import {
   type Watched,
 } from '@openstack-operator/kube';
 import { fieldManager, services, withoutReplicas } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 
 /**
  * Replicas of a Deployment that a HorizontalPodAutoscaler targets are the autoscaler's. StatefulSets are databases and
@@ -39,7 +39,7 @@ export function autoscalerWatch(kind: Kind): Watched {
 }
 
 /** Whether an autoscaler says how many pods of a stated workload run. */
-export function isAutoscaled({ cache, object: resource }: Pass, workload: KubeObject): boolean {
+export function isAutoscaled({ cache, object: resource }: ComposeContext, workload: KubeObject): boolean {
   if (workload.kind !== Deployment.kind) return false;
   const component = workload.metadata.labels?.['app.kubernetes.io/component'] ?? '';
   const { single = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
@@ -51,10 +51,10 @@ export function isAutoscaled({ cache, object: resource }: Pass, workload: KubeOb
  * owner states it no more: replicas are left out when somebody else owns them too, otherwise the live number is stated,
  * and nothing is written if the object has been changed since it was read.
  */
-export async function leavingReplicas(pass: Pass, workload: KubeObject): Promise<KubeObject> {
+export async function leavingReplicas(context: ComposeContext, workload: KubeObject): Promise<KubeObject> {
   const { namespace = '', name = '' } = workload.metadata;
   // The cache holds no field managers.
-  const live = await pass.client.get(Deployment, { namespace, name }, { signal: pass.signal });
+  const live = await context.client.get(Deployment, { namespace, name }, { signal: context.signal });
   const rest = withoutReplicas(workload);
   if ((live.metadata.managedFields ?? []).some(isOthersClaim)) return rest;
   const metadata = { ...rest.metadata, resourceVersion: live.metadata.resourceVersion };

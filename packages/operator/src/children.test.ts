@@ -1,7 +1,7 @@
 import { ApiError, type StoredObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { tellChildren } from './children.ts';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 
 const apiVersion = 'openstack.k8s.io/v1alpha1';
 const stored = (kind: string, name: string, more: object = {}): StoredObject => ({
@@ -16,7 +16,7 @@ test('a child that refuses to be told holds up neither the others nor the report
   const spec = { deletionPolicy: 'Delete' };
   const children = [stored('MariaDB', 'c-mariadb', { spec }), stored('Keystone', 'c-keystone', { spec })];
   const patched: string[] = [];
-  const pass = {
+  const context = {
     object: root,
     key: 'ns/c',
     operator: { name: 'o' },
@@ -37,8 +37,8 @@ test('a child that refuses to be told holds up neither the others nor the report
         patched.push(name);
       },
     },
-  } as unknown as Begun;
-  const { retaining, failures } = await tellChildren(pass);
+  } as unknown as OperatorContext;
+  const { retaining, failures } = await tellChildren(context);
   expect(retaining.map(({ kind }) => kind)).toEqual(['MariaDB', 'Keystone']);
   expect([...failures].map(([condition, { message }]) => [condition, message])).toEqual([
     ['MariaDBReady', expect.stringContaining('spec.storage: too small')],

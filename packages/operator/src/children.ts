@@ -1,6 +1,6 @@
 import { type Kind, type ManagedFieldsEntry, type StoredObject } from '@openstack-operator/kube';
 import { annotations, fieldManager, kinds, rootNamed } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { hasLetGo, type Policy, policyOf } from './secrets/retention.ts';
 import { SupersededError } from './still-meant.ts';
 
@@ -17,8 +17,8 @@ export interface Told {
  * off, and the control plane may be going. They are to keep their data; and a roll of node agents that was asked for is
  * not wanted any more.
  */
-export async function tellChildren(pass: Begun): Promise<Told> {
-  const { cache, object: resource } = pass;
+export async function tellChildren(context: OperatorContext): Promise<Told> {
+  const { cache, object: resource } = context;
   const root = rootNamed(resource);
   const retaining: StoredObject[] = [];
   const failures = new Map<string, Error>();
@@ -29,14 +29,14 @@ export async function tellChildren(pass: Begun): Promise<Told> {
     const retains = (spec[field]?.deletionPolicy ?? spec.deletionPolicy) !== 'Delete';
     for (const child of cache.controlledBy(kind, resource)) {
       if (child.metadata.deletionTimestamp !== undefined) continue;
-      if (retains && !hasLetGo(pass, child)) retaining.push(child);
+      if (retains && !hasLetGo(context, child)) retaining.push(child);
       try {
         if (retains && policyOf(child) === 'Delete')
-          await change(pass, kind, child, { spec: { deletionPolicy: 'Retain' } });
-        if (isRolled(child) && !isRolled(resource) && (await isOurWord(pass, kind, child)))
-          await change(pass, kind, child, { metadata: { annotations: { [annotations.rollNodeAgents]: null } } });
+          await change(context, kind, child, { spec: { deletionPolicy: 'Retain' } });
+        if (isRolled(child) && !isRolled(resource) && (await isOurWord(context, kind, child)))
+          await change(context, kind, child, { metadata: { annotations: { [annotations.rollNodeAgents]: null } } });
       } catch (error) {
-        if (!(error instanceof Error) || error instanceof SupersededError || pass.signal.aborted) throw error;
+        if (!(error instanceof Error) || error instanceof SupersededError || context.signal.aborted) throw error;
         failures.set(`${name}Ready`, error);
       }
     }
@@ -49,7 +49,7 @@ function isRolled({ metadata }: StoredObject): boolean {
 }
 
 /** Whether the control plane has passed the annotation on; a user may have set it on the child. The cache holds no field managers. */
-async function isOurWord({ client, signal }: Begun, kind: Kind, child: StoredObject): Promise<boolean> {
+async function isOurWord({ client, signal }: OperatorContext, kind: Kind, child: StoredObject): Promise<boolean> {
   const { name, namespace = '' } = child.metadata;
   const { metadata } = await client.get(kind, { name, namespace }, { signal });
   const states = ({ manager, operation, fieldsV1 }: ManagedFieldsEntry) => {
@@ -61,7 +61,7 @@ async function isOurWord({ client, signal }: Begun, kind: Kind, child: StoredObj
 
 /** Under the resourceVersion. */
 async function change(
-  { client, signal }: Begun,
+  { client, signal }: OperatorContext,
   kind: Kind,
   child: StoredObject,
   { metadata, ...patch }: { readonly metadata?: object; readonly spec?: object },

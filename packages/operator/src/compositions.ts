@@ -18,7 +18,7 @@ const mostAtRest = 16;
 
 /**
  * The last composition of each resource that is not at rest, made anew only when something changes that was read for it:
- * nearly all passes of a rollout are about what became of the objects, not about what is wanted. The same objects also
+ * nearly all reconciles of a rollout are about what became of the objects, not about what is wanted. The same objects also
  * keep their digests.
  */
 export class Compositions {

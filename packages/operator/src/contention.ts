@@ -17,7 +17,7 @@ interface Corrections {
 }
 
 /**
- * How often each object had to be put right again: somebody changes it back each time (an operator that does not know
+ * How often each object had to be corrected again: somebody changes it back each time (an operator that does not know
  * the record of who manages a resource, another controller). It goes on, but more and more seldom.
  */
 export class Contention {
@@ -40,19 +40,19 @@ export class Contention {
   }
 }
 
-/** Somebody changes an object back each time that it is put right. */
+/** Somebody changes an object back each time that it is corrected. */
 export class ContendedObjectError extends Error {
   override readonly name = 'ContendedObjectError';
   readonly code = 'CONTENDED_OBJECT';
-  /** Milliseconds after which it is put right again. */
+  /** Milliseconds after which it is corrected again. */
   readonly retryAfter: number;
 
   /** `live`: as the server has it, with its field managers. The message says no span: it would change all the time. */
   constructor(live: StoredObject, clock: Pick<Clock, 'now'>, retryAfter: number) {
     const again = timestamp({ now: () => clock.now() + retryAfter });
     super(
-      `${live.kind} ${live.metadata.name} is changed back each time that it is put right, last by ${writerOf(live)}; ` +
-        `it is put right again at ${again}. Find out who that is, and stop it, or let it leave this object alone`,
+      `${live.kind} ${live.metadata.name} is changed back each time that it is corrected, last by ${writerOf(live)}; ` +
+        `it is corrected again at ${again}. Find out who that is, and stop it, or let it leave this object alone`,
     );
     this.retryAfter = retryAfter;
   }

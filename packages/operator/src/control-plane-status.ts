@@ -1,7 +1,7 @@
 import { Node } from '@openstack-operator/kube';
 import { type ClaimedNode, children, cloudOf, kinds, lostNode, nodesByCloud } from '@openstack-operator/openstack';
+import type { ComposeContext } from './context.ts';
 import { groupIn, joined } from './joined-nodes.ts';
-import type { Pass } from './pass.ts';
 
 /** Nodes that the status lists: with thousands of them it would come near the 1.5 MiB that etcd takes for an object. */
 const mostNodes = 500;
@@ -15,11 +15,11 @@ interface ChildStatus {
  * What a control plane shows of its cloud: the public endpoints of its children, and the nodes that it has claimed. A
  * node has joined when every child with agents there says so, and is lost when one does.
  */
-export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
-  const { name, namespace = '' } = pass.object.metadata;
+export function controlPlaneStatus(context: ComposeContext): Record<string, unknown> {
+  const { name, namespace = '' } = context.object.metadata;
   const statuses = children.map(({ kind, field, suffix }) => {
     const api = kinds.find((one) => one.kind === kind);
-    const child = api && pass.cache.get(api, { namespace, name: `${name}-${suffix}` });
+    const child = api && context.cache.get(api, { namespace, name: `${name}-${suffix}` });
     const status: ChildStatus = child?.status ?? {};
     return [field, status] as const;
   });
@@ -28,13 +28,13 @@ export function controlPlaneStatus(pass: Pass): Record<string, unknown> {
   );
   const told = statuses.flatMap(([, { nodes = [] }]) => nodes);
   const phases = Map.groupBy(told, (node) => node.name);
-  const claimed = (pass.cache.has(Node) ? pass.cache.byIndex(Node, nodesByCloud, cloudOf(pass.object)) : []).map(
-    ({ metadata: { name: node, labels } }) => ({
-      name: node,
-      ...groupIn(labels),
-      phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
-    }),
-  );
+  const claimed = (
+    context.cache.has(Node) ? context.cache.byIndex(Node, nodesByCloud, cloudOf(context.object)) : []
+  ).map(({ metadata: { name: node, labels } }) => ({
+    name: node,
+    ...groupIn(labels),
+    phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
+  }));
   const names = new Set(claimed.map(({ name: node }) => node));
   const lost = told.filter(({ name: node, phase }) => phase === lostNode && !names.has(node));
   const nodes = [...claimed.sort(byName).slice(0, mostNodes), ...new Map(lost.map((one) => [one.name, one])).values()];

@@ -62,11 +62,11 @@ import {
   storageClassWatches,
 } from './concerned.ts';
 import { Contention } from './contention.ts';
+import type { ComposeContext, OperatorFacts, OperatorMemory } from './context.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { DryRuns } from './dry-runs.ts';
 import { gather } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
-import type { OperatorFacts, OperatorMemory, Pass } from './pass.ts';
 import { PodEventReader } from './pod-events.ts';
 import { reconcile } from './reconcile.ts';
 import { isStandalone } from './release-nodes.ts';
@@ -152,15 +152,15 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
     ]),
     reconcile: withEvents(events, service.name, (context) => {
       // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
-      const undigested = { ...context, ...facts, digestKey: { bytes: new Uint8Array(32) } };
+      const withoutKey = { ...context, ...facts, digestKey: { bytes: new Uint8Array(32) } };
       return reconcile(
         { ...context, ...facts },
         {
-          compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, service)),
+          compose: (context) => compositions.of(context.key, context.object, gather(context, service)),
           rest: (key) => compositions.rest(key),
-          composeFormer: (pass, key, formerOperatorImage) =>
-            compose(service, pass.object, {
-              ...gather(pass, service, key),
+          composeFormer: (context, key, formerOperatorImage) =>
+            compose(service, context.object, {
+              ...gather(context, service, key),
               ...(formerOperatorImage === undefined ? {} : { formerOperatorImage }),
             }),
           phase: servicePhase,
@@ -169,10 +169,10 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
             ? {
                 deregistration: () => {
                   const { namespace = '' } = context.object.metadata;
-                  return deregistration(service, context.object, gather(undigested, service), {
+                  return deregistration(service, context.object, gather(withoutKey, service), {
                     hasSecret: (name) => context.cache.get(Secret, { namespace, name }) !== undefined,
-                    goesWithOwner: isOwnerDeleted(undigested),
-                    comesBack: isWantedByOwner(undigested),
+                    goesWithOwner: isOwnerDeleted(withoutKey),
+                    comesBack: isWantedByOwner(withoutKey),
                   });
                 },
               }
@@ -184,15 +184,15 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
   });
 }
 
-/** A pass that knows what events say, and comes again when they may say more. */
+/** The same reconcile with what events say in its context; it is repeated when they may say more. */
 function withEvents(
   events: PodEventReader,
   service: string,
-  pass: (context: ReconcileContext & Pick<Pass, 'eventWords'>) => Promise<ReconcileResult | undefined>,
+  inner: (context: ReconcileContext & Pick<ComposeContext, 'eventWords'>) => Promise<ReconcileResult | undefined>,
 ): (context: ReconcileContext) => Promise<ReconcileResult | undefined> {
   return async (context) => {
     const { words: eventWords, requeueAfter } = await events.read(context, service);
-    const result = await pass({ ...context, eventWords });
+    const result = await inner({ ...context, eventWords });
     if (requeueAfter === undefined) return result;
     return { requeueAfter: Math.min(requeueAfter, result?.requeueAfter ?? requeueAfter) };
   };
@@ -221,7 +221,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
       return reconcile(
         { ...context, ...facts },
         {
-          compose: (pass) => compositions.of(pass.key, pass.object, gather(pass, undefined)),
+          compose: (context) => compositions.of(context.key, context.object, gather(context, undefined)),
           rest: (key) => compositions.rest(key),
           phase: root.phase,
           observed: controlPlaneStatus,

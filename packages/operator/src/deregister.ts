@@ -7,7 +7,7 @@ import {
   finalizers,
   ownershipOf,
 } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { reconciled } from './report.ts';
 import { endSchedules } from './schedules.ts';
 
@@ -23,46 +23,49 @@ const mostWait = (deregistrationSeconds + 300) * 1000;
  * told by an event.
  * @returns milliseconds until it has to be looked at again; undefined when the finalizer may go
  */
-export async function deregister(pass: Begun, what: () => Deregistration | undefined): Promise<number | undefined> {
-  const { object: resource } = pass;
-  const left = begunAt(resource) + mostWait - pass.clock.now();
+export async function deregister(
+  context: OperatorContext,
+  what: () => Deregistration | undefined,
+): Promise<number | undefined> {
+  const { object: resource } = context;
+  const left = begunAt(resource) + mostWait - context.clock.now();
   let plan: Deregistration | undefined;
   try {
     plan = what();
   } catch (error) {
     // What cannot be composed any more (a reference is gone) has nobody to take it back.
-    return abandon(pass, [], error instanceof Error ? error.message : String(error));
+    return abandon(context, [], error instanceof Error ? error.message : String(error));
   }
   if (plan === undefined) return undefined;
   const { job, things, lost } = plan;
-  const ended = () => (lost.length === 0 ? undefined : abandon(pass, lost, 'not all can be taken back'));
+  const ended = () => (lost.length === 0 ? undefined : abandon(context, lost, 'not all can be taken back'));
   if (job === undefined) return ended();
   const { name = '', namespace = '' } = job.metadata;
   const ownership = ownershipOf(resource, false);
-  const live = pass.cache.get(Job, { name, namespace });
+  const live = context.cache.get(Job, { name, namespace });
   const isOurs = live !== undefined && ownership.ours?.(live) === true;
   if (!isOurs || live.metadata.deletionTimestamp !== undefined) {
-    if (left <= 0) return abandon(pass, things, `Job ${name} could not be run in time`);
+    if (left <= 0) return abandon(context, things, `Job ${name} could not be run in time`);
     // That of a resource of the same name before it: the garbage collector takes it.
     if (live !== undefined && !isOurs) return Math.min(left, 5000);
     // Neither an audit nor a records Job may make anew what is being taken back.
-    if (await endSchedules(pass)) return Math.min(left, 5000);
+    if (await endSchedules(context)) return Math.min(left, 5000);
     try {
-      await pass.create(job, ownership);
+      await context.create(job, ownership);
     } catch (error) {
       if (isTerminating(error))
-        return abandon(pass, things, `namespace ${namespace} is being deleted, and runs no Job`);
+        return abandon(context, things, `namespace ${namespace} is being deleted, and runs no Job`);
       throw error;
     }
     return left;
   }
   if (conditionOf(live, 'Complete')?.status === 'True') {
-    pass.event(eventOf('Deregistered', `taken back: ${things.join('; ')}`));
+    context.event(eventOf('Deregistered', `taken back: ${things.join('; ')}`));
     return ended();
   }
   const failed = conditionOf(live, 'Failed');
-  if (failed?.status === 'True') return abandon(pass, things, `Job ${name} failed: ${failed.message}`);
-  return left <= 0 ? abandon(pass, things, `Job ${name} did not end in time`) : left;
+  if (failed?.status === 'True') return abandon(context, things, `Job ${name} failed: ${failed.message}`);
+  return left <= 0 ? abandon(context, things, `Job ${name} did not end in time`) : left;
 }
 
 /** When the end of a resource has begun: when it was deleted, or when the last server that it had to wait for was gone. */
@@ -73,10 +76,10 @@ function begunAt(resource: StoredObject): number {
 }
 
 /** The resource goes all the same: what it had elsewhere is for somebody to remove by hand. */
-function abandon(pass: Begun, things: readonly string[], why: string): undefined {
+function abandon(context: OperatorContext, things: readonly string[], why: string): undefined {
   const what = things.length === 0 ? 'what it has elsewhere' : things.join('; ');
   const note = `${why}. Left behind, to be removed by hand: ${what}`;
-  pass.event(eventOf('DeregistrationFailed', note));
+  context.event(eventOf('DeregistrationFailed', note));
   return undefined;
 }
 

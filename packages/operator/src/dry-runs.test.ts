@@ -1,8 +1,8 @@
 import { ApiError, realClock, type StoredObject, virtualClock } from '@openstack-operator/kube';
 import type { Composition } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
+import type { ComposeContext } from './context.ts';
 import { DryRuns } from './dry-runs.ts';
-import type { Pass } from './pass.ts';
 
 const child = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Keystone', metadata: { name: 'a', namespace: 'ns' } };
 const composition: Composition = {
@@ -18,7 +18,7 @@ const composition: Composition = {
   status: {},
 };
 
-const passOver = {
+const contextOf = {
   object: { kind: 'OpenStackControlPlane' } as StoredObject,
   key: 'ns/a',
   signal: new AbortController().signal,
@@ -27,15 +27,15 @@ const passOver = {
 
 /** What the condition says when the API server answers so. */
 async function told(status: Partial<ApiError['status']>): Promise<string | undefined> {
-  const pass = {
-    ...passOver,
+  const context = {
+    ...contextOf,
     clock: virtualClock(),
     client: { apply: () => Promise.reject(new ApiError({ apiVersion: 'v1', kind: 'Status', ...status }, 'PATCH')) },
-  } as unknown as Pass;
+  } as unknown as ComposeContext;
   const dryRuns = new DryRuns();
-  expect(await dryRuns.ask(pass, composition)).toBe(true);
-  expect(await dryRuns.ask(pass, composition)).toBe(false);
-  return dryRuns.judged(pass, composition.steps).steps[0]?.problem?.message;
+  expect(await dryRuns.ask(context, composition)).toBe(true);
+  expect(await dryRuns.ask(context, composition)).toBe(false);
+  return dryRuns.judged(context, composition.steps).steps[0]?.problem?.message;
 }
 
 const typed = 'failed to create typed patch object (ns/a; openstack.k8s.io/v1alpha1, Kind=Keystone): ';
@@ -69,17 +69,17 @@ test('what the API server has not answered is asked again, and nothing is change
     const error = answers.shift();
     return error === undefined ? Promise.resolve(child) : Promise.reject(error);
   };
-  const pass = { ...passOver, clock: virtualClock(), client: { apply } } as unknown as Pass;
+  const context = { ...contextOf, clock: virtualClock(), client: { apply } } as unknown as ComposeContext;
   const dryRuns = new DryRuns();
-  expect(await dryRuns.ask(pass, composition)).toBe(true);
-  expect(dryRuns.judged(pass, composition.steps).steps[0]?.problem).toMatchObject({
+  expect(await dryRuns.ask(context, composition)).toBe(true);
+  expect(dryRuns.judged(context, composition.steps).steps[0]?.problem).toMatchObject({
     reason: 'Waiting',
     message: `nothing is changed before the API server says whether it takes all of it: PATCH: ${message}`,
     requeueAfter: 5000,
   });
-  expect(await dryRuns.ask(pass, composition)).toBe(true);
-  expect(dryRuns.judged(pass, composition.steps).steps[0]?.problem).toBeUndefined();
-  expect(await dryRuns.ask(pass, composition)).toBe(false);
+  expect(await dryRuns.ask(context, composition)).toBe(true);
+  expect(dryRuns.judged(context, composition.steps).steps[0]?.problem).toBeUndefined();
+  expect(await dryRuns.ask(context, composition)).toBe(false);
 });
 
 test('keys as long as an object, whatever they look like, are read once and cut', async () => {

@@ -10,7 +10,7 @@ import {
   type Step,
   withWords,
 } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 import { isPassing } from './report.ts';
 
 /** One field that the API server refuses. */
@@ -48,27 +48,27 @@ export class DryRuns {
   readonly #answers = new Map<string, ReadonlyMap<string, Answer>>();
 
   /** Asks about what is not live as stated, unless it was asked before. @returns whether there is a new answer */
-  async ask(pass: Pass, { steps }: Composition): Promise<boolean> {
-    const before = this.#answers.get(parentOf(pass));
+  async ask(context: ComposeContext, { steps }: Composition): Promise<boolean> {
+    const before = this.#answers.get(parentOf(context));
     const answers = new Map<string, Answer>();
     let isNew = false;
     for (const { object } of steps.flatMap(childrenIn)) {
       const { name = '', namespace = '' } = object.metadata;
       const stated = digest(object);
-      const live = pass.cache.get(kindOf(object), { namespace, name });
+      const live = context.cache.get(kindOf(object), { namespace, name });
       if (live?.metadata.annotations?.[annotations.applied] === stated) continue;
       // Of what is somebody else's the write tells, and it has no fields of ours.
-      if (live !== undefined && ownershipOf(pass.object, false).ours?.(live) !== true) continue;
+      if (live !== undefined && ownershipOf(context.object, false).ours?.(live) !== true) continue;
       let answer = before?.get(idOf(object));
-      const isOld = answer !== undefined && answer.mistakes.length > 0 && pass.clock.now() >= answer.at + askAgain;
+      const isOld = answer !== undefined && answer.mistakes.length > 0 && context.clock.now() >= answer.at + askAgain;
       if (answer?.stated !== stated || isOld || answer.unanswered !== undefined) {
-        answer = { stated, ...(await answerTo(pass, object)), at: pass.clock.now() };
+        answer = { stated, ...(await answerTo(context, object)), at: context.clock.now() };
         isNew = true;
       }
       answers.set(idOf(object), answer);
     }
-    if (answers.size === 0) this.#answers.delete(parentOf(pass));
-    else this.#answers.set(parentOf(pass), answers);
+    if (answers.size === 0) this.#answers.delete(parentOf(context));
+    else this.#answers.set(parentOf(context), answers);
     return isNew;
   }
 
@@ -77,8 +77,8 @@ export class DryRuns {
    * child is changed either, and no node claimed, as if the whole had been refused: what one is told may follow from
    * another one's fields. `isHeld`: nothing may be deleted for what the resource says.
    */
-  judged(pass: Pass, steps: readonly Step[]): Judged {
-    const answers = this.#answers.get(parentOf(pass));
+  judged(context: ComposeContext, steps: readonly Step[]): Judged {
+    const answers = this.#answers.get(parentOf(context));
     if (answers === undefined) return { steps, isHeld: false };
     const asked = steps.map((step) => {
       const open = childrenIn(step).flatMap(({ object, specFrom }) => {
@@ -123,7 +123,7 @@ interface Judged {
   readonly isHeld: boolean;
 }
 
-function parentOf({ object: { kind }, key }: Pass): string {
+function parentOf({ object: { kind }, key }: ComposeContext): string {
   return `${kind} ${key}`;
 }
 
@@ -141,7 +141,7 @@ function childrenIn({ objects, skipped }: Step) {
 }
 
 async function answerTo(
-  { client, signal }: Pass,
+  { client, signal }: ComposeContext,
   object: KubeObject,
 ): Promise<Pick<Answer, 'mistakes' | 'unanswered'>> {
   try {

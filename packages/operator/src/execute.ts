@@ -12,7 +12,7 @@ import {
 } from '@openstack-operator/openstack';
 import { apply } from './apply.ts';
 import { ContendedObjectError } from './contention.ts';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 import { patchNode } from './patch-node.ts';
 import { createSecret, updateSecret } from './secrets/generate.ts';
 import { resolveSecret } from './secrets/resolve.ts';
@@ -32,7 +32,7 @@ export interface Outcome {
  * @throws SupersededError when the resource says something else by now, before what cannot be undone
  */
 export async function execute(
-  pass: Pass,
+  context: ComposeContext,
   plan: Plan,
   { live, steps }: { readonly live: Live; readonly steps: readonly Step[] },
 ): Promise<Outcome> {
@@ -40,16 +40,16 @@ export async function execute(
   const ended = new Set<string>();
   const needs = new Map(steps.map((step) => [step.condition, step.needs]));
   const spans = [plan.requeueAfter];
-  for (const wait of plan.waits ?? []) pass.event(wait);
+  for (const wait of plan.waits ?? []) context.event(wait);
   for (const action of plan.actions) {
     const { step = '' } = action;
     if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) continue;
     try {
-      spans.push(await perform(pass, action, live));
+      spans.push(await perform(context, action, live));
       const { event } = action;
-      if (event !== undefined) pass.event(event);
+      if (event !== undefined) context.event(event);
     } catch (error) {
-      if (pass.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
+      if (context.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
       failures.set(step, error);
       // Nothing else waits for what two writers contend for.
       if (!(error instanceof ContendedObjectError)) ended.add(step);
@@ -59,40 +59,42 @@ export async function execute(
 }
 
 /** @returns milliseconds after which to plan again, where only the answer tells of it */
-async function perform(pass: Pass, action: Action, live: Live): Promise<number | undefined> {
+async function perform(context: ComposeContext, action: Action, live: Live): Promise<number | undefined> {
   switch (action.verb) {
     case 'apply':
-      await apply(pass, action);
+      await apply(context, action);
       return undefined;
     case 'create': {
-      const found = await createSecret(pass, action);
+      const found = await createSecret(context, action);
       if (found === undefined) return undefined;
       const { actions, requeueAfter } = planGenerated(live, action.desired, action.step ?? '', found);
-      for (const one of actions) await perform(pass, one, live);
+      for (const one of actions) await perform(context, one, live);
       return requeueAfter;
     }
     case 'update':
-      await updateSecret(pass, action);
+      await updateSecret(context, action);
       return undefined;
     case 'resolve':
-      await resolveSecret(pass, action.object);
+      await resolveSecret(context, action.object);
       return undefined;
     case 'run':
-      return await run(pass, action);
+      return await run(context, action);
     case 'replace':
-      await pass.remove(action.live, { propagationPolicy: 'Orphan' });
+      await context.remove(action.live, { propagationPolicy: 'Orphan' });
       return undefined;
     case 'evict':
     case 'delete':
-      await pass.remove(action.live);
+      await context.remove(action.live);
       return undefined;
     case 'claim':
-      await patchNode(pass, action.node, action);
+      await patchNode(context, action.node, action);
       return undefined;
     case 'patch': {
       const { namespace = '', name } = action.live.metadata;
-      assertStillMeant(pass, action.act);
-      await pass.client.patch(kindOf(action.live), { namespace, name }, 'merge', action.patch, { signal: pass.signal });
+      assertStillMeant(context, action.act);
+      await context.client.patch(kindOf(action.live), { namespace, name }, 'merge', action.patch, {
+        signal: context.signal,
+      });
       return undefined;
     }
     case 'refuse':
@@ -104,14 +106,17 @@ async function perform(pass: Pass, action: Action, live: Live): Promise<number |
 const soon = 1000;
 
 /** Deletes the run before first; where its end takes a moment (its pods), that end enqueues this resource again. */
-async function run(pass: Pass, { object, replaces }: Extract<Action, { verb: 'run' }>): Promise<number | undefined> {
-  if (replaces !== undefined) await pass.remove(replaces);
-  if (replaces !== undefined && isStillThere(pass, replaces)) return undefined;
-  const job = await pass.create(object, ownershipOf(pass.object, false));
+async function run(
+  context: ComposeContext,
+  { object, replaces }: Extract<Action, { verb: 'run' }>,
+): Promise<number | undefined> {
+  if (replaces !== undefined) await context.remove(replaces);
+  if (replaces !== undefined && isStillThere(context, replaces)) return undefined;
+  const job = await context.create(object, ownershipOf(context.object, false));
   return inputsOf(job) === inputsOf(object) ? undefined : soon;
 }
 
-function isStillThere({ cache }: Pass, { metadata: { name, namespace = '' } }: StoredObject): boolean {
+function isStillThere({ cache }: ComposeContext, { metadata: { name, namespace = '' } }: StoredObject): boolean {
   return cache.get(Job, { name, namespace }) !== undefined;
 }
 

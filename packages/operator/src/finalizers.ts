@@ -1,7 +1,7 @@
 import { isApiError, type ReconcileResult } from '@openstack-operator/kube';
 import { carriesGuests, type Deregistration, kindOf, serversFinalizer } from '@openstack-operator/openstack';
+import type { ComposeContext, OperatorContext } from './context.ts';
 import { deregister, keepsRecords, recordsFinalizer } from './deregister.ts';
-import type { Begun, Pass } from './pass.ts';
 import { nodesFinalizer, releaseNodes } from './release-nodes.ts';
 import { reconciled } from './report.ts';
 import { reportInstead } from './report-instead.ts';
@@ -23,28 +23,28 @@ export const ourFinalizers: readonly string[] = [serversFinalizer, recordsFinali
  * the nodes.
  */
 export async function finalize(
-  pass: Begun,
+  context: OperatorContext,
   recipe: Pick<Outside, 'deregistration'>,
 ): Promise<ReconcileResult | undefined> {
-  const { kind, metadata } = pass.object;
-  assertStillMeant(pass, `the end of ${kind} ${metadata.name}`);
+  const { kind, metadata } = context.object;
+  assertStillMeant(context, `the end of ${kind} ${metadata.name}`);
   // What it owns is to stay (--cascade=orphan), and is still its own: the garbage collector comes first.
   if (metadata.finalizers?.includes('orphan') === true) return { requeueAfter: orphaning };
   if (metadata.finalizers?.includes(serversFinalizer) === true) {
     const message = `${kind} ${metadata.name} is being deleted, and with it all that it owns`;
-    await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
-    await setFinalizers(pass, (now) => now.filter((name) => name !== serversFinalizer));
+    await reportInstead(context, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
+    await setFinalizers(context, (now) => now.filter((name) => name !== serversFinalizer));
     return undefined;
   }
-  if (keepsRecords(pass.object)) {
-    const wait = await deregister(pass, () => recipe.deregistration?.());
+  if (keepsRecords(context.object)) {
+    const wait = await deregister(context, () => recipe.deregistration?.());
     if (wait !== undefined) return { requeueAfter: wait };
-    await setFinalizers(pass, (now) => now.filter((name) => name !== recordsFinalizer));
+    await setFinalizers(context, (now) => now.filter((name) => name !== recordsFinalizer));
     // The patch enqueues the resource, for what else keeps it.
     return undefined;
   }
-  await releaseNodes(pass);
-  await setFinalizers(pass, (now) => now.filter((name) => name !== nodesFinalizer));
+  await releaseNodes(context);
+  await setFinalizers(context, (now) => now.filter((name) => name !== nodesFinalizer));
   return undefined;
 }
 
@@ -52,28 +52,34 @@ export async function finalize(
 const orphaning = 2000;
 
 /** Sets the finalizers that a resource needs and does not have. */
-export async function addFinalizers(pass: Pass, { claimsNodes = false, deregistration }: Outside): Promise<void> {
-  const { finalizers = [] } = pass.object.metadata;
+export async function addFinalizers(
+  context: ComposeContext,
+  { claimsNodes = false, deregistration }: Outside,
+): Promise<void> {
+  const { finalizers = [] } = context.object.metadata;
   const wanted = [
-    ...(carriesGuests(pass.object) ? [serversFinalizer] : []),
+    ...(carriesGuests(context.object) ? [serversFinalizer] : []),
     ...(deregistration === undefined ? [] : [recordsFinalizer]),
     ...(claimsNodes ? [nodesFinalizer] : []),
   ];
   const missing = wanted.filter((name) => !finalizers.includes(name));
-  if (missing.length > 0) await setFinalizers(pass, (now) => [...now, ...missing]);
+  if (missing.length > 0) await setFinalizers(context, (now) => [...now, ...missing]);
 }
 
 /**
  * Under the resourceVersion: finalizers of others that come and go meanwhile stay as they are. A resource that loses its
  * last one is gone at once; the cache learns it later, as the answer has the resourceVersion of before.
  */
-async function setFinalizers(pass: Begun, change: (now: readonly string[]) => readonly string[]): Promise<void> {
-  const kind = kindOf(pass.object);
-  const live = pass.cache.get(kind, pass.key) ?? pass.object;
+async function setFinalizers(
+  context: OperatorContext,
+  change: (now: readonly string[]) => readonly string[],
+): Promise<void> {
+  const kind = kindOf(context.object);
+  const live = context.cache.get(kind, context.key) ?? context.object;
   const { name, namespace = '', uid, resourceVersion, deletionTimestamp, finalizers = [] } = live.metadata;
   const patch = { metadata: { uid, resourceVersion, finalizers: change(finalizers) } };
   try {
-    await pass.client.patch(kind, { name, namespace }, 'merge', patch, { signal: pass.signal });
+    await context.client.patch(kind, { name, namespace }, 'merge', patch, { signal: context.signal });
   } catch (error) {
     if (deletionTimestamp === undefined || !isApiError(error, 404)) throw error;
   }

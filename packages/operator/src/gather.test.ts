@@ -1,8 +1,8 @@
 import type { Kind, StoredObject } from '@openstack-operator/kube';
 import { Glance, Keystone, MariaDB, services } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
+import type { ComposeContext } from './context.ts';
 import { gather } from './gather.ts';
-import type { Pass } from './pass.ts';
 
 /** What is gathered for the youngest of so many Glances of a namespace with as many of each kind, and its number of lists. */
 function gatherAmong(count: number, spec: object) {
@@ -28,14 +28,14 @@ function gatherAmong(count: number, spec: object) {
     byIndex: () => [],
     controlledBy: () => [],
   };
-  const pass = {
+  const context = {
     cache,
     object: named(Glance, count - 1),
     digestKey: { id: 'a', bytes: new Uint8Array(1) },
     clusterDomain: 'c',
   };
   const service = services.find(({ name }) => name === 'glance');
-  const { twins, reference } = gather(pass as unknown as Pass, service);
+  const { twins, reference } = gather(context as unknown as ComposeContext, service);
   return { twins: twins(), references: [reference('databaseRef'), reference('keystoneRef')], lists };
 }
 

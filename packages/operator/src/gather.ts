@@ -36,8 +36,8 @@ import {
   type Twin,
   wasReady,
 } from '@openstack-operator/openstack';
+import type { ComposeContext, OperatorContext } from './context.ts';
 import { joinedNodes } from './joined-nodes.ts';
-import type { Begun, Pass } from './pass.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import { keyedDigest } from './secrets/keyed-digest.ts';
 import { ownerOf } from './still-meant.ts';
@@ -55,8 +55,12 @@ type Gathered = Pick<
 >;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
-export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey = pass.digestKey): Surroundings {
-  const { cache, object: resource, operatorImage, clusterDomain } = pass;
+export function gather(
+  context: ComposeContext,
+  service: Gathered | undefined,
+  key: DigestKey = context.digestKey,
+): Surroundings {
+  const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
   const { release = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
@@ -67,9 +71,9 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
     clusterDomain,
     release,
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
-    reference: (field) => (fields.includes(field) ? resolve(pass, field, resource) : undefined),
-    peer: (kind) => peerIn(pass, service, kind),
-    address: (owner, name) => addressOf(pass, owner, name),
+    reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
+    peer: (kind) => peerIn(context, service, kind),
+    address: (owner, name) => addressOf(context, owner, name),
     serves: (api) => optionalKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
       const [, configMap] = configMapDigestPattern.exec(name) ?? [];
@@ -77,11 +81,11 @@ export function gather(pass: Pass, service: Gathered | undefined, key: DigestKey
       return found && keyedDigest(key, found);
     },
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
-    storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(pass) : undefined),
-    gateway: (name) => (cache.served(Gateway) ? gatewayOf(pass, name) : undefined),
-    nodes: () => (service?.groups === undefined ? [] : nodesOf(pass, resource)),
+    storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
+    gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
+    nodes: () => (service?.groups === undefined ? [] : nodesOf(context, resource)),
     wasReady: () => wasReady(resource),
-    twins: () => (service === undefined ? [] : twinsOf(pass, service)),
+    twins: () => (service === undefined ? [] : twinsOf(context, service)),
   };
 }
 
@@ -97,8 +101,8 @@ const mostTwins = 2;
  * Other resources of the same kind in the namespace that have an account of this one's on the same server and are not
  * being deleted, or whose agents run on its nodes. Of thousands, few: each of them is told of the others.
  */
-function twinsOf(pass: Begun, service: Gathered): Twin[] {
-  const { cache, object: resource } = pass;
+function twinsOf(context: OperatorContext, service: Gathered): Twin[] {
+  const { cache, object: resource } = context;
   const { namespace = '', uid } = resource.metadata;
   const fields = accounts.flatMap((capability) => {
     const field = fieldFor(service, capability);
@@ -113,7 +117,7 @@ function twinsOf(pass: Begun, service: Gathered): Twin[] {
     return `${nodes.length > 0 ? 0 : 1} ${metadata.creationTimestamp} ${metadata.uid}`;
   };
   const born = age(resource);
-  const servers = fields.map(([capability, field]) => [capability, serverBy(pass, field)] as const);
+  const servers = fields.map(([capability, field]) => [capability, serverBy(context, field)] as const);
   const mine = new Map(servers.map(([capability, serverOf]) => [capability, serverOf(resource)]));
   const told = new Map<string, number>();
   return cache
@@ -160,7 +164,7 @@ function hasNodes({ metadata: { deletionTimestamp, finalizers = [] } }: StoredOb
  * Gives the server that a field of a resource leads to, as a text to compare; what does not resolve is nobody else's. A
  * namespace may have thousands of resources: it is listed once.
  */
-function serverBy({ cache, object }: Begun, field: ReferenceField): (resource: StoredObject) => string {
+function serverBy({ cache, object }: OperatorContext, field: ReferenceField): (resource: StoredObject) => string {
   const kind = kindReferredBy(field);
   const { namespace = '' } = object.metadata;
   const candidates = cache.list(kind, { namespace });
@@ -197,14 +201,14 @@ const mostNamed = 10;
  * The resource that a field refers to: the named one, or the only one in the namespace. Undefined when the field leads to
  * something that this operator does not run.
  */
-export function resolve(pass: Begun, field: ReferenceField, resource: StoredObject): Resolved | undefined {
+export function resolve(context: OperatorContext, field: ReferenceField, resource: StoredObject): Resolved | undefined {
   const kind = kindReferredBy(field);
   const namespace = resource.metadata.namespace ?? '';
   const spec = (resource['spec'] ?? {}) as ServiceSpec;
   if (externalOf(spec, field) !== undefined) return undefined;
   const name = (spec as Record<string, { name?: string } | undefined>)[field]?.name;
   if (name !== undefined) {
-    const found = pass.cache.get(kind, { namespace, name });
+    const found = context.cache.get(kind, { namespace, name });
     return found === undefined
       ? { missing: `spec.${field}.name: ${kind.kind} ${name} does not exist in namespace ${namespace}` }
       : { found };
@@ -212,7 +216,7 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
   const root = rootOf(resource)?.uid;
   // What is below another control plane is not meant by default.
   const isCandidate = (one: StoredObject) => root === undefined || [root, undefined].includes(rootOf(one)?.uid);
-  const candidates = pass.cache.list(kind, { namespace }).filter(isCandidate);
+  const candidates = context.cache.list(kind, { namespace }).filter(isCandidate);
   const [only] = candidates;
   if (only !== undefined && candidates.length === 1) return { found: only };
   const some = candidates.slice(0, mostNamed).map((candidate) => candidate.metadata.name);
@@ -226,46 +230,46 @@ export function resolve(pass: Begun, field: ReferenceField, resource: StoredObje
 }
 
 /** Name of the peer of a kind, of those that the service has. */
-function peerIn(pass: Begun, service: Gathered | undefined, kind: string): string | undefined {
+function peerIn(context: OperatorContext, service: Gathered | undefined, kind: string): string | undefined {
   const peer = service?.peers?.find((one) => one.kind.kind === kind);
   if (peer === undefined) return undefined;
-  const { namespace = '' } = pass.object.metadata;
-  return peerOf(pass.object, kind, {
-    root: ownerOf(pass),
-    others: () => pass.cache.list(peer.kind, { namespace }),
+  const { namespace = '' } = context.object.metadata;
+  return peerOf(context.object, kind, {
+    root: ownerOf(context),
+    others: () => context.cache.list(peer.kind, { namespace }),
   });
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */
-function addressOf({ cache }: Pass, owner: Pick<StoredObject, 'metadata'>, name: string): string | undefined {
+function addressOf({ cache }: ComposeContext, owner: Pick<StoredObject, 'metadata'>, name: string): string | undefined {
   const service = cache.get(KubeService, { namespace: owner.metadata.namespace ?? '', name });
   if (service === undefined || controllerOf(service)?.uid !== owner.metadata.uid) return undefined;
   const { clusterIP = '' } = (service.spec ?? {}) as { clusterIP?: string };
   return ['', 'None'].includes(clusterIP) ? undefined : clusterIP;
 }
 
-function storageClassesOf(pass: Pass): Record<string, boolean> {
+function storageClassesOf(context: ComposeContext): Record<string, boolean> {
   const isDefault = 'storageclass.kubernetes.io/is-default-class';
-  const classes = pass.cache.list(StorageClass);
+  const classes = context.cache.list(StorageClass);
   return Object.fromEntries(
     classes.map(({ metadata }) => [metadata.name, metadata.annotations?.[isDefault] === 'true']),
   );
 }
 
-function gatewayOf(pass: Pass, key: string): GatewayFacts | undefined {
-  const { listeners = [] } = (pass.cache.get(Gateway, key)?.['spec'] ?? {}) as {
+function gatewayOf(context: ComposeContext, key: string): GatewayFacts | undefined {
+  const { listeners = [] } = (context.cache.get(Gateway, key)?.['spec'] ?? {}) as {
     listeners?: GatewayFacts['listeners'];
   };
-  if (pass.cache.get(Gateway, key) === undefined) return undefined;
+  if (context.cache.get(Gateway, key) === undefined) return undefined;
   return { listeners: listeners.map(({ name, protocol, port }) => ({ name, protocol, port })) };
 }
 
 /** The nodes that the resource's cloud has claimed, by name. */
-function nodesOf(pass: Pass, resource: StoredObject): ReturnType<Surroundings['nodes']> {
-  if (!pass.cache.has(Node)) return [];
+function nodesOf(context: ComposeContext, resource: StoredObject): ReturnType<Surroundings['nodes']> {
+  if (!context.cache.has(Node)) return [];
   const cloud = cloudOf(resource);
-  const joined = joinedNodes(pass);
-  return pass.cache
+  const joined = joinedNodes(context);
+  return context.cache
     .byIndex(Node, nodesByCloud, cloud)
     .map((node) => {
       const { addresses = [] } = (node['status'] ?? {}) as { addresses?: { type: string; address: string }[] };

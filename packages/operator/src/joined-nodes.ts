@@ -10,7 +10,7 @@ import {
   nodeStates,
   nodesByCloud,
 } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 
 /** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
 export const joined = 'Joined';
@@ -19,17 +19,17 @@ export const joined = 'Joined';
  * The nodes on which the resource's agents have been up: those that are up now, and those of which the status says so.
  * A resource that an operator without this record has brought to Ready had all of its nodes up then.
  */
-export function joinedNodes(pass: Pass): ReadonlySet<string> {
-  const { cache, object } = pass;
+export function joinedNodes(context: ComposeContext): ReadonlySet<string> {
+  const { cache, object } = context;
   const { nodes } = (object['status'] ?? {}) as { nodes?: readonly { name: string; phase?: string }[] };
   if (nodes === undefined && conditionOf(object, 'Ready')?.status === 'True')
-    return new Set(claimedNodes(pass).map(({ metadata }) => metadata.name));
+    return new Set(claimedNodes(context).map(({ metadata }) => metadata.name));
   const agents = cache.controlledBy(DaemonSet, object).filter(isNodeAgent);
   const states = nodeStates(agents, {
-    nodes: claimedNodes(pass),
+    nodes: claimedNodes(context),
     podsOf: (agent) => cache.controlledBy(Pod, agent),
     words: () => undefined,
-    now: pass.clock.now(),
+    now: context.clock.now(),
   });
   return new Set([
     ...(nodes ?? []).filter(({ phase }) => phase === joined).map(({ name }) => name),
@@ -41,21 +41,21 @@ export function joinedNodes(pass: Pass): ReadonlySet<string> {
  * `status.nodes` of a resource with agents: the nodes that they are for, by name. A node is recorded as joined when
  * every step was done with it, so that what follows from its joining, such as its discovery, is done once.
  */
-export function nodesStatus(pass: Pass, isDone: boolean): Record<string, unknown> {
-  const agents = pass.cache.controlledBy(DaemonSet, pass.object).filter(isNodeAgent);
-  if (agents.length === 0 || !pass.cache.has(Node)) return {};
-  const { nodes: before = [] } = (pass.object['status'] ?? {}) as {
+export function nodesStatus(context: ComposeContext, isDone: boolean): Record<string, unknown> {
+  const agents = context.cache.controlledBy(DaemonSet, context.object).filter(isNodeAgent);
+  if (agents.length === 0 || !context.cache.has(Node)) return {};
+  const { nodes: before = [] } = (context.object['status'] ?? {}) as {
     nodes?: readonly ClaimedNode[];
   };
   const known = new Set(before.filter(({ phase }) => phase === joined).map(({ name }) => name));
-  const now = joinedNodes(pass);
-  const nodes = claimedNodes(pass).map(({ metadata: { name, labels } }) => ({
+  const now = joinedNodes(context);
+  const nodes = claimedNodes(context).map(({ metadata: { name, labels } }) => ({
     name,
     ...groupIn(labels),
     phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
   }));
   const lost = before
-    .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(pass.cache.get(Node, { name })))
+    .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(context.cache.get(Node, { name })))
     .slice(0, mostLost)
     .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: lostNode }));
   const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -71,6 +71,6 @@ export function groupIn(labels: Readonly<Record<string, string>> | undefined): P
 /** Nodes that are gone and were not released, of which no more are recorded: those of an autoscaler never come back. */
 const mostLost = 100;
 
-function claimedNodes({ cache, object }: Pass): readonly StoredObject[] {
+function claimedNodes({ cache, object }: ComposeContext): readonly StoredObject[] {
   return cache.has(Node) ? cache.byIndex(Node, nodesByCloud, cloudOf(object)) : [];
 }

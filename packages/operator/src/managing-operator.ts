@@ -1,6 +1,6 @@
 import { keyOf, type ReconcileResult, type StoredObject } from '@openstack-operator/kube';
 import { annotations, eventOf, kindOf } from '@openstack-operator/openstack';
-import type { Begun, OperatorIdentity } from './pass.ts';
+import type { OperatorContext, OperatorIdentity } from './context.ts';
 
 /**
  * What an operator may do with a resource: `manages` it; `unclaimed`: nobody does yet; `other class`: it is for operators
@@ -25,19 +25,19 @@ export class Refusals {
   readonly #told = new Map<string, { readonly operator: string; readonly at: number }>();
 
   /** Tells of a resource that another operator manages who does, and how it is handed over. */
-  tell(begun: Begun, operator: string): ReconcileResult {
-    const { clock, object } = begun;
-    const id = idOf(object.kind, begun.key);
+  tell(context: OperatorContext, operator: string): ReconcileResult {
+    const { clock, object } = context;
+    const id = idOf(object.kind, context.key);
     const last = this.#told.get(id);
     if (last?.operator === operator && clock.now() - last.at < toldEvery)
       return { requeueAfter: last.at + toldEvery - clock.now() };
     this.#told.set(id, { operator, at: clock.now() });
-    const own = begun.operator.name;
+    const own = context.operator.name;
     const note =
       `${object.kind} ${keyOf(object)} is managed by the operator in namespace ${operator}; the one in namespace ${own} leaves ` +
       `it alone. To hand it over, stop the other one and annotate the resource: ${annotations.operator}=${own}`;
-    begun.event(eventOf('ManagedByOtherOperator', note));
-    begun.log.warn('another operator manages the resource', { operator });
+    context.event(eventOf('ManagedByOtherOperator', note));
+    context.log.warn('another operator manages the resource', { operator });
     return { requeueAfter: toldEvery };
   }
 
@@ -56,7 +56,7 @@ function idOf(kind: string, key: string): string {
  * meets a conflict. The change wakes the resource again.
  * @throws ApiError 409 when somebody was faster
  */
-export async function claimResource({ client, object, operator, signal }: Begun): Promise<void> {
+export async function claimResource({ client, object, operator, signal }: OperatorContext): Promise<void> {
   const { name, namespace = '', uid, resourceVersion } = object.metadata;
   const patch = { metadata: { uid, resourceVersion, annotations: { [annotations.operator]: operator.name } } };
   await client.patch(kindOf(object), { name, namespace }, 'merge', patch, { signal });

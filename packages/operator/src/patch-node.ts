@@ -1,6 +1,6 @@
 import { isApiError, Node, type StoredObject } from '@openstack-operator/kube';
 import { fieldManager } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 
 /** Labels and annotations to be set, or to be taken off (null). */
 export interface NodeChange {
@@ -10,7 +10,7 @@ export interface NodeChange {
 
 /** Changes our labels and annotations of a node under its resourceVersion; a node that is gone is let be. */
 export async function patchNode(
-  { client, signal }: Begun,
+  { client, signal }: OperatorContext,
   node: StoredObject,
   { labels, annotations }: NodeChange,
 ): Promise<void> {

@@ -10,7 +10,7 @@ import {
 import { expect, test } from 'vitest';
 import { PodEventReader } from './pod-events.ts';
 
-const begun = virtualClock().now();
+const scheduledAt = virtualClock().now();
 const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules is not a directory';
 
 /** A resource one of whose pods got its node at the beginning, and waits for its volumes since. */
@@ -20,7 +20,7 @@ function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {})
   const pod = {
     metadata: { name: 'agent-1', namespace: 'ns', uid },
     status: {
-      conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp({ now: () => begun }) }],
+      conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp({ now: () => scheduledAt }) }],
       containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }],
     },
   };

@@ -2,8 +2,8 @@ import type { EventText, Kind, StoredObject } from '@openstack-operator/kube';
 import { virtualClock } from '@openstack-operator/kube';
 import { conditionOf } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
+import type { ComposeContext } from './context.ts';
 import { DryRuns } from './dry-runs.ts';
-import type { Pass } from './pass.ts';
 import { reconcile } from './reconcile.ts';
 import { StatusPace } from './status-pace.ts';
 
@@ -16,8 +16,8 @@ const ready = {
 };
 const done = { ...ready, type: 'DatabaseReady', reason: 'Done' };
 
-/** A pass over a Keystone that was Ready; what it writes lands in `status` and `events`, anything else fails. */
-function passOver(resource: Partial<StoredObject>) {
+/** The context of a Keystone that was Ready; what it writes lands in `status` and `events`, anything else fails. */
+function contextOf(resource: Partial<StoredObject>) {
   const object = {
     apiVersion: 'openstack.k8s.io/v1alpha1',
     kind: 'Keystone',
@@ -34,7 +34,7 @@ function passOver(resource: Partial<StoredObject>) {
   } as StoredObject;
   const events: EventText[] = [];
   const statuses: Record<string, unknown>[] = [];
-  const pass = {
+  const context = {
     object,
     key: 'openstack/keystone',
     clock: virtualClock(),
@@ -56,21 +56,21 @@ function passOver(resource: Partial<StoredObject>) {
       statuses.push(status);
       return Promise.resolve();
     },
-  } as unknown as Pass;
-  return { pass, events, status: () => statuses.at(-1) };
+  } as unknown as ComposeContext;
+  return { context, events, status: () => statuses.at(-1) };
 }
 
 test('an error while composing is a condition beside the old ones, an event, and is thrown for a retry', async () => {
-  const { pass, events, status } = passOver({
+  const { context, events, status } = contextOf({
     status: { phase: 'Ready', conditions: [done, ready], jobs: { a: 'b' } },
   });
   const compose = () => {
     throw new TypeError('Cannot convert undefined or null to object');
   };
-  await expect(reconcile(pass, { compose, phase: () => 'Ready', rest: () => {} })).rejects.toThrow(
+  await expect(reconcile(context, { compose, phase: () => 'Ready', rest: () => {} })).rejects.toThrow(
     /^Cannot convert undefined/,
   );
-  const reported = { ...pass.object, status: status() };
+  const reported = { ...context.object, status: status() };
   expect(reported.status).toMatchObject({ phase: 'Failed', observedGeneration: 2, jobs: { a: 'b' } });
   for (const type of ['Reconciled', 'Ready']) {
     expect(conditionOf(reported, type)).toMatchObject({
@@ -85,10 +85,10 @@ test('an error while composing is a condition beside the old ones, an event, and
 
 test('the condition of an error is gone as soon as something is composed again', async () => {
   const failed = { ...ready, type: 'Reconciled', status: 'False', reason: 'InternalError' };
-  const { pass, status } = passOver({ status: { phase: 'Failed', conditions: [done, failed] } });
+  const { context, status } = contextOf({ status: { phase: 'Failed', conditions: [done, failed] } });
   const problem = { reason: 'ReferenceMissing', message: 'spec.databaseRef: none' } as const;
   const step = { condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem };
-  await reconcile(pass, {
+  await reconcile(context, {
     compose: () => ({ steps: [step], complete: false, status: {} }),
     phase: () => 'Failed',
     rest: () => {},

@@ -31,11 +31,12 @@ import { isAutoscaled } from './autoscalers.ts';
 import { tellChildren } from './children.ts';
 import { referringTo } from './concerned.ts';
 import { ContendedObjectError } from './contention.ts';
+import type { ComposeContext, OperatorContext } from './context.ts';
+import { keptForGuests } from './disabled.ts';
 import { execute, type Outcome } from './execute.ts';
 import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
 import { nodesStatus } from './joined-nodes.ts';
 import { chargeOf, claimResource } from './managing-operator.ts';
-import type { Begun, Pass } from './pass.ts';
 import { announceRetry, report, statusOf } from './report.ts';
 import { CompositionError, reportInstead, reportPaused, reportRetaining, reportUncomposed } from './report-instead.ts';
 import { announceSchedules, suspendSchedules } from './schedules.ts';
@@ -46,19 +47,18 @@ import { isResolved } from './secrets/resolve.ts';
 import { letGo } from './secrets/retention.ts';
 import { holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
-import { keptForGuests } from './switched-off.ts';
 
 /** What differs between kinds: how they are composed, and what their phase is. */
 export interface Recipe extends Outside {
-  /** From what the pass may know to the steps. Pure but for reading the pass's cache. */
-  readonly compose: (pass: Pass) => Composition;
+  /** From what the context knows to the steps. Pure but for reading its cache. */
+  readonly compose: (context: ComposeContext) => Composition;
   /** Nothing is awaited any more: what it was composed to need not be kept. */
   readonly rest: (key: string) => void;
   /** The same with the digests of the key that all clouds had, and with the image of the operator of that time. */
-  readonly composeFormer?: (pass: Pass, key: DigestKey, operatorImage: string | undefined) => Composition;
+  readonly composeFormer?: (context: ComposeContext, key: DigestKey, operatorImage: string | undefined) => Composition;
   readonly phase: (progress: readonly Progress[], resource: StoredObject) => string;
   /** Further fields of the status, from what the cache shows. */
-  readonly observed?: (pass: Pass) => Readonly<Record<string, unknown>>;
+  readonly observed?: (context: ComposeContext) => Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -66,71 +66,82 @@ export interface Recipe extends Outside {
  * step; report. It starts from nothing but the cache: what it assessed is what it composed from, so that no step is
  * written on the word of a stale one. What is reported is what was assessed after the writes.
  */
-export async function reconcile(given: Begun, recipe: Recipe): Promise<ReconcileResult | undefined> {
-  const begun = discreet(careful(given));
+export async function reconcile(given: OperatorContext, recipe: Recipe): Promise<ReconcileResult | undefined> {
+  const context = discreet(careful(given));
   try {
-    return await reconcileMeant(begun, recipe);
+    return await reconcileManaged(context, recipe);
   } catch (error) {
     // The change itself has enqueued the resource.
     if (error instanceof SupersededError) return undefined;
     if (!(error instanceof CompositionError)) throw error;
-    await reportUncomposed(begun, error);
+    await reportUncomposed(context, error);
     throw error.cause;
   }
 }
 
-async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileResult | undefined> {
-  const { object: resource } = begun;
+async function reconcileManaged(context: OperatorContext, recipe: Recipe): Promise<ReconcileResult | undefined> {
+  const { object: resource } = context;
   const { deletionTimestamp, finalizers = [] } = resource.metadata;
   const isDeleting = deletionTimestamp !== undefined;
-  const isGoing = isGoingWithOwner(begun);
+  const isGoing = isGoingWithOwner(context);
   if (!isDeleting && isGoing) return undefined;
-  const charge = chargeOf(begun.operator, rootOf(begun));
+  const charge = chargeOf(context.operator, rootOf(context));
   if (charge === 'other class') return undefined;
   if (typeof charge === 'object') {
-    return rootOf(begun) === resource ? begun.refusals.tell(begun, charge.operator) : undefined;
+    return rootOf(context) === resource ? context.refusals.tell(context, charge.operator) : undefined;
   }
   // Without a finalizer of ours what is being deleted is no longer for us.
   if (isDeleting && !finalizers.some((name) => ourFinalizers.includes(name))) return undefined;
-  const paused = whoPaused(begun);
+  const paused = whoPaused(context);
   if (paused !== undefined) {
-    await suspendSchedules(begun);
-    await reportPaused(begun, paused, isDeleting);
+    await suspendSchedules(context);
+    await reportPaused(context, paused, isDeleting);
     return undefined;
   }
   if (charge === 'unclaimed' && !isDeleting) {
     // What a control plane has made waits for the record on it.
-    if (rootOf(begun) === resource) await claimResource(begun);
+    if (rootOf(context) === resource) await claimResource(context);
     return undefined;
   }
   let hold: Hold | undefined;
   if (isDeleting) {
     const isHeld = !isGoing && finalizers.includes(serversFinalizer);
-    if (isHeld) hold = await holdOf(begun, resource);
+    if (isHeld) hold = await holdOf(context, resource);
     // Without that finalizer its children do nothing more.
-    const told = isHeld && hold === undefined ? await tellChildren(begun) : undefined;
+    const told = isHeld && hold === undefined ? await tellChildren(context) : undefined;
     const [waiting] = told?.retaining ?? [];
-    if (waiting !== undefined) return await reportRetaining(begun, waiting, told?.failures);
+    if (waiting !== undefined) return await reportRetaining(context, waiting, told?.failures);
     // Whoever says Retain before the end comes in time.
-    await letGo(begun);
-    if (hold === undefined) return await finalize(begun, recipe);
+    await letGo(context);
+    if (hold === undefined) return await finalize(context, recipe);
   }
-  const digestKey = await ensureDigestKey(begun);
+  const digestKey = await ensureDigestKey(context);
   // In a namespace that is being deleted nothing can be made. What is deleted in the foreground has its objects deleted
   // by the garbage collector already, which would delete those that are made anew.
   if (digestKey === undefined || finalizers.includes('foregroundDeletion')) {
     if (hold === undefined) return undefined;
-    await reportInstead(begun, 'Deleting', serversGone(hold));
+    await reportInstead(context, 'Deleting', serversGone(hold));
     return { requeueAfter: hold.requeueAfter };
   }
-  const pass: Pass = { ...begun, digestKey };
-  if (!isDeleting) await addFinalizers(pass, recipe);
+  const keyed = { ...context, digestKey };
+  if (!isDeleting) await addFinalizers(keyed, recipe);
+  return await converge(keyed, recipe, hold);
+}
+
+/** Composes, writes what is open, and reports; `hold` says why a deletion waits. */
+async function converge(
+  context: ComposeContext,
+  recipe: Recipe,
+  hold: Hold | undefined,
+): Promise<ReconcileResult | undefined> {
+  const { object: resource } = context;
+  const isDeleting = resource.metadata.deletionTimestamp !== undefined;
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Record<string, string> };
-  await letGo(pass);
-  await pass.turn();
-  let view = look(pass, recipe, jobs);
-  if (await pass.dryRuns.ask(pass, view.composition)) view = look(pass, recipe, jobs);
-  const told = await tellChildren(pass);
+  await letGo(context);
+  await context.turn();
+  let view = look(context, recipe, jobs);
+  if (await context.dryRuns.ask(context, view.composition)) view = look(context, recipe, jobs);
+  const told = await tellChildren(context);
   let stated: View;
   let outcome: Outcome;
   const spans = [hold?.requeueAfter];
@@ -140,37 +151,37 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
     stated = view;
     for (const condition of view.live.done) reached.add(condition);
     failed.push(...view.progress.filter(({ reason }) => reason === 'JobFailed'));
-    const writes = pass.writes();
+    const writes = context.writes();
     const { composition, live } = view;
-    outcome = await execute(pass, planSteps(composition, live), { live, steps: composition.steps });
+    outcome = await execute(context, planSteps(composition, live), { live, steps: composition.steps });
     spans.push(outcome.requeueAfter);
-    if (pass.writes() === writes) break;
-    await pass.turn();
-    if (!isStillMeant(pass)) break;
-    view = look(pass, recipe, view.finishedJobs);
+    if (context.writes() === writes) break;
+    await context.turn();
+    if (!isStillMeant(context)) break;
+    view = look(context, recipe, view.finishedJobs);
   } while (outcome.failures.size === 0 && [...view.live.done].some((condition) => !reached.has(condition)));
   const { composition, finishedJobs, volumes } = view;
-  const upkeep = await keepUp(pass, view, { composition: stated.composition, retaining: told.retaining });
+  const upkeep = await keepUp(context, view, { composition: stated.composition, retaining: told.retaining });
   const judged = withKept(view.progress, upkeep.kept);
   const progress = hold === undefined ? judged : [serversGone(hold), ...judged];
-  const phase = isDeleting ? 'Deleting' : recipe.phase(progress, pass.object);
+  const phase = isDeleting ? 'Deleting' : recipe.phase(progress, context.object);
   spans.push(upkeep.requeueAfter, ...view.progress.map(({ requeueAfter }) => requeueAfter));
-  const redact = redactor(pass);
-  await pass.turn();
+  const redact = redactor(context);
+  await context.turn();
   const failures = new Map([...told.failures, ...outcome.failures]);
-  const status = statusOf(pass, { composition, progress, failures, phase, finishedJobs, volumes, redact });
-  const deferred = await report(pass, status);
+  const status = statusOf(context, { composition, progress, failures, phase, finishedJobs, volumes, redact });
+  const deferred = await report(context, status);
   spans.push(deferred);
   // Of a run that the status does not hold yet, the next report tells.
-  if (deferred === undefined) announceSchedules(pass, status);
+  if (deferred === undefined) announceSchedules(context, status);
   for (const { condition, reason, message } of failed)
-    announceRetry(pass, status, { type: condition, reason, message: redact(message) });
+    announceRetry(context, status, { type: condition, reason, message: redact(message) });
   const all = [...failures.values(), ...upkeep.failures.values()];
   const failure = all.find(({ name }) => !settled.has(name));
   if (failure !== undefined) throw failure;
-  if (all.length === 0 && progress.every(({ status }) => status === 'True')) recipe.rest(pass.key);
+  if (all.length === 0 && progress.every(({ status }) => status === 'True')) recipe.rest(context.key);
   const again = all.map((error) => (error instanceof ContendedObjectError ? error.retryAfter : settledAgain));
-  const requeueAfter = soonest([...spans, ...again, untilDeadline(progress, pass)]);
+  const requeueAfter = soonest([...spans, ...again, untilDeadline(progress, context)]);
   return requeueAfter === undefined ? undefined : { requeueAfter };
 }
 
@@ -179,7 +190,7 @@ async function reconcileMeant(begun: Begun, recipe: Recipe): Promise<ReconcileRe
  * deleted. Nothing is deleted for what the API server refuses, or has not answered.
  */
 async function keepUp(
-  pass: Pass,
+  context: ComposeContext,
   { live, isHeld }: View,
   { composition, retaining }: { readonly composition: Composition; readonly retaining: readonly StoredObject[] },
 ): Promise<Outcome & { readonly kept: readonly Progress[] }> {
@@ -188,11 +199,11 @@ async function keepUp(
   try {
     if (!isHeld)
       for (const object of unwantedCarriers(settledLive, composition))
-        holds.set(object.metadata.uid, await holdOf(pass, object));
+        holds.set(object.metadata.uid, await holdOf(context, object));
     const { kept, ...upkeep } = planUpkeep({ ...composition, complete: composition.complete && !isHeld }, settledLive);
-    return { ...(await execute(pass, upkeep, { live, steps: [] })), kept };
+    return { ...(await execute(context, upkeep, { live, steps: [] })), kept };
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof SupersededError || pass.signal.aborted) throw error;
+    if (!(error instanceof Error) || error instanceof SupersededError || context.signal.aborted) throw error;
     return { failures: new Map([['', error]]), requeueAfter: undefined, kept: [] };
   }
 }
@@ -202,7 +213,7 @@ function serversGone({ reason, message }: Hold): Progress {
   return { condition: 'ServersGone', status: 'False', reason, message };
 }
 
-/** What is switched off and still there is not done. */
+/** What is disabled and still there is not done. */
 function withKept(progress: readonly Progress[], kept: readonly Progress[]): readonly Progress[] {
   return progress.map((one) => kept.find(({ condition }) => condition === one.condition) ?? one);
 }
@@ -219,31 +230,34 @@ interface View {
 }
 
 /** Composes from what the cache shows at this moment, and assesses. `jobs`: the finished ones that are known so far. */
-function look(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
-  const { adopted, volumes, isHeld } = composeFor(pass, recipe, jobs);
-  const finishedJobs = finishedOf(pass, adopted);
-  const observed = observedBy(pass, finishedJobs);
+function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
+  const { adopted, volumes, isHeld } = composeFor(context, recipe, jobs);
+  const finishedJobs = finishedOf(context, adopted);
+  const observed = observedBy(context, finishedJobs);
   const { steps, complete, status } = adopted.composition;
   const progress = assessAll(steps, observed);
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));
-  const nodes = complete ? nodesStatus(pass, isDone) : {};
+  const nodes = complete ? nodesStatus(context, isDone) : {};
   const composition = { ...adopted.composition, status: { ...nodes, ...status } };
   return { composition, live: { ...observed, done }, progress, finishedJobs, volumes, isHeld };
 }
 
-function composeFor(pass: Pass, recipe: Recipe, jobs: Readonly<Record<string, string>>) {
+function composeFor(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<string, string>>) {
   try {
-    const composed = recipe.compose(pass);
-    const { cache, object: resource } = pass;
-    const { steps, volumes } = checkVolumes({ cache, resource }, { ...composed, steps: keptForGuests(pass, composed) });
-    const { steps: taken, isHeld } = pass.dryRuns.judged(pass, steps);
-    const { formerDigestKey } = pass;
+    const composed = recipe.compose(context);
+    const { cache, object: resource } = context;
+    const { steps, volumes } = checkVolumes(
+      { cache, resource },
+      { ...composed, steps: keptForGuests(context, composed) },
+    );
+    const { steps: taken, isHeld } = context.dryRuns.judged(context, steps);
+    const { formerDigestKey } = context;
     const adopted = adoptDigests(
-      pass,
-      { ...composed, steps: taken, status: { ...composed.status, ...recipe.observed?.(pass) } },
-      { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(pass, formerDigestKey, image) },
+      context,
+      { ...composed, steps: taken, status: { ...composed.status, ...recipe.observed?.(context) } },
+      { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(context, formerDigestKey, image) },
     );
     return { adopted, volumes, isHeld };
   } catch (error) {
@@ -261,11 +275,11 @@ const settled = new Set(['ContendedObjectError', 'ForeignObjectError', 'KeyMater
 const settledAgain = 60_000;
 
 /** What the cache shows, for whoever assesses and plans. */
-function observedBy(pass: Pass, finishedJobs: Readonly<Record<string, string>>): Omit<Live, 'done'> {
-  const { cache, object: resource } = pass;
-  const now = pass.clock.now();
-  const eventWords = ({ metadata: { uid } }: StoredObject) => pass.eventWords.get(uid);
-  const { id } = pass.digestKey;
+function observedBy(context: ComposeContext, finishedJobs: Readonly<Record<string, string>>): Omit<Live, 'done'> {
+  const { cache, object: resource } = context;
+  const now = context.clock.now();
+  const eventWords = ({ metadata: { uid } }: StoredObject) => context.eventWords.get(uid);
+  const { id } = context.digestKey;
   const view = { cache, resource, eventWords, ...(id === undefined ? {} : { digestKeyId: id }) };
   return {
     ...view,
@@ -281,11 +295,11 @@ function observedBy(pass: Pass, finishedJobs: Readonly<Record<string, string>>):
     unclean: (claims) => claimPlans(view, claims).flatMap(({ unclean }) => unclean),
     controlled: (kind, owner) => (kind === 'Job' ? cache.controlledBy(Job, owner) : cache.controlledBy(Pod, owner)),
     finishedJobs,
-    isAutoscaled: (workload) => isAutoscaled(pass, workload),
+    isAutoscaled: (workload) => isAutoscaled(context, workload),
     moment: { now, resource },
     now,
     met: metOf(resource),
-    isResolved: (secret) => isResolved(pass, secret),
+    isResolved: (secret) => isResolved(context, secret),
     hold: () => undefined,
     referring: (kind, field, object) => referringTo(kind, field, [object], cache),
     retaining: [],
@@ -299,7 +313,10 @@ function metOf({ status }: StoredObject): ReadonlySet<string> {
 }
 
 /** Digests of the Jobs that have run to their end: what the status knows, and what the cache shows now. */
-function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs }: Adopted): Record<string, string> {
+function finishedOf(
+  context: ComposeContext,
+  { composition, finishedJobs: before, adoptedJobs }: Adopted,
+): Record<string, string> {
   if (!composition.complete) return { ...before };
   const finished: Record<string, string> = {};
   // A Job that an upgrade leaves out for a while still says that there is data which keys are for.
@@ -313,10 +330,10 @@ function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs
   for (const { kind, metadata } of statedObjects(composition.steps)) {
     if (kind !== Job.kind) continue;
     const { name = '', namespace = '' } = metadata;
-    const live = pass.cache.get(Job, { namespace, name });
+    const live = context.cache.get(Job, { namespace, name });
     const inputs = live?.metadata.annotations?.[annotations.inputs];
     // That of a resource of the same name before it says nothing: its records may have been taken back since.
-    const isOurs = live !== undefined && ownershipOf(pass.object, false).ours?.(live) === true;
+    const isOurs = live !== undefined && ownershipOf(context.object, false).ours?.(live) === true;
     const complete = isOurs && conditionOf(live, 'Complete')?.status === 'True';
     const digest = complete ? (adoptedJobs.get(name) ?? inputs) : before[name];
     if (digest !== undefined) finished[name] = digest;
@@ -325,7 +342,7 @@ function finishedOf(pass: Pass, { composition, finishedJobs: before, adoptedJobs
 }
 
 /** Milliseconds until the first of the waits has lasted too long. */
-function untilDeadline(progress: readonly Progress[], { clock }: Pass): number | undefined {
+function untilDeadline(progress: readonly Progress[], { clock }: ComposeContext): number | undefined {
   const deadlines = progress.flatMap(({ deadline }) => deadline ?? []);
   return deadlines.length === 0 ? undefined : Math.max(0, Math.min(...deadlines) - clock.now());
 }

@@ -12,7 +12,7 @@ import {
   reservedNodes,
   rootOf,
 } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { patchNode } from './patch-node.ts';
 import { ensureDigestKey } from './secrets/digest-key.ts';
 import { assertStillMeant } from './still-meant.ts';
@@ -31,8 +31,8 @@ export function isStandalone(resource: KubeObject): boolean {
  * labels. Nothing is waited for: the namespace may be going, and so may the node. What is still there is found by who
  * claims the node next.
  */
-export async function releaseNodes(pass: Begun): Promise<void> {
-  const { cache, object: resource } = pass;
+export async function releaseNodes(context: OperatorContext): Promise<void> {
+  const { cache, object: resource } = context;
   if (!cache.has(Node)) return;
   const cloud = cloudOf(resource);
   const isShared = claimants
@@ -46,13 +46,13 @@ export async function releaseNodes(pass: Begun): Promise<void> {
   const claimed: readonly StoredObject[] = isShared
     ? []
     : [...cache.byIndex(Node, nodesByCloud, cloud), ...lost.filter(isNobodys)];
-  const eventWords = ({ metadata: { uid } }: StoredObject) => pass.eventWords.get(uid);
+  const eventWords = ({ metadata: { uid } }: StoredObject) => context.eventWords.get(uid);
   const view = { cache, resource, eventWords };
   for (const node of [...claimed, ...reservedNodes(view)]) {
-    assertStillMeant(pass, `the release of node ${node.metadata.name}`);
+    assertStillMeant(context, `the release of node ${node.metadata.name}`);
     const keeps = claimed.includes(node) && deletionPolicy !== 'Delete';
     // A key that is lost is made anew: who comes back has that one as well.
-    const key = keeps ? await ensureDigestKey(pass) : undefined;
-    await patchNode(pass, node, released(view, node, originOf(resource, key?.id)));
+    const key = keeps ? await ensureDigestKey(context) : undefined;
+    await patchNode(context, node, released(view, node, originOf(resource, key?.id)));
   }
 }

@@ -1,6 +1,6 @@
 import type { ReconcileResult, StoredObject } from '@openstack-operator/kube';
 import { annotations, type Progress } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { type Findings, isPaused, reconciled, report, statusOf } from './report.ts';
 import { redactor } from './secrets/redact.ts';
 
@@ -14,11 +14,11 @@ export class CompositionError extends Error {
 }
 
 /** Says that annotation `paused`, of the resource or of the control plane above it, stops its reconciliation. */
-export async function reportPaused(pass: Begun, by: StoredObject, isDeleting: boolean): Promise<void> {
-  const whose = by === pass.object ? '' : ` of ${by.kind} ${by.metadata.name}`;
+export async function reportPaused(context: OperatorContext, by: StoredObject, isDeleting: boolean): Promise<void> {
+  const whose = by === context.object ? '' : ` of ${by.kind} ${by.metadata.name}`;
   const message = `annotation ${annotations.paused}${whose} is true: nothing is written${isDeleting ? ' or let go' : ''} until it is removed`;
   const phase = isDeleting ? 'Deleting' : 'Paused';
-  await reportInstead(pass, phase, { condition: reconciled, status: 'False', reason: 'Paused', message });
+  await reportInstead(context, phase, { condition: reconciled, status: 'False', reason: 'Paused', message });
 }
 
 /** Milliseconds between two looks at whether a child has let go of its data. */
@@ -26,33 +26,33 @@ const lettingGo = 2000;
 
 /** Says which child of a control plane keeps its deletion waiting (children.ts). */
 export async function reportRetaining(
-  pass: Begun,
+  context: OperatorContext,
   child: StoredObject,
   failures: ReadonlyMap<string, Error> = new Map(),
 ): Promise<ReconcileResult> {
   const { kind, metadata } = child;
   const failure = failures.get(`${kind}Ready`);
   if (failure !== undefined)
-    pass.log.warn('a child could not be told to keep its data', { kind, error: failure.message });
+    context.log.warn('a child could not be told to keep its data', { kind, error: failure.message });
   const refused = failure === undefined ? '' : `: ${failure.message}`;
   const why = isPaused(child) ? `: it is paused; take annotation ${annotations.paused} from it` : '';
   const message = `${kind} ${metadata.name} does not let go of its volumes and Secrets yet, which deletionPolicy Retain keeps${why}${refused}; the deletion goes on when it has`;
-  await reportInstead(pass, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
+  await reportInstead(context, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
   return { requeueAfter: lettingGo };
 }
 
 /** What has been made stays as it is; the error is retried with a back-off, and by every change. */
-export async function reportUncomposed(pass: Begun, { message: words }: CompositionError): Promise<void> {
+export async function reportUncomposed(context: OperatorContext, { message: words }: CompositionError): Promise<void> {
   const message =
-    `the operator cannot tell what ${pass.object.kind} ${pass.object.metadata.name} should be: ${words}. ` +
+    `the operator cannot tell what ${context.object.kind} ${context.object.metadata.name} should be: ${words}. ` +
     'What exists is left as it is. Look for a field of the spec that the error speaks of; the operator logs where it arose';
-  const phase = pass.object.metadata.deletionTimestamp === undefined ? 'Failed' : 'Deleting';
-  await reportInstead(pass, phase, { condition: reconciled, status: 'False', reason: 'InternalError', message });
+  const phase = context.object.metadata.deletionTimestamp === undefined ? 'Failed' : 'Deleting';
+  await reportInstead(context, phase, { condition: reconciled, status: 'False', reason: 'InternalError', message });
 }
 
 /** Says why nothing is judged: one condition; what else the status says stays. */
-export async function reportInstead(pass: Begun, phase: string, why: Progress): Promise<void> {
-  const { jobs = {} } = (pass.object['status'] ?? {}) as { jobs?: Record<string, string> };
+export async function reportInstead(context: OperatorContext, phase: string, why: Progress): Promise<void> {
+  const { jobs = {} } = (context.object['status'] ?? {}) as { jobs?: Record<string, string> };
   const findings: Findings = {
     composition: { complete: false, status: {} },
     progress: [why],
@@ -60,7 +60,7 @@ export async function reportInstead(pass: Begun, phase: string, why: Progress): 
     phase,
     volumes: {},
     finishedJobs: jobs,
-    redact: redactor(pass),
+    redact: redactor(context),
   };
-  await report(pass, statusOf(pass, findings));
+  await report(context, statusOf(context, findings));
 }

@@ -18,7 +18,7 @@ import {
   reasons,
   retainedFor,
 } from '@openstack-operator/openstack';
-import type { Begun, Pass } from './pass.ts';
+import type { ComposeContext, OperatorContext } from './context.ts';
 
 /** What the report is made from. */
 export interface Findings {
@@ -45,9 +45,12 @@ const mostOfSentence = 1024;
  * its transition time while its status stays, so that an unchanged resource has an unchanged status. What an incomplete
  * composition does not speak of stays as it was.
  */
-export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Findings): Record<string, unknown> {
+export function statusOf(
+  context: Pick<ComposeContext, 'clock' | 'object'>,
+  findings: Findings,
+): Record<string, unknown> {
   const { composition, progress, failures, phase, finishedJobs, volumes, redact } = findings;
-  const judged = progress.map((one) => withFailure(one, failures.get(one.condition), pass.object));
+  const judged = progress.map((one) => withFailure(one, failures.get(one.condition), context.object));
   const open = judged.filter(({ status }) => status !== 'True');
   // What somebody has to mend comes first; what waits for another step says nothing of its own.
   const cause =
@@ -61,20 +64,20 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
     cause === undefined
       ? { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') }
       : { condition: 'Ready', status: 'False', reason: cause.reason, message: cause.message };
-  const generation = pass.object.metadata.generation ?? 1;
+  const generation = context.object.metadata.generation ?? 1;
   const conditions = [...judged, ready].map(({ condition, status, reason, message }): Condition => {
-    const before = conditionOf(pass.object, condition);
+    const before = conditionOf(context.object, condition);
     return {
       type: condition,
       status,
       observedGeneration: generation,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(pass.clock),
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(context.clock),
       reason,
       message: redact(message),
     };
   });
-  const old = (composition.complete ? {} : (pass.object['status'] ?? {})) as { conditions?: Condition[] };
-  const before = (pass.object['status'] ?? {}) as { readyGeneration?: number; release?: ReleaseStatus };
+  const old = (composition.complete ? {} : (context.object['status'] ?? {})) as { conditions?: Condition[] };
+  const before = (context.object['status'] ?? {}) as { readyGeneration?: number; release?: ReleaseStatus };
   const { release: target } = composition.status as { release?: ReleaseStatus };
   const { release = {} } = before;
   const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
@@ -94,7 +97,7 @@ export function statusOf(pass: Pick<Pass, 'clock' | 'object'>, findings: Finding
 }
 
 /**
- * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next pass
+ * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next reconcile
  * and told to nobody; a server that does not answer changes nothing about a step that is done.
  */
 function withFailure(judged: Progress, failure: Error | undefined, resource: StoredObject): Progress {
@@ -120,19 +123,19 @@ export function isPassing(error: unknown): boolean {
  * Writes the status when it says anything new, and events of what turned.
  * @returns milliseconds after which to report again, where this one may wait
  */
-export async function report(pass: Begun, status: Record<string, unknown>): Promise<number | undefined> {
-  const wait = pass.statusPace.wait(pass, status);
+export async function report(context: OperatorContext, status: Record<string, unknown>): Promise<number | undefined> {
+  const wait = context.statusPace.wait(context, status);
   if (wait > 0) return wait;
-  const writes = pass.writes();
+  const writes = context.writes();
   try {
-    await pass.status(status);
+    await context.status(status);
   } catch (error) {
-    // Deleted while the pass ran: there is nobody to tell.
+    // Deleted during the reconcile: there is nobody to tell.
     if (isApiError(error, 404)) return undefined;
     throw error;
   }
-  if (pass.writes() > writes) pass.statusPace.written(pass);
-  for (const condition of status['conditions'] as Condition[]) announce(pass, condition);
+  if (context.writes() > writes) context.statusPace.written(context);
+  for (const condition of status['conditions'] as Condition[]) announce(context, condition);
   return undefined;
 }
 
@@ -140,25 +143,26 @@ export async function report(pass: Begun, status: Record<string, unknown>): Prom
  * Events on transitions only: the resource is Ready, a step stands still for a reason that it did not have before, or goes
  * on after such a reason. Steps of a rollout that goes well are told by the conditions.
  */
-function announce(pass: Begun, condition: Condition): void {
-  const before = conditionOf(pass.object, condition.type);
+function announce(context: OperatorContext, condition: Condition): void {
+  const before = conditionOf(context.object, condition.type);
   if (before?.status === condition.status && before.reason === condition.reason) return;
   const { type, reason, message } = condition;
   const event = eventTypeOf(reason);
   if (event === 'Normal' && (type === 'Ready' || (before !== undefined && eventTypeOf(before.reason) === 'Warning')))
-    pass.event({ type: event, reason: type, action: 'Reconcile', note: message || `${type}: done` });
-  else if (event === 'Warning') pass.event({ type: event, reason, action: 'Reconcile', note: `${type}: ${message}` });
+    context.event({ type: event, reason: type, action: 'Reconcile', note: message || `${type}: done` });
+  else if (event === 'Warning')
+    context.event({ type: event, reason, action: 'Reconcile', note: `${type}: ${message}` });
 }
 
-/** Tells of a Job that had failed and was run again in the same pass, so that its condition never said so. */
+/** Tells of a Job that had failed and was run again in the same reconcile, so that its condition never said so. */
 export function announceRetry(
-  pass: Pass,
+  context: ComposeContext,
   status: Record<string, unknown>,
   { type, reason, message }: Pick<Condition, 'type' | 'reason' | 'message'>,
 ): void {
   const reported = (status['conditions'] as Condition[]).find((condition) => condition.type === type);
-  if ([reported?.reason, conditionOf(pass.object, type)?.reason].includes(reason)) return;
-  pass.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
+  if ([reported?.reason, conditionOf(context.object, type)?.reason].includes(reason)) return;
+  context.event({ type: 'Warning', reason, action: 'Reconcile', note: `${type}: ${message}` });
 }
 
 /** Whether the user has put the resource to rest. */

@@ -1,7 +1,7 @@
 import { Job, type Kind, type StoredObject, timestamp, virtualClock } from '@openstack-operator/kube';
 import { annotations, Neutron, Nova } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { holdOf } from './server-guard.ts';
 
 const nova: StoredObject = {
@@ -39,13 +39,13 @@ test.each([
       status: { conditions: [complete] },
     };
     const removed: unknown[] = [];
-    const pass = {
+    const context = {
       clock: { ...clock, now: () => clock.now() + ahead },
       cache: { list: () => [nova], get: (kind: Kind) => (kind === Job ? job : undefined) },
       remove: async (object: unknown) => void removed.push(object),
-    } as unknown as Begun;
+    } as unknown as OperatorContext;
     await clock.advance(age);
-    expect((await holdOf(pass, nova))?.reason).toBe(reason);
+    expect((await holdOf(context, nova))?.reason).toBe(reason);
     expect(removed).toHaveLength(removals);
   },
 );
@@ -73,7 +73,7 @@ test.each([
     const owner = { apiVersion: nova.apiVersion, kind: nova.kind, name: 'nova', uid: 'nova', controller: true };
     const failed = { type: 'Failed', status: 'True', message: 'it does not answer' };
     const job = { metadata: { ownerReferences: [owner] }, status: { conditions: [failed] } };
-    const pass = {
+    const context = {
       clock: virtualClock(),
       cache: {
         list: (one: Kind) => (one.kind === Nova.kind ? [{ ...nova, spec: { neutronRef: { name: 'one' } } }] : []),
@@ -81,7 +81,7 @@ test.each([
           one === Job ? job : isThere && one.kind === Neutron.kind ? of('Neutron', 'one', 'lost') : undefined,
         controlledBy: (one: Kind) => (children.some((child) => child === one.kind) ? [of(one.kind, 'child')] : []),
       },
-    } as unknown as Begun;
-    expect((await holdOf(pass, of(kind, 'other')))?.reason).toBe(held ? 'ServersUnknown' : undefined);
+    } as unknown as OperatorContext;
+    expect((await holdOf(context, of(kind, 'other')))?.reason).toBe(held ? 'ServersUnknown' : undefined);
   },
 );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 import { report } from './report.ts';
 import { StatusPace } from './status-pace.ts';
 
@@ -15,7 +15,7 @@ async function reported(before: object, ...after: readonly (readonly [at: number
   const statusPace = new StatusPace();
   let current = before;
   for (const [at, next] of after) {
-    const begun = {
+    const context = {
       key: 'ns/n',
       object: { kind: 'Neutron', metadata: { name: 'n', namespace: 'ns' }, status: current },
       clock: { now: () => at },
@@ -23,8 +23,8 @@ async function reported(before: object, ...after: readonly (readonly [at: number
       writes: () => written.length,
       status: async (one: object) => void written.push(one),
       event: ({ reason }: { reason: string }) => void events.push(reason),
-    } as unknown as Begun;
-    if ((await report(begun, next as Record<string, unknown>)) === undefined) current = next;
+    } as unknown as OperatorContext;
+    if ((await report(context, next as Record<string, unknown>)) === undefined) current = next;
   }
   return { written: written.length, events };
 }

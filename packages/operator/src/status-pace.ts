@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@openstack-operator/kube';
 import { conditionOf, eventTypeOf } from '@openstack-operator/openstack';
-import type { Begun } from './pass.ts';
+import type { OperatorContext } from './context.ts';
 
 /** Milliseconds between two statuses of a resource that only tell of its progress. */
 const shortest = 1000;
@@ -17,14 +17,14 @@ export class StatusPace {
   readonly #written = new Map<string, number>();
 
   /** Milliseconds that the status may wait; 0 when it is to be written now. */
-  wait(begun: Begun, status: Status): number {
-    const last = this.#written.get(idOf(begun.object.kind, begun.key));
-    if (last === undefined || !isMereProgress(begun, status)) return 0;
-    return Math.max(0, last + shortest - begun.clock.now());
+  wait(context: OperatorContext, status: Status): number {
+    const last = this.#written.get(idOf(context.object.kind, context.key));
+    if (last === undefined || !isMereProgress(context, status)) return 0;
+    return Math.max(0, last + shortest - context.clock.now());
   }
 
   /** The status was written. */
-  written({ object, key, clock }: Begun): void {
+  written({ object, key, clock }: OperatorContext): void {
     this.#written.set(idOf(object.kind, key), clock.now());
   }
 
@@ -35,7 +35,7 @@ export class StatusPace {
 }
 
 /** Whether a status tells of nothing but steps of the same rollout: no event belongs to it. */
-function isMereProgress({ object }: Begun, status: Status): boolean {
+function isMereProgress({ object }: OperatorContext, status: Status): boolean {
   const before = (object['status'] ?? {}) as Status;
   const same = (field: string) => isDeepStrictEqual(before[field], status[field]);
   if (!['observedGeneration', 'readyGeneration', 'phase', 'release'].every(same)) return false;

@@ -1,89 +1,89 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
 import { kindOf, rootNamed, rootOf as rootReferenceOf, serversFinalizer } from '@openstack-operator/openstack';
+import type { OperatorContext } from './context.ts';
 import { chargeOf } from './managing-operator.ts';
-import type { Begun } from './pass.ts';
 import { isPaused } from './report.ts';
 
 /** The resource says something else than when the reconcile began: the next one decides. Nobody is told. */
 export class SupersededError extends Error {
   override readonly name = 'SupersededError';
 
-  constructor({ key }: Begun, act: string) {
+  constructor({ key }: OperatorContext, act: string) {
     super(`${key} was changed in the meantime: ${act} is left to the next reconcile`);
   }
 }
 
 /** Whether the resource says what it said when the reconcile began, as far as the cache knows. */
-export function isStillMeant(pass: Begun): boolean {
-  const { uid, generation, deletionTimestamp, annotations: notes } = pass.object.metadata;
-  const now = pass.cache.get(kindOf(pass.object), pass.key);
+export function isStillMeant(context: OperatorContext): boolean {
+  const { uid, generation, deletionTimestamp, annotations: notes } = context.object.metadata;
+  const now = context.cache.get(kindOf(context.object), context.key);
   return (
     now?.metadata.uid === uid &&
     now?.metadata.generation === generation &&
     now?.metadata.deletionTimestamp === deletionTimestamp &&
     isDeepStrictEqual(now?.metadata.annotations, notes) &&
     // What is being deleted itself goes either way.
-    (deletionTimestamp !== undefined || !isGoingWithOwner(pass)) &&
-    (deletionTimestamp !== undefined || chargeOf(pass.operator, rootOf(pass)) === 'manages') &&
-    whoPaused(pass) === undefined
+    (deletionTimestamp !== undefined || !isGoingWithOwner(context)) &&
+    (deletionTimestamp !== undefined || chargeOf(context.operator, rootOf(context)) === 'manages') &&
+    whoPaused(context) === undefined
   );
 }
 
 /**
- * The same pass, whose every removal asks first whether the resource is still meant: a list of removals takes time, in
+ * The same context, whose every removal asks first whether the resource is still meant: a list of removals takes time, in
  * which a user may take the change back or pause the resource.
  */
-export function careful<P extends Begun>(pass: P): P {
+export function careful<P extends OperatorContext>(context: P): P {
   return {
-    ...pass,
+    ...context,
     remove: async (object, options) => {
-      assertStillMeant(pass, `the deletion of ${object.kind} ${object.metadata.name}`);
-      return await pass.remove(object, options);
+      assertStillMeant(context, `the deletion of ${object.kind} ${object.metadata.name}`);
+      return await context.remove(object, options);
     },
   };
 }
 
 /** Stops before an act that cannot be undone when the resource was changed since the reconcile began. */
-export function assertStillMeant(pass: Begun, act: string): void {
-  if (!isStillMeant(pass)) throw new SupersededError(pass, act);
+export function assertStillMeant(context: OperatorContext, act: string): void {
+  if (!isStillMeant(context)) throw new SupersededError(context, act);
 }
 
 /** The root of the cloud that made this resource, such as a control plane: its reference, and what is known of its kind. */
-function madeBy({ object, cache }: Begun) {
+function madeBy({ object, cache }: OperatorContext) {
   const owner = rootReferenceOf(object);
   const root = owner && rootNamed(owner);
   return owner === undefined || root === undefined || !cache.has(root.kind) ? undefined : { owner, root };
 }
 
 /** The root that made this resource, while it is there. */
-export function ownerOf(begun: Begun): StoredObject | undefined {
-  const made = madeBy(begun);
+export function ownerOf(context: OperatorContext): StoredObject | undefined {
+  const made = madeBy(context);
   if (made === undefined) return undefined;
-  const { namespace = '' } = begun.object.metadata;
-  const above = begun.cache.get(made.root.kind, { namespace, name: made.owner.name });
+  const { namespace = '' } = context.object.metadata;
+  const above = context.cache.get(made.root.kind, { namespace, name: made.owner.name });
   return above?.metadata.uid === made.owner.uid ? above : undefined;
 }
 
 /** The resource whose annotations say who manages it: the control plane above it, or itself. */
-export function rootOf(begun: Begun): StoredObject {
-  return ownerOf(begun) ?? begun.object;
+export function rootOf(context: OperatorContext): StoredObject {
+  return ownerOf(context) ?? context.object;
 }
 
 /** Whether the control plane above is being deleted, whatever it waits for, or gone. */
-export function isOwnerDeleted(pass: Begun): boolean {
-  if (madeBy(pass) === undefined) return false;
-  const above = ownerOf(pass);
+export function isOwnerDeleted(context: OperatorContext): boolean {
+  if (madeBy(context) === undefined) return false;
+  const above = ownerOf(context);
   return above === undefined || above.metadata.deletionTimestamp !== undefined;
 }
 
 /** Whether the control plane above stays, and is not to be without this resource: it makes it anew. */
-export function isWantedByOwner(pass: Begun): boolean {
-  const above = ownerOf(pass);
-  const root = madeBy(pass)?.root;
-  const field = root?.children.find(({ kind }) => kind === pass.object.kind)?.field;
+export function isWantedByOwner(context: OperatorContext): boolean {
+  const above = ownerOf(context);
+  const root = madeBy(context)?.root;
+  const field = root?.children.find(({ kind }) => kind === context.object.kind)?.field;
   return (
-    !isOwnerDeleted(pass) &&
+    !isOwnerDeleted(context) &&
     above !== undefined &&
     root !== undefined &&
     field !== undefined &&
@@ -96,13 +96,13 @@ export function isWantedByOwner(pass: Begun): boolean {
  * nobody, such as a Job that finds out that the nodes have been let go. While the control plane waits for its servers to
  * be deleted, its services go on.
  */
-export function isGoingWithOwner(pass: Begun): boolean {
-  return isOwnerDeleted(pass) && ownerOf(pass)?.metadata.finalizers?.includes(serversFinalizer) !== true;
+export function isGoingWithOwner(context: OperatorContext): boolean {
+  return isOwnerDeleted(context) && ownerOf(context)?.metadata.finalizers?.includes(serversFinalizer) !== true;
 }
 
 /** Which resource's annotation pauses this one: its own, or that of the control plane above it. */
-export function whoPaused(pass: Begun): StoredObject | undefined {
-  if (isPaused(pass.object)) return pass.object;
-  const above = ownerOf(pass);
+export function whoPaused(context: OperatorContext): StoredObject | undefined {
+  if (isPaused(context.object)) return context.object;
+  const above = ownerOf(context);
   return above !== undefined && isPaused(above) ? above : undefined;
 }

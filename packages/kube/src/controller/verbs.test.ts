@@ -3,7 +3,7 @@ import { controllerReference, type StoredObject } from '../objects/objects.ts';
 import { ForeignObjectError } from '../objects/ownership.ts';
 import { Page, page, Site, setUp, site } from '../testing/sites.ts';
 
-test('what is stated is made, put right, and told; a settled system writes nothing', async () => {
+test('what is stated is made, corrected, and told; a settled system writes nothing', async () => {
   const { clock, server, stop, start, settle, runtime } = setUp(async ({ object, apply, remove, cache, status }) => {
     const wanted = object.spec.pages ?? 0;
     for (let i = 0; i < wanted; i++) await apply(page(`${object.metadata.name}-${i}`, { text: 'hello' }));

@@ -31,7 +31,7 @@ export const suspend = bool('Whether it is suspended. A run in progress is not s
 /** A number of days. */
 export const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
 
-/** How often what a service has outside of Kubernetes is put right. */
+/** How often what a service has outside of Kubernetes is corrected. */
 export const recordsAudit = object(
   'Schedule on which the records of the service are compared and repaired: databases, users and grants in the database server, virtual hosts in the broker, users, roles and endpoints in Keystone. It is suspended while the resource is paused.',
   { schedule: schedule('every hour, at a minute that follows from the name'), suspend },

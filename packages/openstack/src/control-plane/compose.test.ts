@@ -44,7 +44,7 @@ test('host names follow the domain, unless they are said', () => {
   expect(child('MariaDB', { publicDomain: 'example.org' })).not.toHaveProperty('publicHostname');
 });
 
-describe('a service that is switched off', () => {
+describe('a service that is disabled', () => {
   const steps = (spec: object) => new Map(compose(spec).steps.map((step) => [step.condition, step]));
   /** Conditions of the steps with a problem, by its reason. */
   const problems = (spec: object) =>

@@ -81,7 +81,7 @@ function needsHere(spec: ControlPlaneSpec, child: Child): readonly Child[] {
 
 /**
  * The first thing that a child needs and that cannot be, at first or second hand. What runs without it stays as it is:
- * nothing is deleted because something else was switched off.
+ * nothing is deleted because something else was disabled.
  */
 function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
   return needsHere(spec, child).find((need) => !isEnabled(spec, need.field) || absentNeed(spec, need) !== undefined);
@@ -210,7 +210,7 @@ function inUse(child: Child, users: readonly Child[]): string {
   );
 }
 
-/** What a user can do about a child whose need is switched off. */
+/** What a user can do about a child whose need is disabled. */
 function wayOut(child: Child, absent: Child): string {
   const reference = Object.entries(child.references).find(([, field]) => field === absent.field)?.[0];
   const refer = reference === undefined ? '' : `set spec.${child.field}.${reference}, `;

@@ -104,7 +104,7 @@ test('more processes of an API raise the limit, and what users say of it holds',
   expect(limit(said)).toBe(700);
 });
 
-test('services that are switched off open nothing', () => {
+test('services that are disabled open nothing', () => {
   expect(connectionCeiling({}, [])).toBe(0);
   expect(connectionCeiling({}, services)).toBeGreaterThan(connectionCeiling({}, ['keystone']));
 });

@@ -53,7 +53,7 @@ export const notOffered = {
   cephStorage: 'A Ceph cluster',
 } as const;
 
-/** A service that is only accepted switched off; what else it says is kept, so that only one mistake is reported. */
+/** A service that is only accepted disabled; what else it says is kept, so that only one mistake is reported. */
 const off = (name: string, what: string) =>
   object(
     `${what}. Not offered by this version of the operator: leave it out, or disable it.`,

@@ -11,7 +11,7 @@ const folder = '/etc/openstack/audit';
 
 /**
  * The CronJob `<name>-records-audit`: the lists of the records Jobs, run again. What was changed or deleted by hand is
- * put right, and told by the termination message. Nothing where a service has no records.
+ * corrected, and told by the termination message. Nothing where a service has no records.
  */
 export function recordsAudit(kept: Kept, records: readonly Records[]): readonly Schedule[] {
   const { context } = kept;

@@ -49,7 +49,7 @@ export interface KeepingClient {
   readonly image: string;
   readonly user: User;
   readonly keep: (folder: string) => Runs;
-  /** Puts right what differs, and tells it by the termination message. */
+  /** Corrects what differs, and tells it by the termination message. */
   readonly audit: (folder: string, kept: Kept) => Runs;
   readonly remove: (folder: string, kept: Pick<Kept, 'service' | 'context'>) => Runs;
 }

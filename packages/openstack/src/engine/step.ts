@@ -51,7 +51,7 @@ export interface KeyRotation {
 
 /** What a step wants of one object. */
 export type Desired =
-  /** Server-side apply: stated whole, put right whenever it differs. */
+  /** Server-side apply: stated whole, corrected whenever it differs. */
   | {
       readonly verb: 'apply';
       readonly object: KubeObject;

@@ -152,11 +152,11 @@ function whyKept(live: Live, object: StoredObject, owned: readonly StoredObject[
     if (isSibling(live, user)) {
       return { reason: 'Waiting', message: `${title} is deleted when ${name}, which needs it, is gone` };
     }
-    const message = `${title} is switched off, and kept: ${name} refers to it, by name or by default; enable it, delete ${name}, or let that refer to another one`;
+    const message = `${title} is disabled, and kept: ${name} refers to it, by name or by default; enable it, delete ${name}, or let that refer to another one`;
     return { reason: 'InUse', message, requeueAfter: untilAskedAgain };
   }
   const hold: Hold | undefined = carriesGuests(object) ? live.hold(object) : undefined;
-  return hold && { ...hold, message: `${title} is switched off, and kept: ${hold.message}` };
+  return hold && { ...hold, message: `${title} is disabled, and kept: ${hold.message}` };
 }
 
 function isSibling({ resource }: Pick<Live, 'resource'>, user: StoredObject): boolean {

@@ -8,7 +8,7 @@ import {
 } from '@openstack-operator/kube';
 import type { Composition } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
-import type { Pass } from '../pass.ts';
+import type { ComposeContext } from '../context.ts';
 import { adoptDigests } from './adopt-digests.ts';
 
 const [mine, other] = ['keyaaaaaaa', 'keybbbbbbb'];
@@ -59,14 +59,14 @@ function adopt(
   { jobs = {}, former }: { jobs?: Record<string, string>; former?: KubeObject } = {},
 ) {
   const get = ({ kind }: Kind) => (kind === live?.kind ? (live as StoredObject) : undefined);
-  const pass = {
+  const context = {
     object: owner,
     digestKey: { id: mine, bytes: new Uint8Array() },
     operatorImage: 'now',
     cache: { get },
   };
   const images: (string | undefined)[] = [];
-  const adopted = adoptDigests(pass as unknown as Pass, composition(stated), {
+  const adopted = adoptDigests(context as unknown as ComposeContext, composition(stated), {
     jobs,
     former: (image) => {
       images.push(image);
@@ -147,16 +147,16 @@ describe('with the key that all clouds had', () => {
       ['api', deployment('old')],
       ['other', deployment('changed')],
     ]);
-    const pass = {
+    const context = {
       object: owner,
       digestKey: { id: mine, bytes: new Uint8Array() },
       cache: { get: (_kind: Kind, { name }: { name: string }) => live.get(name) },
-    } as unknown as Pass;
+    } as unknown as ComposeContext;
     const former = (text: string) =>
       composition(deployment(text), { ...deployment(text), metadata: { name: 'other' } });
     const digests = (text: string) =>
-      adoptDigests(pass, both, { jobs: {}, former: () => former(text) }).composition.steps[0]?.objects.map((desired) =>
-        'object' in desired ? digestIn(desired.object) : undefined,
+      adoptDigests(context, both, { jobs: {}, former: () => former(text) }).composition.steps[0]?.objects.map(
+        (desired) => ('object' in desired ? digestIn(desired.object) : undefined),
       );
     expect(digests('old')).toEqual(['old', present]);
     expect(digests('of another key')).toEqual(['old', 'changed']);

@@ -8,7 +8,7 @@ import {
   ownershipOf,
   templateOf,
 } from '@openstack-operator/openstack';
-import type { Pass } from '../pass.ts';
+import type { ComposeContext } from '../context.ts';
 
 /** A composition in which digests of another key stand as they are live, and what that means for Jobs. */
 export interface Adopted {
@@ -36,10 +36,14 @@ const workloads = [Deployment, StatefulSet, DaemonSet].map(({ kind }) => kind);
  * from that is a change. What is no secret is compared whatever the key is, and where the key that all clouds had is
  * still known, that is compared as a whole.
  */
-export function adoptDigests(pass: Pass, composition: Composition, { jobs, former }: AdoptionInput): Adopted {
-  const live = foreignDigests(pass, composition, jobs);
+export function adoptDigests(
+  context: ComposeContext,
+  composition: Composition,
+  { jobs, former }: AdoptionInput,
+): Adopted {
+  const live = foreignDigests(context, composition, jobs);
   if (live.size === 0) return { composition, finishedJobs: jobs, adoptedJobs: new Map() };
-  const equivalent = comparison(pass, composition, live, former);
+  const equivalent = comparison(context, composition, live, former);
   const finishedJobs = { ...jobs };
   const adoptedJobs = new Map<string, string>();
   const adopt = (object: KubeObject): KubeObject => {
@@ -81,7 +85,7 @@ interface Foreign {
 
 /** The stated objects whose live counterpart, or whose finished run, has a digest of another key. */
 function foreignDigests(
-  pass: Pass,
+  context: ComposeContext,
   { steps }: Composition,
   jobs: Readonly<Record<string, string>>,
 ): Map<KubeObject, Foreign> {
@@ -91,9 +95,9 @@ function foreignDigests(
       if (desired.verb !== 'apply') continue;
       const { object } = desired;
       const foreign = workloads.includes(object.kind)
-        ? foreignInWorkload(pass, object)
+        ? foreignInWorkload(context, object)
         : object.kind === 'Job'
-          ? foreignInJob(pass, object, jobs)
+          ? foreignInJob(context, object, jobs)
           : undefined;
       if (foreign !== undefined) found.set(object, foreign);
     }
@@ -101,42 +105,46 @@ function foreignDigests(
   return found;
 }
 
-function foreignInWorkload(pass: Pass, object: KubeObject): Foreign | undefined {
-  const live = liveOf(pass, object);
+function foreignInWorkload(context: ComposeContext, object: KubeObject): Foreign | undefined {
+  const live = liveOf(context, object);
   const text = live && digestIn(live);
-  if (!digestIn(object) || !text || isOfKey(pass, text)) return undefined;
+  if (!digestIn(object) || !text || isOfKey(context, text)) return undefined;
   const adopted = live.metadata.annotations?.[annotations.adoptedCredentials];
   return {
     live: text,
     text: adopted ?? text,
-    ...(adopted !== undefined && isOfKey(pass, adopted) ? { known: adopted } : {}),
+    ...(adopted !== undefined && isOfKey(context, adopted) ? { known: adopted } : {}),
     finished: false,
   };
 }
 
-function foreignInJob(pass: Pass, object: KubeObject, jobs: Readonly<Record<string, string>>): Foreign | undefined {
-  const live = liveOf(pass, object);
+function foreignInJob(
+  context: ComposeContext,
+  object: KubeObject,
+  jobs: Readonly<Record<string, string>>,
+): Foreign | undefined {
+  const live = liveOf(context, object);
   const before = jobs[object.metadata.name ?? ''];
   if (live === undefined) {
-    return before === undefined || isOfKey(pass, before)
+    return before === undefined || isOfKey(context, before)
       ? undefined
       : { live: undefined, text: before, finished: true };
   }
   const text = digestIn(live);
-  if (!text || isOfKey(pass, text)) return undefined;
+  if (!text || isOfKey(context, text)) return undefined;
   const finished = conditionOf(live, 'Complete')?.status === 'True';
-  const known = finished && before !== undefined && isOfKey(pass, before) ? { known: before } : {};
+  const known = finished && before !== undefined && isOfKey(context, before) ? { known: before } : {};
   return { live: text, text, finished, ...known };
 }
 
-function isOfKey({ digestKey }: Pass, text: string): boolean {
+function isOfKey({ digestKey }: ComposeContext, text: string): boolean {
   return keyIdOf(text) === digestKey.id;
 }
 
-function liveOf(pass: Pass, object: KubeObject): StoredObject | undefined {
+function liveOf(context: ComposeContext, object: KubeObject): StoredObject | undefined {
   const { namespace = '', name = '' } = object.metadata;
-  const live = pass.cache.get(kindOf(object), { namespace, name });
-  return live !== undefined && ownershipOf(pass.object, false).ours?.(live) === true ? live : undefined;
+  const live = context.cache.get(kindOf(object), { namespace, name });
+  return live !== undefined && ownershipOf(context.object, false).ours?.(live) === true ? live : undefined;
 }
 
 /**
@@ -144,7 +152,7 @@ function liveOf(pass: Pass, object: KubeObject): StoredObject | undefined {
  * one of it) is not the one that the cloud had.
  */
 function comparison(
-  pass: Pass,
+  context: ComposeContext,
   composition: Composition,
   live: ReadonlyMap<KubeObject, Foreign>,
   former: AdoptionInput['former'],
@@ -152,7 +160,7 @@ function comparison(
   const withoutKey = [...live].filter(([, { text, known }]) => known === undefined && keyIdOf(text) === undefined);
   const formerly = new Map<string, string>();
   if (withoutKey.length > 0) {
-    const objects = (former(formerImage(pass, composition))?.steps ?? []).flatMap((step) => step.objects);
+    const objects = (former(formerImage(context, composition))?.steps ?? []).flatMap((step) => step.objects);
     for (const desired of objects)
       if (desired.verb === 'apply') formerly.set(idOf(desired.object), digestIn(desired.object));
   }
@@ -165,13 +173,13 @@ function comparison(
 }
 
 /** The image of the operator that ran the live Jobs. */
-function formerImage(pass: Pass, { steps }: Composition): string | undefined {
+function formerImage(context: ComposeContext, { steps }: Composition): string | undefined {
   const jobs = steps.flatMap(({ objects }) =>
     objects.flatMap((desired) => ('object' in desired && desired.object.kind === Job.kind ? [desired.object] : [])),
   );
   const images = jobs
-    .filter((job) => imageOf(job) === pass.operatorImage)
-    .flatMap((job) => imageOf(liveOf(pass, job) ?? {}) ?? []);
+    .filter((job) => imageOf(job) === context.operatorImage)
+    .flatMap((job) => imageOf(liveOf(context, job) ?? {}) ?? []);
   return images[0];
 }
 

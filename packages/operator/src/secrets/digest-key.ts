@@ -9,7 +9,7 @@ import {
   sleep,
 } from '@openstack-operator/kube';
 import { digest, fieldManager } from '@openstack-operator/openstack';
-import { type Begun, readLive } from '../pass.ts';
+import { type OperatorContext, readLive } from '../context.ts';
 
 /** Name of the Secret that holds the key, in the namespace of each cloud. */
 export const digestKeySecret = 'openstack-digest-key';
@@ -33,12 +33,12 @@ const known = new WeakMap<object, DigestKey>();
  * namespace is being deleted, where nothing can be made any more.
  * @throws Error when a Secret of that name is somebody else's
  */
-export async function ensureDigestKey(begun: Begun): Promise<DigestKey | undefined> {
-  const { namespace = '' } = begun.object.metadata;
+export async function ensureDigestKey(context: OperatorContext): Promise<DigestKey | undefined> {
+  const { namespace = '' } = context.object.metadata;
   const ref = { namespace, name: digestKeySecret };
-  const found = (await readLive(begun, Secret, ref)) ?? (await createKey(begun, ref));
+  const found = (await readLive(context, Secret, ref)) ?? (await createKey(context, ref));
   if (found === undefined) return undefined;
-  const key = keyIn(found) ?? keyIn(await completeKey(begun, found));
+  const key = keyIn(found) ?? keyIn(await completeKey(context, found));
   if (key === undefined) throw new Error(`Secret ${namespace}/${digestKeySecret} has no key "key"`);
   return key;
 }
@@ -57,7 +57,7 @@ function bytesIn(secret: StoredObject): Buffer | undefined {
 }
 
 async function createKey(
-  begun: Begun,
+  context: OperatorContext,
   ref: { readonly namespace: string; readonly name: string },
 ): Promise<StoredObject<Secret> | undefined> {
   const labels = { 'app.kubernetes.io/part-of': 'openstack', 'app.kubernetes.io/managed-by': fieldManager };
@@ -66,32 +66,32 @@ async function createKey(
     kind: 'Secret',
     metadata: { ...ref, labels },
     type: 'Opaque',
-    data: newKey(begun),
+    data: newKey(context),
   } as const;
   try {
-    return await begun.client.create(Secret, secret, { fieldManager, signal: begun.signal });
+    return await context.client.create(Secret, secret, { fieldManager, signal: context.signal });
   } catch (error) {
     // The admission plugin NamespaceLifecycle: nothing is created in a namespace that is being deleted.
     if (isApiError(error, 403) && error.message.includes('is being terminated')) return undefined;
     // Another resource of the namespace, or another replica, was faster.
     if (!isApiError(error, 409)) throw error;
-    return await begun.client.get(Secret, ref, { signal: begun.signal });
+    return await context.client.get(Secret, ref, { signal: context.signal });
   }
 }
 
 /** A Secret whose key was taken out gets another one, under its resourceVersion. */
-async function completeKey(begun: Begun, live: StoredObject<Secret>): Promise<StoredObject> {
+async function completeKey(context: OperatorContext, live: StoredObject<Secret>): Promise<StoredObject> {
   if (live.metadata.labels?.['app.kubernetes.io/managed-by'] !== fieldManager) {
     const { namespace, name } = live.metadata;
     throw new Error(
       `Secret ${namespace}/${name} has no key "key", and is not the operator's: delete it, and the operator makes its own`,
     );
   }
-  const data = { ...live['data'], ...newKey(begun) };
-  return await begun.client.replace(Secret, { ...live, data }, { fieldManager, signal: begun.signal });
+  const data = { ...live['data'], ...newKey(context) };
+  return await context.client.replace(Secret, { ...live, data }, { fieldManager, signal: context.signal });
 }
 
-function newKey({ random }: Begun): { readonly key: string } {
+function newKey({ random }: OperatorContext): { readonly key: string } {
   return { key: Buffer.from(random.bytes(32)).toString('base64') };
 }
 

@@ -8,7 +8,7 @@ import {
   ownershipOf,
   withAnnotation,
 } from '@openstack-operator/openstack';
-import type { Pass } from '../pass.ts';
+import type { ComposeContext } from '../context.ts';
 import { decodeData, encodeData, fernetKey, generateValues, rotated, type Sources } from './values.ts';
 
 /**
@@ -17,47 +17,47 @@ import { decodeData, encodeData, fernetKey, generateValues, rotated, type Source
  * @throws KeyMaterialMissingError when there is none, and nobody may make it anew
  */
 export async function createSecret(
-  pass: Pass,
+  context: ComposeContext,
   { desired, lost }: Extract<Action, { verb: 'create' }>,
 ): Promise<StoredObject | undefined> {
   const { object, values, retained = false } = desired;
   const { name = '', namespace = '' } = object.metadata;
   if (lost !== undefined) {
     try {
-      return await pass.client.get(Secret, { namespace, name }, { signal: pass.signal });
+      return await context.client.get(Secret, { namespace, name }, { signal: context.signal });
     } catch (error) {
       if (isApiError(error, 404)) throw new KeyMaterialMissingError(lost);
       throw error;
     }
   }
-  const data = encodeData(generateValues(values, {}, sourcesOf(pass)));
-  const secret = { ...withAnnotation(object, annotations.rotatedAt, timestamp(pass.clock)), data };
-  const outcome = await pass.create(secret, ownershipOf(pass.object, retained));
+  const data = encodeData(generateValues(values, {}, sourcesOf(context)));
+  const secret = { ...withAnnotation(object, annotations.rotatedAt, timestamp(context.clock)), data };
+  const outcome = await context.create(secret, ownershipOf(context.object, retained));
   return isDeepStrictEqual(outcome['data'], data) ? undefined : outcome;
 }
 
 /** Generates the keys that a Secret lacks, and rotates it when that is due: two operators cannot do so at once. */
 export async function updateSecret(
-  pass: Pass,
+  context: ComposeContext,
   { desired, live, metadata, missing, rotate }: Extract<Action, { verb: 'update' }>,
 ): Promise<void> {
   const before = decodeData(live['data']);
   const kept = Object.entries(before).filter(([key]) => !missing.includes(key));
   const generated = Object.entries(desired.values).filter(([key]) => missing.includes(key));
-  const data = generateValues(Object.fromEntries(generated), Object.fromEntries(kept), sourcesOf(pass));
+  const data = generateValues(Object.fromEntries(generated), Object.fromEntries(kept), sourcesOf(context));
   const { rotation } = desired;
-  if (!rotate || rotation === undefined) return await replace(pass, { ...live, metadata }, data);
-  const keys = rotated(data, rotation.maxActiveKeys, fernetKey(pass.random));
-  await replace(pass, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(pass.clock)), keys);
+  if (!rotate || rotation === undefined) return await replace(context, { ...live, metadata }, data);
+  const keys = rotated(data, rotation.maxActiveKeys, fernetKey(context.random));
+  await replace(context, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(context.clock)), keys);
 }
 
-function sourcesOf({ random, clock }: Pass): Sources {
+function sourcesOf({ random, clock }: ComposeContext): Sources {
   return { random, now: clock.now() };
 }
 
 /** PUT under the resourceVersion. */
 async function replace(
-  { client, signal }: Pass,
+  { client, signal }: ComposeContext,
   live: StoredObject,
   values: Readonly<Record<string, string>>,
 ): Promise<void> {

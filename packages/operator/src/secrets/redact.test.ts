@@ -1,14 +1,17 @@
 import type { Secret, StoredObject } from '@openstack-operator/kube';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Pass } from '../pass.ts';
+import type { ComposeContext } from '../context.ts';
 import { mostOfMessage, redactor } from './redact.ts';
 import { encodeData } from './values.ts';
 
 /** What redacts in a namespace with one Secret. */
 function redactorOf(data: Readonly<Record<string, string>>): (text: string) => string {
   const secret = { data: encodeData(data) } as unknown as StoredObject<Secret>;
-  return redactor({ cache: { list: () => [secret] }, object: { metadata: { namespace: 'ns' } } } as unknown as Pass);
+  return redactor({
+    cache: { list: () => [secret] },
+    object: { metadata: { namespace: 'ns' } },
+  } as unknown as ComposeContext);
 }
 
 const redactorOfValues = (values: readonly string[]) =>

@@ -1,6 +1,6 @@
 import { Secret, type StoredObject } from '@openstack-operator/kube';
 import { urlEncoded } from '@openstack-operator/openstack';
-import type { Begun, Pass } from '../pass.ts';
+import type { ComposeContext, OperatorContext } from '../context.ts';
 
 /** The most characters of a condition's message (a bound of the CRDs). */
 export const mostOfMessage = 32_768;
@@ -33,7 +33,7 @@ type Range = readonly [from: number, to: number];
  * A text is read once, and never what was put in place of something. Where the Secrets are so many, or so much alike,
  * that this would take long, the whole text is withheld, which says so.
  */
-export function redactor({ cache, object }: Pick<Pass, 'cache' | 'object'>): (text: string) => string {
+export function redactor({ cache, object }: Pick<ComposeContext, 'cache' | 'object'>): (text: string) => string {
   const { namespace = '' } = object.metadata;
   let known: { readonly values: Values | undefined } | undefined;
   return (text) => {
@@ -48,9 +48,9 @@ export function redactor({ cache, object }: Pick<Pass, 'cache' | 'object'>): (te
   };
 }
 
-/** The same pass, whose events hold no secrets, whoever writes them: by the Secrets that there are at that moment. */
-export function discreet<P extends Begun>(pass: P): P {
-  return { ...pass, event: (text, about) => pass.event({ ...text, note: redactor(pass)(text.note) }, about) };
+/** The same context, whose events hold no secrets, whoever writes them: by the Secrets that there are at that moment. */
+export function discreet<P extends OperatorContext>(context: P): P {
+  return { ...context, event: (text, about) => context.event({ ...text, note: redactor(context)(text.note) }, about) };
 }
 
 /** What is secret of Secrets; undefined when it is too much, of which no more is read than shows that. */

@@ -9,26 +9,26 @@ import {
   resolveReferences,
 } from '@openstack-operator/openstack';
 import { apply } from '../apply.ts';
-import { type Pass, readLive } from '../pass.ts';
+import { type ComposeContext, readLive } from '../context.ts';
 import { keyedDigest } from './keyed-digest.ts';
 import { decodeValue, encodeData, mapValues } from './values.ts';
 
 type Data = Readonly<Record<string, string>>;
 
 /** Whether a Secret of templates is live as the Secrets in the cache fill them, and has no other key. */
-export function isResolved(pass: Pass, object: KubeObject): boolean {
+export function isResolved(context: ComposeContext, object: KubeObject): boolean {
   const { namespace = '', name = '' } = object.metadata;
-  const live = pass.cache.get(Secret, { namespace, name });
+  const live = context.cache.get(Secret, { namespace, name });
   if (live === undefined || live.metadata.deletionTimestamp !== undefined) return false;
-  if (ownershipOf(pass.object, false).ours?.(live) !== true) return false;
+  if (ownershipOf(context.object, false).ours?.(live) !== true) return false;
   const sources = new Map<string, Data>();
   for (const name of sourcesOf(object)) {
-    const source = pass.cache.get(Secret, { namespace, name });
+    const source = context.cache.get(Secret, { namespace, name });
     if (source === undefined) return false;
     sources.set(name, source.data ?? {});
   }
   const filled = fill(object, sources);
-  return isLiveAs(withDigest(pass, filled), live, pass.object, false) && othersIn(live, filled).length === 0;
+  return isLiveAs(withDigest(context, filled), live, context.object, false) && othersIn(live, filled).length === 0;
 }
 
 /**
@@ -36,26 +36,26 @@ export function isResolved(pass: Pass, object: KubeObject): boolean {
  * out: each is a variable of the pods, and server-side apply leaves those that are not stated.
  * @throws Error when a Secret does not exist that a template refers to, or has no such key
  */
-export async function resolveSecret(pass: Pass, object: KubeObject): Promise<void> {
+export async function resolveSecret(context: ComposeContext, object: KubeObject): Promise<void> {
   const { namespace = '', name = '' } = object.metadata;
   // Its end enqueues the resource, and it is made anew then.
-  const cached = pass.cache.get(Secret, { namespace, name });
+  const cached = context.cache.get(Secret, { namespace, name });
   if (cached?.metadata.deletionTimestamp !== undefined) return;
   const sources = new Map<string, Data>();
   for (const name of sourcesOf(object)) {
-    const source = await readLive(pass, Secret, { namespace, name });
+    const source = await readLive(context, Secret, { namespace, name });
     if (source === undefined)
       throw new Error(`Secret ${namespace}/${name} does not exist, which Secret ${object.metadata.name} is made from`);
     sources.set(name, source.data ?? {});
   }
   const filled = fill(object, sources);
-  const live = await apply(pass, { object: withDigest(pass, filled), live: cached });
+  const live = await apply(context, { object: withDigest(context, filled), live: cached });
   const others = othersIn(live, filled);
   if (others.length === 0) return;
   const { uid, resourceVersion } = live.metadata;
   const data = Object.fromEntries(others.map((key) => [key, null]));
   const patch = { metadata: { uid, resourceVersion }, data };
-  await pass.client.patch(Secret, { namespace, name }, 'merge', patch, { fieldManager, signal: pass.signal });
+  await context.client.patch(Secret, { namespace, name }, 'merge', patch, { fieldManager, signal: context.signal });
 }
 
 function templatesOf(object: KubeObject): Data {
@@ -83,8 +83,8 @@ function fill(object: KubeObject, sources: ReadonlyMap<string, Data>): KubeObjec
   return { ...rest, data: encodeData(values) };
 }
 
-function withDigest(pass: Pass, filled: KubeObject): KubeObject {
-  return noted(filled, keyedDigest(pass.digestKey, filled));
+function withDigest(context: ComposeContext, filled: KubeObject): KubeObject {
+  return noted(filled, keyedDigest(context.digestKey, filled));
 }
 
 /** Keys of a live Secret that are not stated. */

@@ -1,27 +1,29 @@
 import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import { fieldManager, kindOf, retainedFor, retainedForLabel, services } from '@openstack-operator/openstack';
-import type { Begun } from '../pass.ts';
+import type { OperatorContext } from '../context.ts';
 import { assertStillMeant, rootOf } from '../still-meant.ts';
 
 /**
  * What is to outlive a resource loses its owner reference first, whatever holds its steps back, and although nothing can
  * be composed from it: who sets `deletionPolicy: Retain` because a cloud is unwell may delete it next.
  */
-export async function letGo(pass: Begun): Promise<void> {
-  if (policyOf(pass.object) === 'Delete' && !isRetainedByRoot(pass)) return;
-  for (const live of retainable(pass, pass.object)) await orphan(pass, live);
+export async function letGo(context: OperatorContext): Promise<void> {
+  if (policyOf(context.object) === 'Delete' && !isRetainedByRoot(context)) return;
+  for (const live of retainable(context, context.object)) await orphan(context, live);
 }
 
 /** What is going already is not told any more by its control plane that the data are to stay. */
-function isRetainedByRoot(pass: Begun): boolean {
-  const root = rootOf(pass);
-  return root !== pass.object && pass.object.metadata.deletionTimestamp !== undefined && policyOf(root) !== 'Delete';
+function isRetainedByRoot(context: OperatorContext): boolean {
+  const root = rootOf(context);
+  return (
+    root !== context.object && context.object.metadata.deletionTimestamp !== undefined && policyOf(root) !== 'Delete'
+  );
 }
 
-async function orphan(pass: Begun, live: StoredObject): Promise<void> {
-  const { client, object: resource, signal } = pass;
+async function orphan(context: OperatorContext, live: StoredObject): Promise<void> {
+  const { client, object: resource, signal } = context;
   const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = live.metadata;
-  assertStillMeant(pass, `whose end ${live.kind} ${name} goes with`);
+  assertStillMeant(context, `whose end ${live.kind} ${name} goes with`);
   const others = ownerReferences.filter((owner) => owner.uid !== resource.metadata.uid);
   const labels = { [retainedForLabel]: retainedFor(resource) };
   const metadata = { uid, resourceVersion, labels, ownerReferences: others };
@@ -29,7 +31,7 @@ async function orphan(pass: Begun, live: StoredObject): Promise<void> {
 }
 
 /** Volumes and generated Secrets that go with a resource although `Retain` would keep them. */
-function retainable({ cache }: Begun, resource: StoredObject): StoredObject[] {
+function retainable({ cache }: OperatorContext, resource: StoredObject): StoredObject[] {
   const { name, namespace = '' } = resource.metadata;
   const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
   const names = retainedSecrets.map((suffix) => `${name}-${suffix}`);
@@ -41,12 +43,12 @@ function retainable({ cache }: Begun, resource: StoredObject): StoredObject[] {
 }
 
 /** Whether a child that is to keep its data has read that, and the end of no volume and no key goes with its own. */
-export function hasLetGo(pass: Begun, child: StoredObject): boolean {
+export function hasLetGo(context: OperatorContext, child: StoredObject): boolean {
   if (policyOf(child) === 'Delete') return false;
   const { observedGeneration } = (child['status'] ?? {}) as { observedGeneration?: number };
   // A child that never got as far has nothing yet.
   if (observedGeneration === undefined) return true;
-  return observedGeneration === child.metadata.generation && retainable(pass, child).length === 0;
+  return observedGeneration === child.metadata.generation && retainable(context, child).length === 0;
 }
 
 /** What a spec says of it. */

@@ -26,7 +26,7 @@ const NETWORK_UNAVAILABLE: Toleration = {
   effect: 'NoSchedule',
 };
 
-interface Pass {
+interface Sync {
   readonly set: Stored<DaemonSet>;
   readonly nodes: readonly Stored<Node>[];
   readonly byNode: ReadonlyMap<string, readonly Stored<Pod>[]>;
@@ -57,12 +57,12 @@ export function daemonSetController(
       const owned = claim(Pod, set, set.spec.selector, pods, context);
       const revision = ensureRevision(set, revisions, REVISION_LABEL, context);
       const hash = revision.metadata.labels?.[REVISION_LABEL] ?? '';
-      const pass: Pass = { set, nodes: context.cluster.list(Node), byNode: groupByNode(owned), hash, context };
+      const sync: Sync = { set, nodes: context.cluster.list(Node), byNode: groupByNode(owned), hash, context };
       try {
-        manage(pass);
-        if (set.spec.updateStrategy?.type !== 'OnDelete') roll(pass);
+        manage(sync);
+        if (set.spec.updateStrategy?.type !== 'OnDelete') roll(sync);
       } finally {
-        report(key, { ...pass, byNode: groupByNode(pods.owned(set)) });
+        report(key, { ...sync, byNode: groupByNode(pods.owned(set)) });
       }
       const inUse = new Set([revision.metadata.name, ...owned.map((pod) => `${set.metadata.name}-${hashOf(pod)}`)]);
       trimRevisions(set, revisions, inUse, context);
@@ -102,8 +102,8 @@ function judge(set: Stored<DaemonSet>, node: Stored<Node>): { runs: boolean; sta
 }
 
 /** Creates what is missing, deletes what is too much or on the wrong node. */
-function manage(pass: Pass): void {
-  const { set, nodes, byNode, context } = pass;
+function manage(sync: Sync): void {
+  const { set, nodes, byNode, context } = sync;
   for (const node of nodes) {
     const here = byNode.get(node.metadata.name) ?? [];
     const { runs, stays } = judge(set, node);
@@ -124,13 +124,13 @@ function manage(pass: Pass): void {
     }
     const leaving = here.length > alive.length;
     // A pod that is on its way out is waited for, unless a surge may stand beside it.
-    if (runs && alive.length === 0 && (!leaving || surgeOf(pass) > 0)) create(pass, node);
-    const newest = alive.filter((pod) => hashOf(pod) === pass.hash);
+    if (runs && alive.length === 0 && (!leaving || surgeOf(sync) > 0)) create(sync, node);
+    const newest = alive.filter((pod) => hashOf(pod) === sync.hash);
     for (const pod of newest.slice(1)) deletePod(pod, set, context);
   }
 }
 
-function create({ set, hash, context }: Pass, node: Stored<Node>): void {
+function create({ set, hash, context }: Sync, node: Stored<Node>): void {
   const pod = podFromTemplate(set.spec.template, set, { generateName: `${set.metadata.name}-` });
   pod.metadata.labels = {
     ...pod.metadata.labels,
@@ -156,10 +156,10 @@ function create({ set, hash, context }: Pass, node: Stored<Node>): void {
 }
 
 /** Replaces old pods, as many at once as may be unavailable; with a surge the new one comes first. */
-function roll(pass: Pass): void {
-  const { set, nodes, byNode, hash, context } = pass;
+function roll(sync: Sync): void {
+  const { set, nodes, byNode, hash, context } = sync;
   const wanted = nodes.filter((node) => judge(set, node).runs);
-  const surge = surgeOf(pass, wanted.length);
+  const surge = surgeOf(sync, wanted.length);
   const { maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {};
   let budget = Math.max(resolveIntOrPercent(maxUnavailable, wanted.length, 'up'), surge > 0 ? 0 : 1);
   let room = surge;
@@ -181,21 +181,21 @@ function roll(pass: Pass): void {
     if (old && fresh && available(fresh)) deletePod(old, set, context);
     else if (old && fresh) room--;
     else if (old && !available(old)) {
-      create(pass, node);
+      create(sync, node);
       deletePod(old, set, context);
     } else if (old && room > 0) {
-      create(pass, node);
+      create(sync, node);
       room--;
     }
   }
   for (const pod of replaceable.slice(0, Math.max(0, budget))) deletePod(pod, set, context);
 }
 
-function surgeOf({ set, nodes }: Pass, wanted = nodes.length): number {
+function surgeOf({ set, nodes }: Sync, wanted = nodes.length): number {
   return resolveIntOrPercent(set.spec.updateStrategy?.rollingUpdate?.maxSurge, wanted, 'up');
 }
 
-function report(key: string, { set, nodes, byNode, hash, context }: Pass): void {
+function report(key: string, { set, nodes, byNode, hash, context }: Sync): void {
   const { cluster, now, wakeAfter } = context;
   const { minReadySeconds = 0 } = set.spec;
   const counts = { desired: 0, scheduled: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 };

@@ -49,7 +49,7 @@ function sameTemplate(replicaSet: Stored<ReplicaSet>, deployment: Stored<Deploym
 
 /**
  * Makes sure that there is a ReplicaSet of the present template, with `replicas` when it is new, and that it carries the
- * next revision. Undefined when the name is taken by somebody else: the next pass tries another.
+ * next revision. Undefined when the name is taken by somebody else: the next sync tries another.
  * @throws StatusError when the API server refuses
  */
 export function ensureCurrent(

@@ -9,7 +9,7 @@ import type { OwnerIndex } from './owner-index.ts';
 import { ensureRevision, REVISION_LABEL, trimRevisions } from './revisions.ts';
 import { createMember, createMissingClaims, deleteMember, ordinalOf, retainClaims } from './stateful-set-pods.ts';
 
-interface Pass {
+interface Sync {
   readonly set: Stored<StatefulSet>;
   /** By ordinal, from the first one on; undefined where a member is missing. */
   readonly members: (Stored<Pod> | undefined)[];
@@ -51,11 +51,11 @@ export function statefulSetController(
       );
       const condemned = owned.filter((pod) => !inRange(pod) && ordinalOf(pod) >= 0);
       condemned.sort((a, b) => ordinalOf(b) - ordinalOf(a));
-      const pass: Pass = { set, members, condemned, current, update, first, context };
+      const sync: Sync = { set, members, condemned, current, update, first, context };
       try {
-        if (!set.metadata.deletionTimestamp) step(pass);
+        if (!set.metadata.deletionTimestamp) step(sync);
       } finally {
-        report(key, pass, pods.owned(set));
+        report(key, sync, pods.owned(set));
       }
       const inUse = new Set([current.metadata.name, update.metadata.name, ...owned.map(revisionOf)]);
       trimRevisions(set, revisions, inUse, context);
@@ -63,35 +63,35 @@ export function statefulSetController(
   };
 }
 
-function step(pass: Pass): void {
-  const { set, members, condemned, context } = pass;
+function step(sync: Sync): void {
+  const { set, members, condemned, context } = sync;
   const ordered = set.spec.podManagementPolicy !== 'Parallel';
   for (const index of members.keys()) {
-    if (settle(pass, index, ordered) && ordered) return;
+    if (settle(sync, index, ordered) && ordered) return;
   }
   if (members.some((pod) => pod === undefined)) return;
-  const unhealthy = [...condemned.toReversed(), ...members].find((pod) => pod && !isHealthy(pass, pod));
+  const unhealthy = [...condemned.toReversed(), ...members].find((pod) => pod && !isHealthy(sync, pod));
   for (const pod of condemned) {
     if (pod.metadata.deletionTimestamp) {
       if (ordered) return;
       continue;
     }
     // One that is not healthy may go only when it is the first that is not.
-    if (ordered && !isHealthy(pass, pod) && pod !== unhealthy) return;
+    if (ordered && !isHealthy(sync, pod) && pod !== unhealthy) return;
     retainClaims(set, pod, true, context);
     deleteMember(set, pod, context);
     if (ordered) return;
   }
-  roll(pass);
+  roll(sync);
 }
 
 /** Looks after one member; true when later ones have to wait for it. */
-function settle(pass: Pass, index: number, ordered: boolean): boolean {
-  const { set, members, context, first } = pass;
+function settle(sync: Sync, index: number, ordered: boolean): boolean {
+  const { set, members, context, first } = sync;
   const pod = members[index];
   const ordinal = first + index;
   if (pod === undefined) {
-    createMember(set, ordinal, revisionFor(pass, ordinal), context);
+    createMember(set, ordinal, revisionFor(sync, ordinal), context);
     return true;
   }
   if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {
@@ -99,13 +99,13 @@ function settle(pass: Pass, index: number, ordered: boolean): boolean {
     return true;
   }
   if (pod.status?.phase === 'Pending') createMissingClaims(set, ordinal, context);
-  if (ordered && (pod.metadata.deletionTimestamp || !isHealthy(pass, pod))) return true;
+  if (ordered && (pod.metadata.deletionTimestamp || !isHealthy(sync, pod))) return true;
   retainClaims(set, pod, false, context);
   return false;
 }
 
 /** Which template a missing member is made from. */
-function revisionFor({ set, current, update, first }: Pass, ordinal: number): Stored<ControllerRevision> {
+function revisionFor({ set, current, update, first }: Sync, ordinal: number): Stored<ControllerRevision> {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { currentReplicas = 0 } = set.status ?? {};
   const keeps = type === 'OnDelete' || !rollingUpdate ? currentReplicas : (rollingUpdate.partition ?? 0);
@@ -113,8 +113,8 @@ function revisionFor({ set, current, update, first }: Pass, ordinal: number): St
 }
 
 /** Replaces the highest member that is not up to date, once those above it are healthy. */
-function roll(pass: Pass): void {
-  const { set, members, update, context } = pass;
+function roll(sync: Sync): void {
+  const { set, members, update, context } = sync;
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   if (type === 'OnDelete') return;
   for (let index = members.length - 1; index >= (rollingUpdate?.partition ?? 0); index--) {
@@ -123,11 +123,11 @@ function roll(pass: Pass): void {
     if (revisionOf(pod) !== update.metadata.name && !pod.metadata.deletionTimestamp) {
       return deleteMember(set, pod, context);
     }
-    if (!isHealthy(pass, pod)) return;
+    if (!isHealthy(sync, pod)) return;
   }
 }
 
-function report(key: string, { set, current, update, context }: Pass, pods: readonly Stored<Pod>[]): void {
+function report(key: string, { set, current, update, context }: Sync, pods: readonly Stored<Pod>[]): void {
   const { cluster, now, wakeAfter } = context;
   const { minReadySeconds = 0 } = set.spec;
   const count = (test: (pod: Stored<Pod>) => boolean) => pods.filter(test).length;
@@ -158,7 +158,7 @@ function report(key: string, { set, current, update, context }: Pass, pods: read
   if (!deepEqual(status, cluster.get(StatefulSet, key)?.status)) cluster.updateStatus(StatefulSet, key, status);
 }
 
-function isHealthy({ set, context }: Pass, pod: Stored<Pod>): boolean {
+function isHealthy({ set, context }: Sync, pod: Stored<Pod>): boolean {
   return (
     pod.status?.phase === 'Running' &&
     !pod.metadata.deletionTimestamp &&

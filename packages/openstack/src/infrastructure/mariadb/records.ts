@@ -100,7 +100,7 @@ compare() {
     findings="\${findings}created user $1
 "
   elif [ "$2" != "$(grants "$1")" ]; then
-    findings="\${findings}put right password or grants of user $1
+    findings="\${findings}corrected password or grants of user $1
 "
   fi
 }

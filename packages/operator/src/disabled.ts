@@ -1,12 +1,12 @@
 import { apiVersionOf, type StoredObject } from '@openstack-operator/kube';
 import { type Composition, carriesGuests, kinds, type Step } from '@openstack-operator/openstack';
-import type { Pass } from './pass.ts';
+import type { ComposeContext } from './context.ts';
 
 /**
- * The steps, with those held back that carry guests, while something else that carries guests was switched off and is
+ * The steps, with those held back that carry guests, while something else that carries guests was disabled and is
  * still there: what OVN is told without Nova takes its agents from Nova's nodes, and Nova may yet be switched on again.
  */
-export function keptForGuests(pass: Pass, { complete, steps }: Composition): readonly Step[] {
+export function keptForGuests(context: ComposeContext, { complete, steps }: Composition): readonly Step[] {
   if (!complete) return steps;
   const carrying = steps.filter(({ objects }) =>
     objects.some((desired) => 'object' in desired && carriesGuests(desired.object)),
@@ -19,15 +19,15 @@ export function keptForGuests(pass: Pass, { complete, steps }: Composition): rea
       ),
     ),
   );
-  const leaving = ownedCarriers(pass).find(({ kind, metadata }) => !wanted.has(`${kind} ${metadata.name}`));
+  const leaving = ownedCarriers(context).find(({ kind, metadata }) => !wanted.has(`${kind} ${metadata.name}`));
   if (leaving === undefined) return steps;
-  const message = `it stays as it is until ${leaving.kind} ${leaving.metadata.name}, which is switched off, is gone`;
+  const message = `it stays as it is until ${leaving.kind} ${leaving.metadata.name}, which is disabled, is gone`;
   return steps.map((step) =>
     carrying.includes(step) && step.problem === undefined ? { ...step, problem: { reason: 'Waiting', message } } : step,
   );
 }
 
-function ownedCarriers({ cache, object }: Pass): StoredObject[] {
+function ownedCarriers({ cache, object }: ComposeContext): StoredObject[] {
   return kinds
     .filter((kind) => carriesGuests({ apiVersion: apiVersionOf(kind), kind: kind.kind }) && cache.has(kind))
     .flatMap((kind) => cache.controlledBy(kind, object));

@@ -14,7 +14,7 @@ export interface OperatorIdentity {
   readonly resourceClass?: string;
 }
 
-/** What is the same for all passes of this operator. */
+/** What is the same for all reconciles of this operator. */
 export interface OperatorFacts {
   readonly operator: OperatorIdentity;
   /** The one key that all clouds had, where an operator of that time left it. */
@@ -25,7 +25,7 @@ export interface OperatorFacts {
   readonly clusterDomain: string;
 }
 
-/** What all passes of this operator remember together. */
+/** What all reconciles of this operator remember together. */
 export interface OperatorMemory {
   readonly refusals: Refusals;
   readonly contention: Contention;
@@ -33,28 +33,28 @@ export interface OperatorMemory {
   readonly statusPace: StatusPace;
 }
 
-/** A pass of the reconciler that may not compose yet: nobody said that it is to write. */
-export interface Begun extends ReconcileContext, OperatorFacts, OperatorMemory {
+/** What a reconcile knows before it may compose: nobody has said yet that this operator is to write. */
+export interface OperatorContext extends ReconcileContext, OperatorFacts, OperatorMemory {
   /** What events say of pods that do not start, and of workloads that get none, by uid (pod-events.ts). */
   readonly eventWords: ReadonlyMap<string, string>;
 }
 
-/** One pass of the reconciler. */
-export interface Pass extends Begun {
+/** What a reconcile knows that composes and writes. */
+export interface ComposeContext extends OperatorContext {
   /** Key of the digests of Secrets of the namespace. */
   readonly digestKey: DigestKey;
 }
 
 /** Reads an object from the cache, or live where the cache does not have it: it only follows what is ours. */
 export async function readLive<T extends KubeObject>(
-  pass: Begun,
+  context: OperatorContext,
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<StoredObject<T> | undefined> {
-  const cached = pass.cache.get(kind, ref);
+  const cached = context.cache.get(kind, ref);
   if (cached !== undefined) return cached;
   try {
-    return await pass.client.get(kind, ref, { signal: pass.signal });
+    return await context.client.get(kind, ref, { signal: context.signal });
   } catch (error) {
     if (isApiError(error, 404)) return undefined;
     throw error;
