@@ -15,5 +15,7 @@ function isStated(object: StoredObject): boolean {
   const owner = controllerOf(object);
   const ofStatefulSet =
     owner === undefined && object.kind === PersistentVolumeClaim.kind && /-\d+$/.test(object.metadata.name);
+  // The operator's own, which is nobody's.
+  if (object.metadata.name === 'openstack-digest-key') return false;
   return !ofStatefulSet && (owner === undefined || owner.apiVersion.startsWith(`${group}/`));
 }

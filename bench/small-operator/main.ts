@@ -4,6 +4,7 @@ import { CustomResourceDefinition } from '@openstack-operator/kube';
 import { table } from '../../test/cloud/table.ts';
 import { StepError, step } from '../../tools/cloud/step.ts';
 import { withApiServer } from '../api-server.ts';
+import { operatorFlags } from '../child.ts';
 import { bundle } from '../clouds/bundle.ts';
 import { machine } from '../machine.ts';
 import { goProgram } from '../peers.ts';
@@ -92,7 +93,7 @@ async function main(): Promise<void> {
     const settings = [server.kubeconfig, String(workers), String(resync)];
     const own = await bundle(join(import.meta.dirname, 'operator.ts'), server.folder);
     const commands: Record<string, readonly string[]> = {
-      [ours]: [process.execPath, ...profiled, own, ...settings],
+      [ours]: [process.execPath, ...operatorFlags, ...profiled, own, ...settings],
       [theirs]: [program, ...settings, '0', '0'],
     };
     const names = Object.keys(commands).filter((name) => values.only === undefined || values.only === name);
