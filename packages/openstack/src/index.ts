@@ -120,7 +120,7 @@ export { RabbitMQ, type RabbitMQSpec, type RabbitMQStatus } from './infrastructu
 export type { MessageQueueRef } from './infrastructure/rabbitmq/reference.ts';
 export { nearest } from './options/nearest.ts';
 export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.ts';
-export { type Action, type Plan, soonest, statedObjects } from './plan/action.ts';
+export { type Action, type Plan, runsPods, soonest, statedObjects } from './plan/action.ts';
 export { isLiveAs, noted, withAnnotation, withoutReplicas } from './plan/applied.ts';
 export { cronJobsOf, hasEnded, isRunning } from './plan/audits.ts';
 export { type ClaimPlan, claimPlans, originOf, released, reservedNodes } from './plan/claims.ts';

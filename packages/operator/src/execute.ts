@@ -7,6 +7,7 @@ import {
   ownershipOf,
   type Plan,
   planGenerated,
+  runsPods,
   type Step,
   soonest,
 } from '@openstack-operator/openstack';
@@ -27,8 +28,9 @@ export interface Outcome {
 }
 
 /**
- * Does what a plan says, in its order. What fails ends its step, and what needs that one: what could not be written is
- * not what later steps rely on, whatever is there under its name. The others go on.
+ * Does what a plan says, in its order; what follows each other in a step and does not wait for each other is written side
+ * by side. What fails ends its step, and what needs that one: what could not be written is not what later steps rely on,
+ * whatever is there under its name. The others go on.
  * @throws SupersededError when the resource says something else by now, before what cannot be undone
  */
 export async function execute(
@@ -41,9 +43,9 @@ export async function execute(
   const needs = new Map(steps.map((step) => [step.condition, step.needs]));
   const spans = [plan.requeueAfter];
   for (const wait of plan.waits ?? []) context.event(wait);
-  for (const action of plan.actions) {
+  const one = async (action: Action) => {
     const { step = '' } = action;
-    if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) continue;
+    if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) return;
     try {
       spans.push(await perform(context, action, live));
       const { event } = action;
@@ -54,8 +56,40 @@ export async function execute(
       // Nothing else waits for what two writers contend for.
       if (!(error instanceof ContendedObjectError)) ended.add(step);
     }
-  }
+  };
+  for (const batch of batchesOf(plan.actions)) await sideBySide(batch, one);
   return { failures, requeueAfter: soonest(spans) };
+}
+
+/** Writes of one reconcile at once: most of a write's time is the API server's, which has other clients, too. */
+const writesAtOnce = 4;
+
+/** Actions that may be taken in any order: what a step states beside its workloads, and then these. */
+function batchesOf(actions: readonly Action[]): Action[][] {
+  const batches: Action[][] = [];
+  let last: string | undefined;
+  for (const action of actions) {
+    const states = action.verb === 'apply' || action.verb === 'create';
+    const key = states ? `${action.step}/${action.verb === 'apply' && runsPods(action.object)}` : undefined;
+    if (key !== undefined && key === last) batches.at(-1)?.push(action);
+    else batches.push([action]);
+    last = key;
+  }
+  return batches;
+}
+
+/** Does them a few at a time. Resolves when nothing is under way any more. @throws what the first of them threw */
+async function sideBySide(actions: readonly Action[], one: (action: Action) => Promise<void>): Promise<void> {
+  const queue = actions.values();
+  const errors: unknown[] = [];
+  const lane = async () => {
+    for (const action of queue) {
+      if (errors.length > 0) return;
+      await one(action).catch((error: unknown) => errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(writesAtOnce, actions.length) }, lane));
+  if (errors.length > 0) throw errors[0];
 }
 
 /** @returns milliseconds after which to plan again, where only the answer tells of it */

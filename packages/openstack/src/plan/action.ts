@@ -157,3 +157,8 @@ export function soonest(spans: readonly (number | undefined)[]): number | undefi
 export function statedObjects(steps: readonly { readonly objects: readonly Desired[] }[]): KubeObject[] {
   return steps.flatMap(({ objects }) => objects).flatMap((desired) => ('object' in desired ? [desired.object] : []));
 }
+
+/** Whether pods follow from an object: it is a workload, a Job or a CronJob. */
+export function runsPods({ apiVersion }: KubeObject): boolean {
+  return /^(?:apps|batch)\//.test(apiVersion);
+}

@@ -2,7 +2,7 @@ import { kindOf } from '../api/kinds.ts';
 import type { Composition } from '../engine/compose.ts';
 import { conditionOf } from '../engine/conditions.ts';
 import type { Desired, NodeClaim, Step } from '../engine/step.ts';
-import { joined, nothing, type Plan } from './action.ts';
+import { joined, nothing, type Plan, runsPods } from './action.ts';
 import { planApplied } from './applied.ts';
 import { planClaims, planCleaningEnd } from './claims.ts';
 import { planGenerated } from './generated.ts';
@@ -46,7 +46,12 @@ function planStep(step: Step, live: Live): Plan {
   const claims = objects.filter((desired): desired is NodeClaim => desired.verb === 'claim');
   const others = objects.filter((desired) => desired.verb !== 'claim');
   const { condition } = step;
-  return joined([planClaims(live, claims, condition), ...others.map((one) => planObject(one, live, condition))]);
+  // What pods mount, and which traffic they may have, is there before them.
+  const inOrder = [
+    ...others.filter(({ object }) => !runsPods(object)),
+    ...others.filter(({ object }) => runsPods(object)),
+  ];
+  return joined([planClaims(live, claims, condition), ...inOrder.map((one) => planObject(one, live, condition))]);
 }
 
 function planObject(desired: Exclude<Desired, NodeClaim>, live: Live, step: string): Plan {
