@@ -7,7 +7,7 @@ SHELL := /bin/bash
 NODE := $(shell tools/node)
 export PATH := $(dir $(NODE)):$(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: install build lock generate check format test test-kubernetes test-clients test-wiring test-cloud test-tempest cloud cloud-shell cloud-status cloud-down demo kubernetes clean help
+.PHONY: install build lock generate check format test test-kubernetes test-kubernetes-clients test-wiring test-cloud test-cloud-tempest cloud cloud-shell cloud-status cloud-down demo kubernetes clean help
 
 install: node_modules/.package-lock.json
 
@@ -57,33 +57,33 @@ images: build ## OCI images of a whole cloud from Debian packages, and the opera
 	@images/build
 
 test-kubernetes: install kubernetes ## the sandbox beside the real API server, controllers and scheduler; our CRDs on the oldest API server
-	vitest run --config test/conformance/vitest.config.ts
-	vitest run --config test/controllers/vitest.config.ts
-	vitest run --config test/scheduler/vitest.config.ts
-	vitest run --config test/operator/vitest.config.ts
+	vitest run --config test/kubernetes/conformance/vitest.config.ts
+	vitest run --config test/kubernetes/controllers/vitest.config.ts
+	vitest run --config test/kubernetes/scheduler/vitest.config.ts
+	vitest run --config test/kubernetes/operator/vitest.config.ts
 	tools/kubernetes/oldest/check
 
-.PHONY: test-crash-points test-faults test-chaos
+.PHONY: test-crash-points test-faults test-faults-long
 test-faults: install ## 500 schedules of faults on embedded clouds; make test has 100 of them
-	FAULT_SCHEDULES=500 vitest run test/fault-schedules
+	FAULT_SCHEDULES=500 vitest run test/sandbox/faults
 
-test-chaos: install ## 10,000 schedules of faults on embedded clouds (test/fault-schedules/report.md)
-	node test/fault-schedules/main.ts --count 10000 --report test/fault-schedules/report.md
+test-faults-long: install ## 10,000 schedules of faults on embedded clouds (test/sandbox/faults/report.md)
+	node test/sandbox/faults/main.ts --count 10000 --report test/sandbox/faults/report.md
 
 test-crash-points: install ## the operator killed before and after every write of a cloud's life; make test has a part of it
-	CRASH_POINTS=all vitest run test/crash-points
+	CRASH_POINTS=all vitest run test/sandbox/crash-points
 
 .PHONY: test-leaks
-test-leaks: install ## 100,000 objects and reconciles, 150 clouds: nothing stays of what is gone (test/leaks/report.md)
-	node test/leaks/main.ts --report test/leaks/report.md
+test-leaks: install ## 100,000 objects and reconciles, 150 clouds: nothing stays of what is gone (test/sandbox/leaks/report.md)
+	node test/sandbox/leaks/main.ts --report test/sandbox/leaks/report.md
 
 .PHONY: test-upgrade
 test-upgrade: install ## what restarts when the operator of an earlier revision (FROM=v1.0) becomes this one; make test does it too
-	UPGRADE_FROM=$(FROM) vitest run --disable-console-intercept test/upgrade
+	UPGRADE_FROM=$(FROM) vitest run --disable-console-intercept test/sandbox/upgrade
 
 .PHONY: bench
 bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, idle cost, restart (bench/README.md; a quiet machine)
-	node bench/clouds/main.ts
+	node bench/many-clouds/main.ts
 
 .PHONY: bench-neighbours
 bench-neighbours: install ## what a user with `edit` in one namespace costs the others (bench/README.md; a quiet machine)
@@ -107,15 +107,15 @@ bench-operator: install kubernetes ## the same small operator with packages/kube
 bench-libraries: install kubernetes ## the same tests of an operator on our sandbox, on envtest's servers, and on kwok (bench/README.md; a quiet machine)
 	@node bench/libraries/main.ts
 
-test-clients: build kubernetes ## kubectl and the official Python client against the sandbox
-	vitest run --config test/clients/vitest.config.ts
+test-kubernetes-clients: build kubernetes ## kubectl and the official Python client against the sandbox
+	vitest run --config test/kubernetes/clients/vitest.config.ts
 
-.PHONY: test-foreign
-test-foreign: install kubernetes ## operators that others wrote (cert-manager, K-ORC) end with the same objects on the sandbox as on a real API server
-	vitest run --config test/foreign/vitest.config.ts
+.PHONY: test-kubernetes-foreign
+test-kubernetes-foreign: install kubernetes ## operators that others wrote (cert-manager, K-ORC) end with the same objects on the sandbox as on a real API server
+	vitest run --config test/kubernetes/foreign/vitest.config.ts
 
-test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/wiring/report.md)
-	node test/wiring/main.ts
+test-wiring: install ## every mistake in the wiring of the minimal cloud, made once: does the cloud notice? (test/sandbox/wiring/report.md)
+	node test/sandbox/wiring/main.ts
 
 .PHONY: test-node
 test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
@@ -127,24 +127,24 @@ cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
 
-test-tempest: cloud ## OpenStack's own API tests on that cloud, or those of the regular expression TESTS (test/tempest)
-	@node tools/cloud/main.ts shell -- node test/tempest/main.ts '$(TESTS)'
+test-cloud-tempest: cloud ## OpenStack's own API tests on that cloud, or those of the regular expression TESTS (test/cloud/tempest)
+	@node tools/cloud/main.ts shell -- node test/cloud/tempest/main.ts '$(TESTS)'
 
 .PHONY: test-cloud-gateway test-cloud-durability test-cloud-chaos
 test-cloud-gateway: cloud ## the same through Envoy Gateway: public endpoints by name, over TLS; uploads, downloads, consoles
 	@node tools/gateway/main.ts up --domain cloud.example.org
-	@status=0; node tools/cloud/main.ts shell -- vitest run --config test/gateway/vitest.config.ts || status=$$?; \
+	@status=0; node tools/cloud/main.ts shell -- vitest run --config test/cloud/gateway/vitest.config.ts || status=$$?; \
 	  node tools/gateway/main.ts down; exit $$status
 
 test-cloud-durability: cloud ## that its servers outlive every pod of their node, and for how long they are not reached
-	@node tools/cloud/main.ts shell -- vitest run --config test/durability/vitest.config.ts
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/durability/vitest.config.ts
 
 test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
-	@node tools/cloud/main.ts shell -- vitest run --config test/chaos/vitest.config.ts
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/chaos/vitest.config.ts
 
 .PHONY: test-cloud-models
 test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take
-	@node tools/cloud/main.ts shell -- vitest run --config test/models/vitest.config.ts
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/models/vitest.config.ts
 
 cloud-shell: install ## a shell in which kubectl, openstack and the right Node.js reach it
 	@node tools/cloud/main.ts shell

@@ -1,18 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Suites with a configuration and a make target of their own: they need Go, root, or a cloud. */
-const apart = [
-  'chaos',
-  'clients',
-  'cloud',
-  'durability',
-  'foreign',
-  'gateway',
-  'kubernetes',
-  'models',
-  'node',
-  'operator',
-];
+/** Suites with configurations and make targets of their own: they need Go, root, or a cloud. */
+const apart = ['cloud', 'kubernetes', 'node'];
 
 export default defineConfig({
   test: {

@@ -20,7 +20,7 @@ import { operatorFlags, startChild } from '../child.ts';
 import { applyByHand } from '../cloud/by-hand.ts';
 import { statedObjects } from '../cloud/live.ts';
 import { type Stage, stagesOf } from '../cloud/stages.ts';
-import { bundle } from '../clouds/bundle.ts';
+import { bundle } from '../many-clouds/bundle.ts';
 import { startContestant } from '../contestant.ts';
 import { machine } from '../machine.ts';
 import { inWords, spread } from '../spread.ts';
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   const rounds: Round[] = [];
   await withApiServer(async (server) => {
     await install(server);
-    const operatorProgram = await bundle(join(import.meta.dirname, '../clouds/operator.ts'), server.folder);
+    const operatorProgram = await bundle(join(import.meta.dirname, '../many-clouds/operator.ts'), server.folder);
     const node = startContestant('node', [process.execPath, join(import.meta.dirname, 'node.ts'), server.kubeconfig]);
     const operator = await startChild(operatorProgram, [server.kubeconfig], operatorFlags);
     try {

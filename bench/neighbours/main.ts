@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { table } from '../../test/cloud/table.ts';
 import { say } from '../../tools/cloud/step.ts';
-import { bundle } from '../clouds/bundle.ts';
+import { bundle } from '../many-clouds/bundle.ts';
 import { machine } from '../machine.ts';
 import { type Measured, measure } from './measure.ts';
 import { scenarios } from './scenarios.ts';
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'openstack-operator-bench-'));
   const all: Measured[] = [];
   try {
-    const program = await bundle(join(import.meta.dirname, '../clouds/operator.ts'), folder);
+    const program = await bundle(join(import.meta.dirname, '../many-clouds/operator.ts'), folder);
     for (const scenario of scenarios.filter(({ name }) => names.includes(name)))
       all.push(await measure(scenario, { folder, program, heap, seconds }, (text) => say(`${scenario.name}: ${text}`)));
   } finally {

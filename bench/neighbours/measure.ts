@@ -52,7 +52,7 @@ interface Participants {
  */
 export async function measure(scenario: Scenario, terms: Terms, told: (text: string) => void): Promise<Measured> {
   const kubeconfig = join(terms.folder, `kubeconfig-${scenario.name}`);
-  const server = await startChild(join(import.meta.dirname, '../clouds/server.ts'), ['1', kubeconfig]);
+  const server = await startChild(join(import.meta.dirname, '../many-clouds/server.ts'), ['1', kubeconfig]);
   const counter = countingBytes();
   const { client: others } = await connect({ kubeconfig, env: {}, clock: realClock });
   const { client: user } = await connect({ kubeconfig, env: {}, clock: realClock, wrap: counter.wrap });

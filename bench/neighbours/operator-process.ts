@@ -1,7 +1,7 @@
 import { realClock, sleep } from '@openstack-operator/kube';
 import { operatorFlags, startChild } from '../child.ts';
-import type { Usage } from '../clouds/operator.ts';
-import { ask, rest } from '../clouds/rollout.ts';
+import type { Usage } from '../many-clouds/operator.ts';
+import { ask, rest } from '../many-clouds/rollout.ts';
 
 /** An operator that ended by itself, or does not answer; the message says which. */
 export class OperatorEnded extends Error {}

@@ -5,7 +5,7 @@ import { table } from '../../test/cloud/table.ts';
 import { StepError, step } from '../../tools/cloud/step.ts';
 import { withApiServer } from '../api-server.ts';
 import { operatorFlags } from '../child.ts';
-import { bundle } from '../clouds/bundle.ts';
+import { bundle } from '../many-clouds/bundle.ts';
 import { machine } from '../machine.ts';
 import { goProgram } from '../peers.ts';
 import { inWords, spread } from '../spread.ts';

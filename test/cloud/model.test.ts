@@ -11,9 +11,9 @@ import {
 } from '@openstack-operator/kube';
 import { kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeAll, expect, test } from 'vitest';
-import { createCloud } from '../rollout/cloud.ts';
-import { builtIn, differences, finalObjects } from '../rollout/normalise.ts';
-import { inversions, transitionsOf } from '../rollout/order.ts';
+import { createCloud } from '../sandbox/rollout/cloud.ts';
+import { builtIn, differences, finalObjects } from '../sandbox/rollout/normalise.ts';
+import { inversions, transitionsOf } from '../sandbox/rollout/order.ts';
 
 /** What a cluster's owner chooses, and no operator: the default StorageClass, the operator's image. */
 function chosen(objects: Record<string, unknown>): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { type Ran, run } from '../clients/command.ts';
+import { type Ran, run } from '../kubernetes/clients/command.ts';
 import { program } from './kubernetes.ts';
 import { until } from './until.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openstackPackages } from '../../tools/cloud/openstack-client.ts';
-import { type Ran, run } from '../clients/command.ts';
+import { type Ran, run } from '../kubernetes/clients/command.ts';
 
 /** Whom a call is made as: what `openstack.connect()` takes, such as `{ cloud: 'my-cloud' }`. */
 export type Identity = Readonly<Record<string, unknown>>;

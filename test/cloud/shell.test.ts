@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../../tools/cloud/place.ts';
-import { run } from '../clients/command.ts';
+import { run } from '../kubernetes/clients/command.ts';
 
 /** What the machine has without this repository: on the way of the suite its Node.js came first. */
 function pathOfTheMachine(): string {

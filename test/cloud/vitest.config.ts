@@ -31,7 +31,7 @@ class Order extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/cloud/**/*.test.ts'],
+    include: ['test/cloud/*.test.ts'],
     globalSetup: ['test/cloud/setup.ts'],
     // One worker, whose modules stay: the files share servers, which take seconds to boot.
     pool: 'threads',

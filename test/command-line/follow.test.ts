@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ran, type RunOptions, run } from '../clients/command.ts';
-import { type Cloud, controlPlane, createCloud, identityOnly } from '../rollout/cloud.ts';
+import { type Ran, type RunOptions, run } from '../kubernetes/clients/command.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly } from '../sandbox/rollout/cloud.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'follow-'));
 const kubeconfig = join(scratch, 'kubeconfig');

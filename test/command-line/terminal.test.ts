@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { realClock } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { afterAll, expect, test } from 'vitest';
-import { run } from '../clients/command.ts';
-import { controlPlane, createCloud, identityOnly } from '../rollout/cloud.ts';
+import { run } from '../kubernetes/clients/command.ts';
+import { controlPlane, createCloud, identityOnly } from '../sandbox/rollout/cloud.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'terminal-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

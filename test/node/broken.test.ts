@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { run } from '../clients/command.ts';
+import { run } from '../kubernetes/clients/command.ts';
 import { look } from './machine.ts';
 import { createNode, instance, reasonToSkip } from './node.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Ran, run } from '../clients/command.ts';
+import { type Ran, run } from '../kubernetes/clients/command.ts';
 
 /** Addresses that no other node of this machine takes unless somebody asked for them. */
 export const instance = 9;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { run } from '../clients/command.ts';
+import { run } from '../kubernetes/clients/command.ts';
 import { look, type Machine } from './machine.ts';
 import { createNode, reasonToSkip, tool } from './node.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { samples } from '../../../../../test/conformance/builtin-objects.ts';
+import { samples } from '../../../../../test/kubernetes/conformance/builtin-objects.ts';
 import { fieldErrorMessage } from '../field-error.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { builtinResourceTypes } from './builtin-resource-types.ts';

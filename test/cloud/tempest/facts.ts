@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { admin, externalNetwork, guestImage, larger, otherGuestImage, tiny } from '../fixture.ts';
+import { prefix } from '../running-cloud.ts';
+import type { Facts } from './configuration.ts';
+
+interface Entry {
+  readonly region_name: string;
+  readonly auth: { readonly auth_url: string; readonly password: string };
+}
+
+/** Asks the cloud what it has, and makes what tempest needs beside: images, flavors, the network outside. */
+export async function facts(): Promise<Facts> {
+  const { clouds } = parse(readFileSync(process.env['OS_CLIENT_CONFIG_FILE'] ?? '', 'utf8')) as {
+    clouds: Record<string, Entry>;
+  };
+  const [entry] = Object.values(clouds);
+  if (entry === undefined) throw new Error('clouds.yaml is empty');
+  const networkId = await externalNetwork();
+  await makeAutoAllocation(networkId);
+  const [catalogue, extensions, network, schema, compute, ...made] = await Promise.all([
+    admin.call<{ type: string }[]>('service_catalog'),
+    admin.call<{ alias: string }[]>('network.extensions'),
+    admin.call<{ name: string }>('network.get_network', networkId),
+    admin.call<{ text: string }>('image.get', '/schemas/image'),
+    admin.call<{ text: string }>('compute.get', '/'),
+    guestImage(),
+    otherGuestImage(),
+    tiny(),
+    larger(),
+  ]);
+  const { properties } = JSON.parse(schema.text) as { properties: { disk_format: { enum: (string | null)[] } } };
+  const { version } = JSON.parse(compute.text) as { version: { version: string } };
+  const [firstImage, otherImage, firstFlavor, otherFlavor] = made;
+  return {
+    authUrl: entry.auth.auth_url,
+    password: entry.auth.password,
+    region: entry.region_name,
+    images: [firstImage, otherImage],
+    flavors: [firstFlavor, otherFlavor],
+    network: { id: networkId, name: network.name },
+    extensions: extensions.map(({ alias }) => alias),
+    diskFormats: properties.disk_format.enum.filter((format) => format !== null),
+    computeMicroversion: version.version,
+    services: catalogue.map(({ type }) => type),
+  };
+}
+
+/** What Neutron makes a network of for a project that has none: where it leads, and its addresses. */
+async function makeAutoAllocation(networkId: string): Promise<void> {
+  const { name } = await admin.call<{ name: string }>('network.get_network', networkId);
+  if (name.startsWith(prefix)) await admin.call('network.update_network', networkId, { is_default: true });
+  const pools = await admin.call<{ ip_version: number }[]>('network.subnet_pools', { is_default: true });
+  if (pools.some(({ ip_version: version }) => version === 4)) return;
+  await admin.call('network.create_subnet_pool', {
+    name: `${prefix}default`,
+    prefixes: ['10.200.0.0/16'],
+    default_prefix_length: 26,
+    is_default: true,
+    is_shared: true,
+  });
+}

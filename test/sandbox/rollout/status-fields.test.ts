@@ -1,0 +1,44 @@
+import { kinds } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { readyCloud } from './cloud.ts';
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** Paths of the fields that a schema declares, such as `nodes[].phase`. */
+function declared({ properties, items }: Schema, at: string): string[] {
+  if (items?.properties !== undefined) return declared(items, `${at}[]`);
+  if (properties === undefined) return [at];
+  return Object.entries(properties).flatMap(([name, schema]) => declared(schema, at === '' ? name : `${at}.${name}`));
+}
+
+function isWritten(value: unknown, path: readonly string[]): boolean {
+  const [name, ...rest] = path;
+  if (name === undefined) return value !== undefined;
+  if (name.endsWith('[]')) {
+    const list = (value as Record<string, readonly unknown[] | undefined> | undefined)?.[name.slice(0, -2)] ?? [];
+    return list.some((item) => isWritten(item, rest));
+  }
+  return isWritten((value as Record<string, unknown> | undefined)?.[name], rest);
+}
+
+/** Fields of every kind that only some have something for. */
+const ofSome = ['jobs', 'volumes', 'schedules'];
+/** Those that are only there during an upgrade (test/sandbox/made-up-release). */
+const ofUpgrades = ['release.phase'];
+
+test('every field of a status that is declared is written', async () => {
+  const { cloud } = await readyCloud({ nodes: ['node-1'] });
+  await cloud.clock.advance(10_000);
+  const objects = cloud.rehearsal.objects();
+  const unwritten = kinds.flatMap(({ kind, status }) =>
+    declared((status as { schema: Schema }).schema, '')
+      .filter((path) => ![...ofSome, ...ofUpgrades].includes(path))
+      .filter((path) => !objects.some((one) => one.kind === kind && isWritten(one['status'], path.split('.'))))
+      .map((path) => `${kind}.status.${path}`),
+  );
+  expect(unwritten).toEqual([]);
+  for (const path of ofSome) expect(objects.some((one) => isWritten(one['status'], [path]))).toBe(true);
+});
