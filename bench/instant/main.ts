@@ -20,9 +20,9 @@ import { operatorFlags, startChild } from '../child.ts';
 import { applyByHand } from '../cloud/by-hand.ts';
 import { statedObjects } from '../cloud/live.ts';
 import { type Stage, stagesOf } from '../cloud/stages.ts';
-import { bundle } from '../many-clouds/bundle.ts';
 import { startContestant } from '../contestant.ts';
 import { machine } from '../machine.ts';
+import { bundle } from '../many-clouds/bundle.ts';
 import { inWords, spread } from '../spread.ts';
 
 const help = `usage: node bench/instant/main.ts [options]      (make bench-instant)

@@ -24,23 +24,15 @@ export {
   type OpenStackControlPlaneStatus,
 } from './control-plane/kind.ts';
 export { peerOf, type Root, rootNamed, roots } from './control-plane/root.ts';
-export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/agents.ts';
-export { commonAccounts } from './engine/common-accounts.ts';
-export { type Composition, compose } from './engine/compose.ts';
-export { conditionOf } from './engine/conditions.ts';
-export { externalOf } from './engine/context.ts';
-export { keyIdOf, templateOf } from './engine/credential-digest.ts';
-export { deadlines, troubleOf, wasReady } from './engine/deadlines.ts';
-export { fieldFor, mentionsOf, referencesOf } from './engine/dependencies.ts';
+export { type Composition, compose } from './engine/compose/compose.ts';
 export {
   type Deregistration,
   deregistration,
   deregistrationSeconds,
   leavesRecords,
-} from './engine/deregistration.ts';
-export { digest } from './engine/digest.ts';
-export { eventOf, eventReasons } from './engine/event-reasons.ts';
-export { gatewayOf } from './engine/exposure.ts';
+} from './engine/compose/deregistration.ts';
+export { keyIdOf, templateOf } from './engine/names/credential-digest.ts';
+export { digest } from './engine/names/digest.ts';
 export {
   annotations,
   auditSuffix,
@@ -57,15 +49,32 @@ export {
   retainedFor,
   retainedForLabel,
   serverCount,
-} from './engine/names.ts';
-export { nodeGroupOf } from './engine/node-groups.ts';
-export { ownValue } from './engine/own-value.ts';
-export { podWords, refusalWords } from './engine/pod-words.ts';
-export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/reasons.ts';
-export { isRoot, rootOf } from './engine/roots.ts';
-export { gatewayFacts } from './engine/route-problem.ts';
-export { scheduleStatus } from './engine/schedule-status.ts';
-export { type Capability, defineService, type Guests, type Service } from './engine/service.ts';
+} from './engine/names/names.ts';
+export { ownValue } from './engine/names/own-value.ts';
+export { isRoot, rootOf } from './engine/names/roots.ts';
+export {
+  prefix,
+  type WellKnownName,
+  type WellKnownNames,
+  wellKnownAnnotations,
+  wellKnownFinalizers,
+  wellKnownLabels,
+} from './engine/names/well-known.ts';
+export { gatewayFacts } from './engine/objects/route-problem.ts';
+export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/status/agents.ts';
+export { conditionOf } from './engine/status/conditions.ts';
+export { deadlines, troubleOf, wasReady } from './engine/status/deadlines.ts';
+export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
+export { podWords, refusalWords } from './engine/status/pod-words.ts';
+export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
+export { scheduleStatus } from './engine/status/schedule-status.ts';
+export { terminationMessageOf } from './engine/status/termination-message.ts';
+export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
+export { externalOf } from './engine/vocabulary/context.ts';
+export { fieldFor, mentionsOf, referencesOf } from './engine/vocabulary/dependencies.ts';
+export { gatewayOf } from './engine/vocabulary/exposure.ts';
+export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
+export { type Capability, defineService, type Guests, type Service } from './engine/vocabulary/service.ts';
 export type {
   Cause,
   DataGuard,
@@ -80,7 +89,7 @@ export type {
   Progress,
   Step,
   Toleration,
-} from './engine/step.ts';
+} from './engine/vocabulary/step.ts';
 export {
   configMapDigest,
   type GatewayFacts,
@@ -94,16 +103,7 @@ export {
   type Surroundings,
   surroundingsOf,
   type Twin,
-} from './engine/surroundings.ts';
-export { terminationMessageOf } from './engine/termination-message.ts';
-export {
-  prefix,
-  type WellKnownName,
-  type WellKnownNames,
-  wellKnownAnnotations,
-  wellKnownFinalizers,
-  wellKnownLabels,
-} from './engine/well-known.ts';
+} from './engine/vocabulary/surroundings.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
 export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
+import { patchControlPlane } from '../durability/events.ts';
 import { program } from '../kubernetes.ts';
 import { until } from '../until.ts';
-import { patchControlPlane } from '../durability/events.ts';
 import { type Condition, conditionOf, gatewayRef, type Judged, objects, ready } from './public-cloud.ts';
 
 /** Placement alone is sent elsewhere: nothing that users do needs its public endpoint. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { realClock } from '@openstack-operator/kube';
 import type { TestProject } from 'vitest/node';
 import { clean } from '../clean.ts';
+import { patchControlPlane } from '../durability/events.ts';
 import { administrator } from '../running-cloud.ts';
 import { Sdk } from '../sdk.ts';
-import { patchControlPlane } from '../durability/events.ts';
 import {
   gatewayCertificate,
   gatewayRef,

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { table } from '../table.ts';
 import { readFailures } from '../../sandbox/failures/failure.ts';
 import { remove } from '../../sandbox/failures/provoke.ts';
 import { expected, type Provoked, provokeAll } from '../../sandbox/failures/provoke-all.ts';
 import { realStage } from '../../sandbox/failures/stages.ts';
+import { table } from '../table.ts';
 
 const failures = readFailures();
 let found: Provoked[];

@@ -1,9 +1,9 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { beforeAll, expect, test } from 'vitest';
-import { table } from '../table.ts';
 import { readObjects } from '../../sandbox/failures/provoke.ts';
 import { embeddedStage, realStage } from '../../sandbox/failures/stages.ts';
 import { type Took, timeCopy } from '../../sandbox/failures/start-times.ts';
+import { table } from '../table.ts';
 
 /**
  * What a copy can do beside the original: serve nobody, or do again what is done. (A copy of neutron-server would enter

@@ -2,9 +2,9 @@ import { minimalControlPlane } from '@openstack-operator/cli';
 import { ClusterRoleBinding, isApiError, type Kind, Node } from '@openstack-operator/kube';
 import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { afterEach, expect, test } from 'vitest';
-import { uniqueName } from '../conformance/server.ts';
 import { identityOnly, readyCloud } from '../../sandbox/rollout/cloud.ts';
 import { builtIn, differences, finalObjects } from '../../sandbox/rollout/normalise.ts';
+import { uniqueName } from '../conformance/server.ts';
 import {
   client,
   eventually,

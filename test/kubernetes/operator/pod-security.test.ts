@@ -2,8 +2,8 @@ import { minimalControlPlane } from '@openstack-operator/cli';
 import { type Kind, Namespace, Pod } from '@openstack-operator/kube';
 import { conditionOf, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { afterAll, expect, test } from 'vitest';
-import { uniqueName } from '../conformance/server.ts';
 import { networkOnly } from '../../sandbox/rollout/cloud.ts';
+import { uniqueName } from '../conformance/server.ts';
 import {
   client,
   eventually,

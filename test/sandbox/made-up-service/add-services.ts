@@ -10,7 +10,7 @@ const list = new URL('services/index.ts', here).href;
 export function addServices(...more: readonly (readonly [module: string, name: string])[]): void {
   const imports = more.map(([module, name]) => `import { ${name} } from '${new URL(module, import.meta.url).href}';\n`);
   const longer = `import { definitions } from '${list}?known';
-import { linked } from '${new URL('engine/linked.ts', here).href}';
+import { linked } from '${new URL('engine/vocabulary/linked.ts', here).href}';
 ${imports.join('')}
 export const services = linked([...definitions, ${more.map(([, name]) => name).join(', ')}]);
 `;

@@ -14,8 +14,8 @@ import {
   logging,
   messaging,
   sections,
-} from '../../../packages/openstack/src/engine/sections.ts';
-import { defineService } from '../../../packages/openstack/src/engine/service.ts';
+} from '../../../packages/openstack/src/engine/configuration/sections.ts';
+import { defineService } from '../../../packages/openstack/src/engine/vocabulary/service.ts';
 import { databaseRef } from '../../../packages/openstack/src/infrastructure/mariadb/reference.ts';
 import { cacheRef, coordinationRef } from '../../../packages/openstack/src/infrastructure/memcached/reference.ts';
 import { messageQueueRef } from '../../../packages/openstack/src/infrastructure/rabbitmq/reference.ts';

@@ -7,14 +7,14 @@ import { recordsAudit } from '../../../packages/openstack/src/api/schedules.ts';
 import { int, object } from '../../../packages/openstack/src/api/schema.ts';
 import { common, endpoints, phase } from '../../../packages/openstack/src/api/status.ts';
 import { region, release, template } from '../../../packages/openstack/src/api/template.ts';
-import { idOf } from '../../../packages/openstack/src/engine/cloud-resources.ts';
 import {
   authtoken,
   database as databaseSection,
   logging,
   sections,
-} from '../../../packages/openstack/src/engine/sections.ts';
-import { defineService } from '../../../packages/openstack/src/engine/service.ts';
+} from '../../../packages/openstack/src/engine/configuration/sections.ts';
+import { idOf } from '../../../packages/openstack/src/engine/vocabulary/cloud-resources.ts';
+import { defineService } from '../../../packages/openstack/src/engine/vocabulary/service.ts';
 import { databaseRef } from '../../../packages/openstack/src/infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../../packages/openstack/src/infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../../../packages/openstack/src/services/keystone/reference.ts';

@@ -5,11 +5,11 @@ import { nameLength } from '../../../packages/openstack/src/api/names.ts';
 import { object } from '../../../packages/openstack/src/api/schema.ts';
 import { cloud, common, nodes, phase } from '../../../packages/openstack/src/api/status.ts';
 import { dataConfig, release, template } from '../../../packages/openstack/src/api/template.ts';
-import { publishing } from '../../../packages/openstack/src/engine/access.ts';
-import type { Component } from '../../../packages/openstack/src/engine/component.ts';
-import { cloudLabel, labelsOf } from '../../../packages/openstack/src/engine/names.ts';
-import { roleClaims, roleLabel } from '../../../packages/openstack/src/engine/node-groups.ts';
-import { defineService } from '../../../packages/openstack/src/engine/service.ts';
+import { cloudLabel, labelsOf } from '../../../packages/openstack/src/engine/names/names.ts';
+import { publishing } from '../../../packages/openstack/src/engine/vocabulary/access.ts';
+import type { Component } from '../../../packages/openstack/src/engine/vocabulary/component.ts';
+import { roleClaims, roleLabel } from '../../../packages/openstack/src/engine/vocabulary/node-groups.ts';
+import { defineService } from '../../../packages/openstack/src/engine/vocabulary/service.ts';
 import { nodeCleaner } from '../../../packages/openstack/src/infrastructure/node-cleaning.ts';
 import { secretReference } from '../../../packages/openstack/src/oslo/references.ts';
 

@@ -12,8 +12,8 @@ import {
   database as databaseSection,
   logging,
   sections,
-} from '../../../packages/openstack/src/engine/sections.ts';
-import { defineService } from '../../../packages/openstack/src/engine/service.ts';
+} from '../../../packages/openstack/src/engine/configuration/sections.ts';
+import { defineService } from '../../../packages/openstack/src/engine/vocabulary/service.ts';
 import { databaseRef } from '../../../packages/openstack/src/infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../../packages/openstack/src/infrastructure/memcached/reference.ts';
 import { secretReference } from '../../../packages/openstack/src/oslo/references.ts';

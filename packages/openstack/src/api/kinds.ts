@@ -1,10 +1,10 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
-import { accessKinds } from '../engine/access.ts';
-import { referredBy } from '../engine/dependencies.ts';
-import type { ForeignKind } from '../engine/foreign-kinds.ts';
-import type { Service } from '../engine/service.ts';
-import type { ReferenceField } from '../engine/surroundings.ts';
+import { accessKinds } from '../engine/vocabulary/access.ts';
+import { referredBy } from '../engine/vocabulary/dependencies.ts';
+import type { ForeignKind } from '../engine/vocabulary/foreign-kinds.ts';
+import type { Service } from '../engine/vocabulary/service.ts';
+import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 import { type BroughtObject, broughtObjects } from './brought-objects.ts';
 import { builtInKinds } from './built-in-kinds.ts';

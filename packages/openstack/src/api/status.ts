@@ -1,6 +1,16 @@
-import { upgradePhases } from '../engine/upgrade.ts';
 import { schedules } from './schedules.ts';
 import { array, choice, type Infer, int, map, object, required, string } from './schema.ts';
+
+/**
+ * The phases in which a service comes from one release to the next, in their order:
+ * - `Expand`: the schema gets what the next release needs; the programs are those of the release before
+ * - `Rollout`: the programs are replaced; both releases run beside each other
+ * - `Contract`: no program of the release before is left; the schema loses what only that one needed
+ */
+export const upgradePhases = ['Expand', 'Rollout', 'Contract'] as const;
+
+/** One of `upgradePhases`. */
+export type UpgradePhase = (typeof upgradePhases)[number];
 
 /** `metav1.Condition`s. */
 const conditions = array(

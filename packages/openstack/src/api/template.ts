@@ -253,6 +253,13 @@ export const unknownOptions = choice(
   { fallback: 'Refuse' },
 );
 
+/** Rules of policy that users state. */
+export const policy = map(
+  'Rules of policy that replace those of the release: name, check string.',
+  string('Check string, such as role:admin.', { maxLength: 4096 }),
+  { maxProperties: 512 },
+);
+
 /** User configuration of a service with files in other formats than oslo.config's: file, then what that format has. */
 export function dataConfig(file: string) {
   return map(

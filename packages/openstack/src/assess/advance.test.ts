@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Progress } from '../engine/step.ts';
-import type { UpgradePhase } from '../engine/upgrade.ts';
+import type { UpgradePhase } from '../api/status.ts';
+import type { Progress } from '../engine/vocabulary/step.ts';
 import { advance } from './advance.ts';
 
 const step = (condition: string, status: Progress['status'], more: Partial<Progress> = {}): Progress => {

@@ -1,5 +1,6 @@
-import type { Progress } from '../engine/step.ts';
-import { type ReleaseProgress, type UpgradePhase, upgradePhases } from '../engine/upgrade.ts';
+import { type UpgradePhase, upgradePhases } from '../api/status.ts';
+import type { ReleaseProgress } from '../engine/status/upgrade.ts';
+import type { Progress } from '../engine/vocabulary/step.ts';
 
 /**
  * Where a resource is between two releases, after its steps were assessed. It only goes on when what the phase is for is

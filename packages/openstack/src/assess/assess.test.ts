@@ -1,7 +1,7 @@
 import { keyOf, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
 import { describe, expect, test } from 'vitest';
-import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
-import type { Desired, Step } from '../engine/step.ts';
+import { annotations, cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names/names.ts';
+import type { Desired, Step } from '../engine/vocabulary/step.ts';
 import { Keystone } from '../services/keystone/kind.ts';
 import { assess, assessAll } from './assess.ts';
 import { podsOf } from './pods-of.ts';

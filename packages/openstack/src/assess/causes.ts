@@ -1,8 +1,8 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type NodeState, reasonsOf } from '../engine/agents.ts';
-import { podWords, refusalWords } from '../engine/pod-words.ts';
-import type { Reason } from '../engine/reasons.ts';
-import type { Cause } from '../engine/step.ts';
+import { type NodeState, reasonsOf } from '../engine/status/agents.ts';
+import { podWords, refusalWords } from '../engine/status/pod-words.ts';
+import type { Reason } from '../engine/status/reasons.ts';
+import type { Cause } from '../engine/vocabulary/step.ts';
 import type { Observed } from './observed.ts';
 import { podsOf } from './pods-of.ts';
 

@@ -1,5 +1,5 @@
-import type { Reason } from '../engine/reasons.ts';
-import type { Cause } from '../engine/step.ts';
+import type { Reason } from '../engine/status/reasons.ts';
+import type { Cause } from '../engine/vocabulary/step.ts';
 
 /** Whether one object is as desired; otherwise what is awaited. */
 export type Health =

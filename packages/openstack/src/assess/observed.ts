@@ -1,6 +1,6 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
-import type { Moment } from '../engine/deadlines.ts';
-import type { NodeClaim, Observe } from '../engine/step.ts';
+import type { Moment } from '../engine/status/deadlines.ts';
+import type { NodeClaim, Observe } from '../engine/vocabulary/step.ts';
 
 /** What of a cluster an assessment follows from. */
 export interface Observed {

@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { ownValue } from '../engine/own-value.ts';
+import { ownValue } from '../engine/names/own-value.ts';
 import type { Observed } from './observed.ts';
 
 /** Labels of a template by which its pods are told from others; users may add thousands. */

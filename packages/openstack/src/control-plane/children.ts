@@ -1,7 +1,7 @@
-import { foundBy, mentionsOf, referencesOf, referredBy } from '../engine/dependencies.ts';
-import type { Phase } from '../engine/phases.ts';
-import type { Service } from '../engine/service.ts';
-import type { ReferenceField } from '../engine/surroundings.ts';
+import type { Phase } from '../engine/status/phases.ts';
+import { foundBy, mentionsOf, referencesOf, referredBy } from '../engine/vocabulary/dependencies.ts';
+import type { Service } from '../engine/vocabulary/service.ts';
+import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
 /** A service as a child of a control plane. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { surroundingsOf } from '../engine/surroundings.ts';
+import { surroundingsOf } from '../engine/vocabulary/surroundings.ts';
 import { resource } from '../testing/compositions.ts';
 import { composeControlPlane, phaseOf } from './compose.ts';
 

@@ -1,7 +1,7 @@
-import type { ServiceSpec } from '../engine/surroundings.ts';
+import type { ServiceSpec } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
-/** `[database] max_pool_size` and `max_overflow` (engine/sections.ts). */
+/** `[database] max_pool_size` and `max_overflow` (engine/configuration/sections.ts). */
 const poolSize = 5 + 10;
 
 /** Beside the services: records, migrations, monitoring, an administrator. */

@@ -17,7 +17,7 @@ import {
   region,
   release,
 } from '../api/template.ts';
-import { phases } from '../engine/phases.ts';
+import { phases } from '../engine/status/phases.ts';
 import { services } from '../services/index.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { isRoot } from '../engine/roots.ts';
+import { isRoot } from '../engine/names/roots.ts';
 import { rootNamed, roots } from './root.ts';
 
 test('the engine knows every root, in whatever version; what follows from its spec is known of this version', () => {

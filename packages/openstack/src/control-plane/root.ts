@@ -1,9 +1,9 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../api/define-api.ts';
-import type { Composition } from '../engine/compose.ts';
-import { isRoot, rootOf } from '../engine/roots.ts';
-import type { Progress } from '../engine/step.ts';
-import type { ServiceResource, Surroundings } from '../engine/surroundings.ts';
+import type { Composition } from '../engine/compose/compose.ts';
+import { isRoot, rootOf } from '../engine/names/roots.ts';
+import type { Progress } from '../engine/vocabulary/step.ts';
+import type { ServiceResource, Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { type Child, children } from './children.ts';
 import { claimingService, composeControlPlane, isEnabled, phaseOf } from './compose.ts';
 import { OpenStackControlPlane } from './kind.ts';
@@ -21,7 +21,7 @@ export interface Root {
   readonly runs: string;
 }
 
-/** All of them. What a root is to its children, an owner reference says (engine/roots.ts). */
+/** All of them. What a root is to its children, an owner reference says (engine/names/roots.ts). */
 export const roots: readonly Root[] = [
   {
     kind: OpenStackControlPlane,

@@ -1,9 +1,9 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { Mount } from '../engine/component.ts';
-import { imageOf } from '../engine/images.ts';
-import { claimantOf, cleaningLabel, labelsOf } from '../engine/names.ts';
-import { podSpec } from '../engine/pod.ts';
-import type { ServiceSpec } from '../engine/surroundings.ts';
+import { claimantOf, cleaningLabel, labelsOf } from '../engine/names/names.ts';
+import { imageOf } from '../engine/objects/images.ts';
+import { podSpec } from '../engine/objects/pod.ts';
+import type { Mount } from '../engine/vocabulary/component.ts';
+import type { ServiceSpec } from '../engine/vocabulary/surroundings.ts';
 import type { Release } from '../releases/release.ts';
 import { endFormer } from './outliving.ts';
 

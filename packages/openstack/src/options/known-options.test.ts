@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { releases as releasesOfFacts } from '@openstack-operator/facts';
 import { expect, test, vi } from 'vitest';
-import { contextOf } from '../engine/context.ts';
-import type { Service } from '../engine/service.ts';
-import { type ServiceResource, surroundingsOf } from '../engine/surroundings.ts';
+import { contextOf } from '../engine/vocabulary/context.ts';
+import type { Service } from '../engine/vocabulary/service.ts';
+import { type ServiceResource, surroundingsOf } from '../engine/vocabulary/surroundings.ts';
 import { referencesIn } from '../oslo/references.ts';
 import { releases } from '../releases/index.ts';
 import { services } from '../services/index.ts';
@@ -72,7 +72,7 @@ test('groups that other options name have the options of their kind', () => {
 
 test('facts are parsed when somebody sets options, not before', async () => {
   vi.resetModules();
-  const fresh = await import('../engine/compose.ts');
+  const fresh = await import('../engine/compose/compose.ts');
   const parse = vi.spyOn(JSON, 'parse');
   const parsed = (config: Record<string, unknown>) => {
     for (const [, service, sample] of configurable)

@@ -1,5 +1,5 @@
 import type { EventText, KubeObject, StoredObject } from '@openstack-operator/kube';
-import type { Desired, DesiredObject } from '../engine/step.ts';
+import type { Desired, DesiredObject } from '../engine/vocabulary/step.ts';
 
 /** A Secret of generated values, as a step states it. */
 export type GeneratedSecret = Extract<DesiredObject, { verb: 'generate' }>;

@@ -1,6 +1,6 @@
 import { CronJob, Job, type KubeObject, Pod, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf } from '../engine/conditions.ts';
-import { auditSuffix, deregistrationSuffix, recordsJobs } from '../engine/names.ts';
+import { auditSuffix, deregistrationSuffix, recordsJobs } from '../engine/names/names.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
 import type { Live } from './live.ts';
 
 const component = 'app.kubernetes.io/component';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { StoredObject } from '@openstack-operator/kube';
-import type { Generator } from '../engine/step.ts';
+import type { Generator } from '../engine/vocabulary/step.ts';
 
 type Generators = Readonly<Record<string, Generator>>;
 

@@ -1,11 +1,11 @@
 import { DaemonSet, Node, Pod, type StoredObject } from '@openstack-operator/kube';
 import type { UncleanNode } from '../assess/observed.ts';
-import type { Composition } from '../engine/compose.ts';
-import { conditionOf } from '../engine/conditions.ts';
-import { eventOf } from '../engine/event-reasons.ts';
-import { annotations, claimantOf, cleaningLabel, cloudLabel } from '../engine/names.ts';
-import { podWords, refusalWords } from '../engine/pod-words.ts';
-import type { NodeClaim } from '../engine/step.ts';
+import type { Composition } from '../engine/compose/compose.ts';
+import { annotations, claimantOf, cleaningLabel, cloudLabel } from '../engine/names/names.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
+import { eventOf } from '../engine/status/event-reasons.ts';
+import { podWords, refusalWords } from '../engine/status/pod-words.ts';
+import type { NodeClaim } from '../engine/vocabulary/step.ts';
 import { nodeCleaning } from '../infrastructure/node-cleaning.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import { planApplied } from './applied.ts';

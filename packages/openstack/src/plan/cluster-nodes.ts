@@ -1,9 +1,9 @@
 import type { CacheReader, Kind, StoredObject } from '@openstack-operator/kube';
 import type { ClaimedNode } from '../api/status.ts';
 import { roots } from '../control-plane/root.ts';
-import { conditionOf } from '../engine/conditions.ts';
-import { annotations, cleaningLabel, cloudLabel, cloudOf, nodeGroupLabel } from '../engine/names.ts';
-import type { NodeClaim, Toleration } from '../engine/step.ts';
+import { annotations, cleaningLabel, cloudLabel, cloudOf, nodeGroupLabel } from '../engine/names/names.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
+import type { NodeClaim, Toleration } from '../engine/vocabulary/step.ts';
 import { services } from '../services/index.ts';
 
 /** Index of nodes by the cloud that has claimed them; '' for none. */

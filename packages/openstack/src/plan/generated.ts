@@ -6,10 +6,10 @@ import {
   Secret,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { digest } from '../engine/digest.ts';
-import { eventOf } from '../engine/event-reasons.ts';
-import { annotations, retainedForLabel } from '../engine/names.ts';
-import type { KeyRotation } from '../engine/step.ts';
+import { digest } from '../engine/names/digest.ts';
+import { annotations, retainedForLabel } from '../engine/names/names.ts';
+import { eventOf } from '../engine/status/event-reasons.ts';
+import type { KeyRotation } from '../engine/vocabulary/step.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { certificateExpiry, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith } from './key-material.ts';

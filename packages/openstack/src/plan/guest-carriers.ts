@@ -1,6 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { roots } from '../control-plane/root.ts';
-import { finalizers } from '../engine/names.ts';
+import { finalizers } from '../engine/names/names.ts';
 import { services } from '../services/index.ts';
 
 /** Finalizer of what carries guests: it stays until no server is left, or somebody says that they do not matter. */

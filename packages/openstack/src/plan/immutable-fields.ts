@@ -1,6 +1,6 @@
 import { type KubeObject, PersistentVolumeClaim, type StoredObject } from '@openstack-operator/kube';
-import { eventOf } from '../engine/event-reasons.ts';
-import { amountOf } from '../engine/quantity.ts';
+import { amountOf } from '../engine/names/quantity.ts';
+import { eventOf } from '../engine/status/event-reasons.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
 import { sameFields } from './same-fields.ts';

@@ -7,9 +7,9 @@ import {
   parseTimestamp,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { conditionOf } from '../engine/conditions.ts';
-import { digest } from '../engine/digest.ts';
-import { annotations } from '../engine/names.ts';
+import { digest } from '../engine/names/digest.ts';
+import { annotations } from '../engine/names/names.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
 import { type Action, type ActionReason, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
 import { isAuditRunning, runningAudits } from './audits.ts';

@@ -1,5 +1,5 @@
 import { PersistentVolumeClaim, parseTimestamp, Secret, type StoredObject } from '@openstack-operator/kube';
-import { retainedFor, retainedForLabel } from '../engine/names.ts';
+import { retainedFor, retainedForLabel } from '../engine/names/names.ts';
 import type { GeneratedSecret } from './action.ts';
 import type { Live } from './live.ts';
 

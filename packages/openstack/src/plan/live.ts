@@ -1,7 +1,7 @@
 import type { CacheReader, Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
 import type { Observed } from '../assess/observed.ts';
-import type { Progress } from '../engine/step.ts';
-import type { ReferenceField } from '../engine/surroundings.ts';
+import type { Progress } from '../engine/vocabulary/step.ts';
+import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 
 /** Why something may not be deleted yet, and after how many milliseconds that is to be looked at again. */
 export interface Hold extends Pick<Progress, 'reason' | 'message'> {

@@ -8,12 +8,12 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import { awaitedMessage } from '../assess/assess.ts';
-import { isNodeAgent, isSelected, unreadySince } from '../engine/agents.ts';
-import type { Composition } from '../engine/compose.ts';
-import { conditionOf } from '../engine/conditions.ts';
-import { digest } from '../engine/digest.ts';
-import { eventOf } from '../engine/event-reasons.ts';
-import { annotations, cloudOf, nodeGroupLabel } from '../engine/names.ts';
+import type { Composition } from '../engine/compose/compose.ts';
+import { digest } from '../engine/names/digest.ts';
+import { annotations, cloudOf, nodeGroupLabel } from '../engine/names/names.ts';
+import { isNodeAgent, isSelected, unreadySince } from '../engine/status/agents.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
+import { eventOf } from '../engine/status/event-reasons.ts';
 import { type Action, nothing, type Plan, soonest, statedObjects } from './action.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { Live } from './live.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from '../engine/names.ts';
-import { nodeClaims, type RoleGroups, roleClaims, roleLabel } from '../engine/node-groups.ts';
+import { cloudLabel, cloudOf, computeLabel, nodeGroupLabel } from '../engine/names/names.ts';
+import { nodeClaims, type RoleGroups, roleClaims, roleLabel } from '../engine/vocabulary/node-groups.ts';
 import type { Live } from './live.ts';
 import { plan } from './plan.ts';
 import { liveWith, stored } from './testing.ts';

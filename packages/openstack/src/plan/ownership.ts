@@ -1,5 +1,5 @@
 import { controllerOf, isControlledBy, type Ownership, type StoredObject } from '@openstack-operator/kube';
-import { annotations, fieldManager, retainedFor, retainedForLabel } from '../engine/names.ts';
+import { annotations, fieldManager, retainedFor, retainedForLabel } from '../engine/names/names.ts';
 
 /**
  * Whose an object is: this resource's by its controller reference; by label where it outlives its resource; by the

@@ -1,8 +1,8 @@
 import { type KubeObject, parseTimestamp, type StoredObject, timestamp } from '@openstack-operator/kube';
 import { describe, expect, test } from 'vitest';
-import { digest } from '../engine/digest.ts';
-import { annotations, cloudLabel } from '../engine/names.ts';
-import type { Desired, NodeClaim, Step } from '../engine/step.ts';
+import { digest } from '../engine/names/digest.ts';
+import { annotations, cloudLabel } from '../engine/names/names.ts';
+import type { Desired, NodeClaim, Step } from '../engine/vocabulary/step.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
 import { plan } from './plan.ts';

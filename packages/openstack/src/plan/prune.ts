@@ -15,12 +15,12 @@ import {
 import { routeKinds } from '../api/built-in-kinds.ts';
 import { furtherKinds, kindOf, kindReferredBy } from '../api/kinds.ts';
 import { children } from '../control-plane/children.ts';
-import { isNodeAgent, isSelected } from '../engine/agents.ts';
-import type { Composition } from '../engine/compose.ts';
-import { conditionOf } from '../engine/conditions.ts';
-import { referencesOf } from '../engine/dependencies.ts';
-import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names.ts';
-import type { Progress } from '../engine/step.ts';
+import type { Composition } from '../engine/compose/compose.ts';
+import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names/names.ts';
+import { isNodeAgent, isSelected } from '../engine/status/agents.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
+import { referencesOf } from '../engine/vocabulary/dependencies.ts';
+import type { Progress } from '../engine/vocabulary/step.ts';
 import { services } from '../services/index.ts';
 import { type Action, type Plan, soonest, statedObjects } from './action.ts';
 import { isCleaner } from './claims.ts';

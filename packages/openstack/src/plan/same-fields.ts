@@ -1,4 +1,4 @@
-import { amountOf } from '../engine/quantity.ts';
+import { amountOf } from '../engine/names/quantity.ts';
 
 /**
  * Whether every field that is stated is live as stated. What the server or others added beside does not count; numbers

@@ -1,6 +1,6 @@
 import { type KubeObject, Pod, StatefulSet, type StoredObject } from '@openstack-operator/kube';
-import { conditionOf } from '../engine/conditions.ts';
-import { eventOf } from '../engine/event-reasons.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
+import { eventOf } from '../engine/status/event-reasons.ts';
 import type { Action } from './action.ts';
 import type { Live } from './live.ts';
 

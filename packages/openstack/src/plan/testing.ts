@@ -5,7 +5,7 @@ import {
   matchesLabels,
   type StoredObject,
 } from '@openstack-operator/kube';
-import { cloudLabel } from '../engine/names.ts';
+import { cloudLabel } from '../engine/names/names.ts';
 import type { Live } from './live.ts';
 
 /** A resource that owns what tests plan for. */

@@ -6,10 +6,10 @@ import {
   StatefulSet,
   type StoredObject,
 } from '@openstack-operator/kube';
-import type { Composition } from '../engine/compose.ts';
-import { digest } from '../engine/digest.ts';
-import { annotations } from '../engine/names.ts';
-import type { Step } from '../engine/step.ts';
+import type { Composition } from '../engine/compose/compose.ts';
+import { digest } from '../engine/names/digest.ts';
+import { annotations } from '../engine/names/names.ts';
+import type { Step } from '../engine/vocabulary/step.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import type { Live } from './live.ts';
 

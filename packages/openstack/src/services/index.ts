@@ -1,5 +1,5 @@
-import { linked } from '../engine/linked.ts';
-import type { Service } from '../engine/service.ts';
+import { linked } from '../engine/vocabulary/linked.ts';
+import type { Service } from '../engine/vocabulary/service.ts';
 import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';

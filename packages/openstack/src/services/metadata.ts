@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { serviceHost } from '../engine/names.ts';
+import { serviceHost } from '../engine/names/names.ts';
 
 /**
  * What agents on nodes and Nova's metadata service agree on. The Secret is Neutron's, which exists first; Nova is

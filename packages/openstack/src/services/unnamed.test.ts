@@ -16,7 +16,7 @@ const rooms = [
 /** Lines that may name one all the same, by file. */
 const exceptions: Readonly<Record<string, RegExp>> = {
   // A section and an option of libraries that many services use.
-  'packages/openstack/src/engine/sections.ts': /memcached_servers|keystone_authtoken/,
+  'packages/openstack/src/engine/configuration/sections.ts': /memcached_servers|keystone_authtoken/,
   // A technology, chosen for the whole cloud.
   'packages/openstack/src/control-plane/kind.ts': /\['ovn'|default: 'ovn'/,
   // Clients of their APIs.

@@ -1,10 +1,10 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { parse } from 'yaml';
 import { rootNamed } from '../control-plane/root.ts';
-import { type Composition, compose } from '../engine/compose.ts';
-import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names.ts';
-import type { DesiredObject } from '../engine/step.ts';
-import { type KnownSurroundings, type ServiceResource, surroundingsOf } from '../engine/surroundings.ts';
+import { type Composition, compose } from '../engine/compose/compose.ts';
+import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names/names.ts';
+import type { DesiredObject } from '../engine/vocabulary/step.ts';
+import { type KnownSurroundings, type ServiceResource, surroundingsOf } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
 /** Reads a sample: `config/samples/<name>.yaml`. */

@@ -4,6 +4,7 @@ import type { Row, Schema } from '../infrastructure/mysql-protocol.ts';
 import { AuthToken, type Identity, isIdentity } from '../oslo/auth-token.ts';
 import type { Config } from '../oslo/config.ts';
 import { Database } from '../oslo/database.ts';
+import { statedPolicy } from '../oslo/policy-file.ts';
 import type { ProjectDatabase } from '../oslo/project-database.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service-context.ts';
@@ -58,9 +59,11 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
   const database = api.database && new Database(context, api.database);
   const prefixes = [api.prefix ?? []].flat();
   const answer = async (request: HttpMessage, identity: Identity): Promise<HttpReply> => {
-    const { roles, rule = '' } = api.policy ?? {};
-    if (roles !== undefined && !identity.roles.some((role) => roles.includes(role))) throw words.forbidden(rule);
     const { path, query } = locationOf(request);
+    const { roles, rule = '' } = api.policy ?? {};
+    const isAllowed = roles === undefined || identity.roles.some((role) => roles.includes(role));
+    const policy = statedPolicy(context, { method: request.method, path }, identity) ?? { rule, passes: isAllowed };
+    if (!policy.passes) throw words.forbidden(policy.rule);
     const [, ...segments] = path.split('/');
     const served = prefixes.length === 0 || prefixes.includes(segments.shift() ?? '');
     const collection = api.collections?.find(({ path }) => `${segments.join('/')}/`.startsWith(`${path}/`));

@@ -47,12 +47,17 @@ export class Config {
   readonly #pod: string;
   readonly #read = new Set<string>();
 
+  /** Such as `nova`. */
+  readonly project: string;
+
   /** `facts`: of the service whose options these are; without them every text is a value, and there are no defaults. */
   constructor(
+    project: string,
     values: ReadonlyMap<string, Assigned>,
     facts: ServiceFacts | undefined,
     { env, pod }: Pick<Process, 'env' | 'pod'>,
   ) {
+    this.project = project;
     this.#values = values;
     this.#facts = facts;
     this.#environment = env;
@@ -239,5 +244,5 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
     );
   }
   if (optionReads.hasSubscribers) optionReads.publish({ pod: process.pod.name, files } satisfies OptionRead);
-  return new Config(values, factsOf(release, sources.options ?? project), process);
+  return new Config(project, values, factsOf(release, sources.options ?? project), process);
 }

@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/addresses.ts';
+import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/vocabulary/addresses.ts';
 import type { DatabaseRef } from './reference.ts';
 
 type External = NonNullable<DatabaseRef['external']>;

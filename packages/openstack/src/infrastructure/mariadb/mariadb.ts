@@ -1,6 +1,6 @@
-import type { Context } from '../../engine/context.ts';
-import { bytesOf } from '../../engine/quantity.ts';
-import { defineService } from '../../engine/service.ts';
+import { bytesOf } from '../../engine/names/quantity.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
 import { databaseAddress, externalDatabase } from './address.ts';

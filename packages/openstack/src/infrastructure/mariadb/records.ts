@@ -1,7 +1,7 @@
-import { databasesOf } from '../../engine/accounts.ts';
-import type { Runs } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import type { Keeping, Kept } from '../../engine/keeping.ts';
+import { databasesOf } from '../../engine/vocabulary/accounts.ts';
+import type { Runs } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Keeping, Kept } from '../../engine/vocabulary/keeping.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** Databases, users and grants of services (`<name>-db-create`), by the mariadb client of the database's own image. */

@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { hostOf } from '../../engine/addresses.ts';
+import { hostOf } from '../../engine/vocabulary/addresses.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { CacheRef, CoordinationRef } from './reference.ts';
 

@@ -1,4 +1,4 @@
-import { defineService } from '../../engine/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { cacheAddress, coordinationUrl, externalCache, externalCoordination } from './address.ts';
 import { Memcached } from './kind.ts';
 

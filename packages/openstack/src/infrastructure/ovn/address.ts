@@ -1,7 +1,7 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { hostOf } from '../../engine/addresses.ts';
-import type { Context } from '../../engine/context.ts';
-import type { Surroundings } from '../../engine/surroundings.ts';
+import { hostOf } from '../../engine/vocabulary/addresses.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 
 /** The two databases of an OVN, as ovsdb addresses. */
 export interface OvnAddress {

@@ -1,8 +1,8 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
-import type { Component, HostAccess, Mount, Variable } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import { cloudLabel, serviceHost } from '../../engine/names.ts';
-import { agentsOf } from '../../engine/node-groups.ts';
+import { cloudLabel, serviceHost } from '../../engine/names/names.ts';
+import type { Component, HostAccess, Mount, Variable } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { agentsOf } from '../../engine/vocabulary/node-groups.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 import { applySettings } from './ovs-settings.ts';
 

@@ -1,8 +1,8 @@
-import type { Component } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import { serviceHost } from '../../engine/names.ts';
-import { nodeClaims } from '../../engine/node-groups.ts';
-import { defineService } from '../../engine/service.ts';
+import { serviceHost } from '../../engine/names/names.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
 import { type OvnAddress, ovnAddress } from './address.ts';

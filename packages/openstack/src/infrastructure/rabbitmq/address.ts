@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type BrokerAddress, fromSecret, hostOf } from '../../engine/addresses.ts';
+import { type BrokerAddress, fromSecret, hostOf } from '../../engine/vocabulary/addresses.ts';
 import type { MessageQueueRef } from './reference.ts';
 
 type External = NonNullable<MessageQueueRef['external']>;

@@ -1,7 +1,7 @@
-import type { Context } from '../../engine/context.ts';
-import { memoryLimitOf } from '../../engine/pod.ts';
-import { bytesOf } from '../../engine/quantity.ts';
-import { defineService } from '../../engine/service.ts';
+import { bytesOf } from '../../engine/names/quantity.ts';
+import { memoryLimitOf } from '../../engine/objects/pod.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { dataClaim } from '../data-claim.ts';
 import { brokerAddress, externalBroker } from './address.ts';

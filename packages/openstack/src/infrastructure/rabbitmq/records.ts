@@ -1,5 +1,5 @@
-import type { Keeping } from '../../engine/keeping.ts';
-import { recordsFile } from '../../engine/records.ts';
+import type { Keeping } from '../../engine/vocabulary/keeping.ts';
+import { recordsFile } from '../../engine/vocabulary/records.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** User, virtual hosts, permissions and policy of a service on the broker (`<name>-mq-create`), by its management API. */

@@ -1,7 +1,7 @@
-import type { Context } from '../../engine/context.ts';
-import { nightly } from '../../engine/schedule.ts';
-import { authtoken, database, locks, logging, proxied, sections } from '../../engine/sections.ts';
-import { defineService, type Schedule } from '../../engine/service.ts';
+import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import { nightly } from '../../engine/objects/schedule.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { Glance } from './kind.ts';
 
 /**

@@ -7,7 +7,7 @@ import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
-import { config, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
@@ -61,6 +61,7 @@ export const Glance = defineApi({
     recordsAudit,
     housekeeping,
     config: config('glance-api.conf'),
+    policy,
     unknownOptions,
   }),
   status: object('Observed state of Glance.', { ...common, phase, ...endpoints }),

@@ -1,7 +1,7 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/addresses.ts';
-import { exposureOf } from '../../engine/exposure.ts';
-import type { Surroundings } from '../../engine/surroundings.ts';
+import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/vocabulary/addresses.ts';
+import { exposureOf } from '../../engine/vocabulary/exposure.ts';
+import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import type { KeystoneRef } from './reference.ts';
 
 type External = NonNullable<KeystoneRef['external']>;

@@ -1,4 +1,4 @@
-import type { ClientOptions } from '../../engine/owned-options.ts';
+import type { ClientOptions } from '../../engine/configuration/owned-options.ts';
 
 /** How a service logs in somewhere: in every section that holds a client of Keystone. */
 export const login: ClientOptions = {

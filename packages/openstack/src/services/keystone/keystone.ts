@@ -1,7 +1,7 @@
-import type { Mount } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import { cache, database, logging, proxied, sections } from '../../engine/sections.ts';
-import { defineService } from '../../engine/service.ts';
+import { cache, database, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import type { Mount } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { externalIdentity, identityAddress } from './address.ts';
 import { login } from './client-options.ts';
 import { Keystone } from './kind.ts';

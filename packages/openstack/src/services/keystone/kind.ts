@@ -6,7 +6,7 @@ import { secretName } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { int, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
-import { config, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 
@@ -59,6 +59,7 @@ export const Keystone = defineApi({
       tokenExpiration: int('How long a token is valid, in seconds.', { minimum: 60, maximum: 2592000, fallback: 3600 }),
       recordsAudit,
       config: config('keystone.conf'),
+      policy,
       unknownOptions,
     },
     {

@@ -1,7 +1,7 @@
-import { type UserAccount, userTitle } from '../../engine/accounts.ts';
-import { endpointsOf } from '../../engine/endpoint.ts';
-import type { Keeping } from '../../engine/keeping.ts';
-import { recordsFile } from '../../engine/records.ts';
+import { endpointsOf } from '../../engine/objects/endpoint.ts';
+import { type UserAccount, userTitle } from '../../engine/vocabulary/accounts.ts';
+import type { Keeping } from '../../engine/vocabulary/keeping.ts';
+import { recordsFile } from '../../engine/vocabulary/records.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** What a service has in Keystone: domains, users, roles, services, endpoints (`<name>-endpoint-create`); its own ones as well. */

@@ -1,6 +1,15 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
-import type { Context } from '../../engine/context.ts';
-import { authtoken, client, database, locks, logging, messaging, proxied, sections } from '../../engine/sections.ts';
+import {
+  authtoken,
+  client,
+  database,
+  locks,
+  logging,
+  messaging,
+  proxied,
+  sections,
+} from '../../engine/configuration/sections.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
 import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';

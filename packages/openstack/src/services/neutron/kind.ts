@@ -8,7 +8,7 @@ import { secretName, serviceRef } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
-import { config, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { ovnRef } from '../../infrastructure/ovn/reference.ts';
@@ -89,6 +89,7 @@ export const Neutron = defineApi({
       }),
       recordsAudit,
       config: config('neutron.conf'),
+      policy,
       unknownOptions,
     },
     {

@@ -1,9 +1,9 @@
-import type { Component } from '../../engine/component.ts';
-import { ovsdbPeer } from '../../engine/connected.ts';
-import type { Context } from '../../engine/context.ts';
-import { cloudLabel } from '../../engine/names.ts';
-import { defineService } from '../../engine/service.ts';
-import type { Problem } from '../../engine/step.ts';
+import { cloudLabel } from '../../engine/names/names.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
+import { ovsdbPeer } from '../../engine/vocabulary/connected.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
+import type { Problem } from '../../engine/vocabulary/step.ts';
 import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import {

@@ -1,5 +1,5 @@
-import { databaseName } from '../../engine/accounts.ts';
-import type { Context } from '../../engine/context.ts';
+import { databaseName } from '../../engine/vocabulary/accounts.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Nova } from './kind.ts';
 
 /** A cell with the names that follow from its entry. */

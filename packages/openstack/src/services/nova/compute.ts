@@ -1,9 +1,9 @@
-import type { Component, HostAccess, Mount, NodeAgent } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import { cloudLabel, computeLabel } from '../../engine/names.ts';
-import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/node-groups.ts';
-import { rootOf } from '../../engine/roots.ts';
-import type { NodeFacts } from '../../engine/surroundings.ts';
+import { cloudLabel, computeLabel } from '../../engine/names/names.ts';
+import { rootOf } from '../../engine/names/roots.ts';
+import type { Component, HostAccess, Mount, NodeAgent } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/vocabulary/node-groups.ts';
+import type { NodeFacts } from '../../engine/vocabulary/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import type { ComputeAgents } from './configuration.ts';

@@ -1,4 +1,3 @@
-import type { Context } from '../../engine/context.ts';
 import {
   authtoken,
   cache,
@@ -9,8 +8,9 @@ import {
   messaging,
   proxied,
   sections,
-} from '../../engine/sections.ts';
-import type { ConfigFiles, UserLayer } from '../../engine/service.ts';
+} from '../../engine/configuration/sections.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';

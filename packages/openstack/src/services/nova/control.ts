@@ -1,6 +1,6 @@
-import type { Component } from '../../engine/component.ts';
-import type { Context } from '../../engine/context.ts';
-import type { Connections } from '../../engine/service.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Connections } from '../../engine/vocabulary/service.ts';
 import { metadataPort } from '../metadata.ts';
 import { cellsOf } from './cells.ts';
 import type { Nova } from './kind.ts';

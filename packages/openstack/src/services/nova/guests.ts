@@ -1,5 +1,5 @@
-import type { Component } from '../../engine/component.ts';
-import type { OwnedOptions } from '../../engine/user-config.ts';
+import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Guests } from './kind.ts';
 
 const mebibytesOf: Readonly<Record<string, number>> = { Mi: 1, Gi: 2 ** 10, Ti: 2 ** 20 };

@@ -1,6 +1,6 @@
-import type { Context } from '../../engine/context.ts';
-import { nightly } from '../../engine/schedule.ts';
-import type { Schedule } from '../../engine/service.ts';
+import { nightly } from '../../engine/objects/schedule.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Schedule } from '../../engine/vocabulary/service.ts';
 import { cellsOf } from './cells.ts';
 import type { Nova } from './kind.ts';
 

@@ -1,6 +1,6 @@
-import { databaseName } from '../../engine/accounts.ts';
-import type { Context } from '../../engine/context.ts';
-import type { Job } from '../../engine/service.ts';
+import { databaseName } from '../../engine/vocabulary/accounts.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Job } from '../../engine/vocabulary/service.ts';
 import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
 import { computeNodes } from './compute.ts';
 import type { Nova } from './kind.ts';

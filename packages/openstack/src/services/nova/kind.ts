@@ -16,7 +16,7 @@ import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
-import { config, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
@@ -192,6 +192,7 @@ export const Nova = defineApi({
       recordsAudit,
       housekeeping,
       config: config('nova.conf'),
+      policy,
       unknownOptions,
     },
     {

@@ -1,5 +1,5 @@
-import { nodeClaims } from '../../engine/node-groups.ts';
-import { defineService } from '../../engine/service.ts';
+import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
 import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';

@@ -1,4 +1,4 @@
-import type { Job } from '../../engine/service.ts';
+import type { Job } from '../../engine/vocabulary/service.ts';
 import { endFormer, former } from '../../infrastructure/outliving.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { contextOf } from '../../engine/context.ts';
-import { endpointsOf } from '../../engine/endpoint.ts';
-import { jobObject } from '../../engine/job.ts';
-import { serverCount } from '../../engine/names.ts';
-import type { Job, Service } from '../../engine/service.ts';
-import type { ServiceResource, Surroundings } from '../../engine/surroundings.ts';
+import { serverCount } from '../../engine/names/names.ts';
+import { endpointsOf } from '../../engine/objects/endpoint.ts';
+import { jobObject } from '../../engine/objects/job.ts';
+import { contextOf } from '../../engine/vocabulary/context.ts';
+import type { Job, Service } from '../../engine/vocabulary/service.ts';
+import type { ServiceResource, Surroundings } from '../../engine/vocabulary/surroundings.ts';
 
 /** Seconds for which the Job's answer is valid; then the Job is gone, and is run again where the answer still matters. */
 const validSeconds = 60;

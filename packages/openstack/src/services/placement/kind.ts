@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
-import { config, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
@@ -29,6 +29,7 @@ export const Placement = defineApi({
     identity: identity('placement'),
     recordsAudit,
     config: config('placement.conf'),
+    policy,
     unknownOptions,
   }),
   status: object('Observed state of Placement.', { ...common, phase, ...endpoints }),

@@ -1,5 +1,5 @@
-import { authtoken, database, logging, sections } from '../../engine/sections.ts';
-import { defineService } from '../../engine/service.ts';
+import { authtoken, database, logging, sections } from '../../engine/configuration/sections.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { Placement } from './kind.ts';
 
 /** What every host has, and what is used of it (phase 1 plan, task 15). */

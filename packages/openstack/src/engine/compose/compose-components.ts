@@ -1,0 +1,67 @@
+import { exposureObject } from '../objects/exposure-object.ts';
+import { environmentProblems } from '../objects/pod.ts';
+import {
+  type ComponentInput,
+  disruptionBudget,
+  memberServices,
+  networkPolicy,
+  serviceOf,
+  workload,
+} from '../objects/workload.ts';
+import { type Component, usesHost } from '../vocabulary/component.ts';
+import { askedAtStart } from '../vocabulary/dependencies.ts';
+import { exposedOf, exposureOf, externalServiceProblems } from '../vocabulary/exposure.ts';
+import { extraVolumeProblems } from '../vocabulary/extra-volumes.ts';
+import { type Assembly, awaited } from './assembly.ts';
+
+/** Adds the workloads of a service, each with its Services, disruption budget, network policy and route. */
+export function addComponents(assembly: Assembly): void {
+  for (const [index, [name, component]] of Object.entries(assembly.components).entries())
+    addComponent(assembly, name, component, index === 0);
+  const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);
+  const problems = externalServiceProblems(
+    assembly.context.spec,
+    exposed.map(([name]) => name),
+  );
+  if (problems.length > 0) assembly.drafts.refuse('ExposureReady', ...problems);
+}
+
+function addComponent(assembly: Assembly, name: string, component: Component, main: boolean): void {
+  const { service, context, drafts, sets, starts } = assembly;
+  if (usesHost(component) && service.usesNodes !== true)
+    throw new Error(`${service.name} ${name}: its pods have access to their node; its definition has to say usesNodes`);
+  const condition = component.step ?? 'DeploymentReady';
+  const configs = [sets.ofComponents[name] ?? sets.byName[component.config ?? 'main'], starts[name]].filter(
+    (set) => set !== undefined,
+  );
+  const input = { service, context, name, component, main, configs };
+  const shown = component.variantOf ?? name;
+  const path = `spec.components.${shown}`;
+  const overrides = context.spec.components?.[shown];
+  const problems = [
+    ...environmentProblems(path, component.env, overrides),
+    ...extraVolumeProblems(path, overrides, { service, component }),
+  ];
+  drafts.refuse('ConfigReady', ...problems.map((message) => ({ reason: 'ConfigRefused' as const, message })));
+  for (const object of [
+    serviceOf(input),
+    ...memberServices(input),
+    workload(input),
+    disruptionBudget(input),
+    networkPolicy(input),
+  ]) {
+    if (object !== undefined) drafts.add(condition, { verb: 'apply', object });
+  }
+  drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
+  drafts.step(condition).awaits = askedAtStart(service).flatMap((field) => awaited(context, field));
+  if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
+  if (component.exposed !== undefined) expose(assembly, input);
+}
+
+function expose({ context, drafts }: Assembly, input: ComponentInput): void {
+  const exposed = exposedOf(context, input.name, input.component);
+  const exposure = exposureOf(exposed, context.surroundings);
+  if (exposure.type === 'problem') drafts.refuse('ExposureReady', exposure.problem);
+  const object = exposureObject(exposure, input, exposed.port);
+  if (object !== undefined) drafts.add('ExposureReady', { verb: 'apply', object });
+}

@@ -1,0 +1,163 @@
+import { broughtBy } from '../../api/kinds.ts';
+import { releaseNamed, releases } from '../../releases/index.ts';
+import { ownerOf } from '../configuration/config.ts';
+import { configSets } from '../configuration/config-sets.ts';
+import { componentStarts } from '../configuration/start-sets.ts';
+import { rootOf } from '../names/roots.ts';
+import { endpointsOf } from '../objects/endpoint.ts';
+import { generatedSecrets } from '../objects/generated-secrets.ts';
+import { volumeClaim } from '../objects/volume-claim.ts';
+import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
+import { accessObjects } from '../vocabulary/access.ts';
+import { takenProblem } from '../vocabulary/common-accounts.ts';
+import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
+import { mentionsOf, referencesOf } from '../vocabulary/dependencies.ts';
+import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
+import { addMigration } from '../vocabulary/migration.ts';
+import type { Service } from '../vocabulary/service.ts';
+import type { Problem, Step } from '../vocabulary/step.ts';
+import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
+import type { Assembly } from './assembly.ts';
+import { recordsAudit } from './audit.ts';
+import { addComponents } from './compose-components.ts';
+import { addJob, addSchedule } from './compose-jobs.ts';
+import { addRecords } from './compose-records.ts';
+import { movedProblem } from './moved.ts';
+import { withPreconditions } from './preconditions.ts';
+import { specFindings } from './spec-findings.ts';
+import { StepDrafts, steps } from './steps.ts';
+
+/** All steps of a resource. Incomplete when a reference is missing: nothing may be pruned then. */
+export interface Composition {
+  readonly steps: readonly Step[];
+  readonly complete: boolean;
+  /** Fields of the status that follow from the spec: addresses, endpoints. */
+  readonly status: Readonly<Record<string, unknown>>;
+  /**
+   * Node group -> how many of its nodes may be without an agent while agents are replaced. Of all groups that do not say,
+   * one node together: they may be each other's gateways.
+   */
+  readonly maxUnavailable?: ReadonlyMap<string, number>;
+}
+
+/**
+ * From a resource and its surroundings to its steps. Pure: the same input gives the same bytes.
+ */
+export function compose<R extends ServiceResource>(
+  service: Service<R>,
+  resource: R,
+  surroundings: Surroundings,
+): Composition {
+  const unknown = refusedRelease(resource, surroundings);
+  if (unknown !== undefined) return unknown;
+  const missing = referencesOf(service).flatMap((field) => {
+    if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
+    const resolved = surroundings.reference(field);
+    if (resolved === undefined) return [`spec.${field}: not looked up`];
+    return 'missing' in resolved ? [resolved.missing] : [];
+  });
+  // Of several that it may mention nothing is known: that is not as if there was none.
+  for (const field of mentionsOf(service)) {
+    const resolved = surroundings.reference(field);
+    if (resolved !== undefined && 'missing' in resolved && resolved.ambiguous === true) missing.push(resolved.missing);
+  }
+  if (missing.length > 0) {
+    return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
+  }
+  const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins());
+  if (taken !== undefined) return incomplete(taken);
+  const context = contextOf(service, resource, surroundings);
+  const upgrade = upgradeOf(service.migrate !== undefined, resource.spec, surroundings.release);
+  return {
+    steps: withPreconditions(
+      steps(draftsOf(service as unknown as Service, context, upgrade).all, service.needs ?? {}),
+      broughtBy(resource),
+      surroundings,
+    ),
+    complete: true,
+    status: {
+      release: { target: upgrade.target.name, ...(upgrade.phase === undefined ? {} : { phase: upgrade.phase }) },
+      ...(service.groups === undefined ? {} : { cloud: context.cloud }),
+      ...apiOf(service as unknown as Service, context),
+      ...service.status?.(context),
+    },
+    maxUnavailable: new Map(
+      (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
+        maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
+      ),
+    ),
+  };
+}
+
+/** Nothing is known of what is wanted: what exists stays as it is. */
+function incomplete(problem: Problem): Composition {
+  const step: Step = { condition: 'DependenciesReady', needs: [], awaits: [], objects: [], problem };
+  return { steps: [step], complete: false, status: {} };
+}
+
+/**
+ * What a resource comes to whose release this version cannot deploy, or cannot be reached from the one that it has: it is
+ * left as it is. Undefined when it can.
+ */
+export function refusedRelease({ spec }: ServiceResource, surroundings: Surroundings): Composition | undefined {
+  const { release } = surroundings;
+  for (const name of [targetOf(spec, release), release.deployed]) {
+    if (name === undefined || releaseNamed(name) !== undefined) continue;
+    const where = spec?.release === name ? 'spec.release' : 'status.release';
+    const known = releases.map((one) => one.name).join(', ');
+    const message = `${where}: this operator deploys ${known}, not ${name}; install a version that does, or set spec.release`;
+    return incomplete({ reason: 'ReleaseUnknown', message });
+  }
+  const problem = upgradeProblem(spec, release);
+  return problem && incomplete(problem);
+}
+
+/** Where the API answers, as the catalogue has it. */
+function apiOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
+  if (service.identity === undefined) return {};
+  const endpoints = endpointsOf(service, context, service.components(context), service.identity.catalogue[0]);
+  return { apiEndpoint: endpoints.internal, endpoints };
+}
+
+function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDrafts {
+  const drafts = new StepDrafts();
+  drafts.add('CredentialsReady', ...generatedSecrets(service, context));
+
+  const components = service.components(context);
+  const sets = configSets(service, context, { owner: ownerOf(service, context), components });
+  drafts.refuse('ConfigReady', ...sets.problems);
+  drafts.tell('ConfigReady', sets);
+  const findings = specFindings(service, context);
+  drafts.refuse('ConfigReady', ...(findings.problems ?? []));
+  drafts.tell('ConfigReady', findings);
+  const starts = componentStarts(service, context, components);
+  for (const set of [sets.byName, sets.ofComponents, starts].flatMap((some) => Object.values(some)))
+    drafts.add('ConfigReady', ...set.objects);
+  drafts.need('ConfigReady', 'CredentialsReady');
+
+  const assembly: Assembly = { service, context, components, drafts, sets, starts };
+  const data = addRecords(assembly, 'data');
+  if (rootOf(context.resource) === undefined) drafts.add('NodesReady', ...(service.claims?.(context) ?? []));
+  const moved = service.groups === undefined ? undefined : movedProblem(context);
+  if (moved !== undefined) drafts.refuse('NodesReady', moved);
+  for (const volume of service.volumes?.(context) ?? [])
+    drafts.add('StorageReady', volumeClaim(service, context, volume));
+  addMigration(assembly, service.migrate?.(context), upgrade);
+  for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
+  addComponents(assembly);
+  const registration = addRecords(assembly, 'registration');
+  const resources = addRecords(assembly, 'resources');
+  const audit = recordsAudit(assembly, [...data, ...registration, ...resources]);
+  for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
+
+  drafts.add('CredentialsReady', ...accessObjects(service, context));
+  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) {
+    const unserved = unservedProblems(service, objects, context.surroundings);
+    if (unserved.length > 0) drafts.refuse(condition, ...unserved);
+    drafts.add(condition, ...objects);
+  }
+  for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
+    drafts.refuse(condition, problem);
+  for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {})) drafts.skip(condition, skipped);
+  return drafts;
+}

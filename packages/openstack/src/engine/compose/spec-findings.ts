@@ -1,0 +1,28 @@
+import { rootOf } from '../names/roots.ts';
+import type { Context } from '../vocabulary/context.ts';
+import { groupMistakes } from '../vocabulary/node-groups.ts';
+import type { Service } from '../vocabulary/service.ts';
+import type { Problem } from '../vocabulary/step.ts';
+import { specMistakes } from './spec-mistakes.ts';
+
+/** What is wrong with a spec: it is refused, or, where the resource is Ready with it, told. */
+export interface SpecFindings {
+  readonly problems?: readonly Problem[];
+  readonly degraded?: readonly string[];
+}
+
+/** Mistakes of a spec that neither its schema nor its configuration shows. A control plane tells those of node groups itself. */
+export function specFindings(service: Service, { spec, resource, surroundings }: Context): SpecFindings {
+  const groups = rootOf(resource) === undefined ? (service.nodeGroups?.(spec).groups ?? []) : [];
+  return findingsOf([...specMistakes(spec), ...groupMistakes(groups, 'spec.nodeGroups')], surroundings);
+}
+
+/** The mistakes, as what is to become of them. */
+export function findingsOf(
+  mistakes: readonly string[],
+  { wasReady }: Pick<Context['surroundings'], 'wasReady'>,
+): SpecFindings {
+  if (mistakes.length === 0) return {};
+  if (wasReady()) return { degraded: mistakes };
+  return { problems: mistakes.map((message): Problem => ({ reason: 'SpecRefused', message })) };
+}

@@ -1,0 +1,57 @@
+import { type Data, isMap, overlaid } from '../../formats/data.ts';
+import { writeData } from '../../formats/write-data.ts';
+import type { DataSource } from '../vocabulary/service.ts';
+import type { Problem } from '../vocabulary/step.ts';
+import { fixed } from './user-config.ts';
+
+/** Levels of maps and lists within each other. */
+const deepest = 32;
+
+/**
+ * What users say of one file of data, checked: the layer, or what is wrong with it. `path` is that of the field, such as
+ * `spec.config["polling.yaml"]`.
+ */
+export function userData(
+  source: DataSource,
+  layer: Data,
+  path: string,
+): { layer?: Data; problems: readonly Problem[] } {
+  const message = mistake(layer, path, 0) ?? ownedMistake(source, layer, path) ?? unwritable(source, layer, path);
+  return message === undefined ? { layer, problems: [] } : { problems: [{ reason: 'ConfigRefused', message }] };
+}
+
+function mistake(data: Data, path: string, depth: number): string | undefined {
+  if (depth > deepest) return `${path}: maps and lists may be ${deepest} levels deep`;
+  if (typeof data === 'string' && data.includes('{{'))
+    return `${path}: a value may not hold "{{": secrets come from Secrets that fields of the spec name`;
+  if (typeof data !== 'object' || data === null) return undefined;
+  for (const [key, value] of Object.entries(data)) {
+    const at = Array.isArray(data) ? `${path}[${key}]` : `${path}.${key}`;
+    // Assigning to it would change the prototype of every object of the process.
+    if (key in Object.prototype) return `${at}: no key is named ${key}`;
+    const found = key.includes('{{') ? `${at}: a key may not hold "{{"` : mistake(value, at, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function ownedMistake({ owned = {} }: DataSource, layer: Data, path: string): string | undefined {
+  for (const [key, field] of Object.entries(owned)) {
+    let said: Data | undefined = layer;
+    for (const segment of key.split('.')) said = isMap(said) ? said[segment] : said;
+    if (said === undefined) continue;
+    return field.startsWith(fixed)
+      ? `${path}.${key}: the operator sets this itself: ${field.slice(fixed.length)}; remove it`
+      : `${path}.${key}: this follows from other fields: set ${field} instead`;
+  }
+  return undefined;
+}
+
+function unwritable({ format, data }: DataSource, layer: Data, path: string): string | undefined {
+  try {
+    writeData(format, overlaid(data, layer));
+    return undefined;
+  } catch (error) {
+    return `${path}: ${(error as Error).message}`;
+  }
+}

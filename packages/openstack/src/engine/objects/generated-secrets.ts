@@ -1,0 +1,62 @@
+import { labelsOf, retainedFor, retainedForLabel } from '../names/names.ts';
+import type { Context } from '../vocabulary/context.ts';
+import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
+import type { Desired } from '../vocabulary/step.ts';
+
+/** The Secrets that the operator makes for a resource: `<name>-<suffix>` each. */
+export function generatedSecrets(service: Service, context: Context): readonly Desired[] {
+  return secretsOf(service, context).map((secret) => generated(service, context, secret));
+}
+
+/** The Secrets that a definition names, and those that its databases, vhost and user imply. */
+function secretsOf(service: Service, context: Context): readonly GeneratedSecret[] {
+  const password = { password: { type: 'password', length: 32 } } as const;
+  const credential = (suffix: string, more: Partial<GeneratedSecret> = {}): GeneratedSecret => ({
+    suffix,
+    values: password,
+    secretClass: 'credential',
+    ...more,
+  });
+  const { database, broker, identity } = context.accounts;
+  const account = (suffix: string, secret: string) => (secret === context.named(suffix) ? [credential(suffix)] : []);
+  return [
+    ...(service.secrets?.(context) ?? []),
+    ...(service.databases === undefined ? [] : database.users.flatMap(({ suffix, secret }) => account(suffix, secret))),
+    ...(service.messaging === true ? account('mq-password', broker.secret) : []),
+    ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
+    ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
+  ];
+}
+
+/** The Secret `<name>-<suffix>`. */
+export function generated(
+  service: Service,
+  context: Context,
+  secret: GeneratedSecret,
+  annotations?: Record<string, string>,
+): Desired {
+  const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
+  const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
+  return {
+    verb: 'generate',
+    object: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: context.named(secret.suffix),
+        namespace: context.namespace,
+        labels: {
+          ...labelsOf(service.name, context.name),
+          ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
+        },
+        ...(annotations === undefined ? {} : { annotations }),
+      },
+      type: 'Opaque',
+    },
+    values: secret.values,
+    secretClass: secret.secretClass,
+    ...(retained ? { retained } : {}),
+    ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
+    ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+  };
+}

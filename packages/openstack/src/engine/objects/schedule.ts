@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto';
+import type { KubeObject } from '@openstack-operator/kube';
+import type { ConfigSet } from '../configuration/config.ts';
+import { labelsOf } from '../names/names.ts';
+import type { Runs } from '../vocabulary/component.ts';
+import type { Context } from '../vocabulary/context.ts';
+import type { Schedule, Service } from '../vocabulary/service.ts';
+import { podSpec } from './pod.ts';
+
+/** All that a CronJob is made of. */
+export interface ScheduleInput {
+  readonly service: Service;
+  readonly context: Context;
+  readonly schedule: Schedule;
+  /** Full reference of an image, by its name. */
+  readonly image: (name: string) => string;
+  readonly configs: readonly ConfigSet[];
+}
+
+/** Failed runs that are kept: so many in a row are a problem of the resource (`schedule-status.ts`). */
+export const failedRunsKept = 3;
+
+/**
+ * The CronJob of a schedule. Runs do not overlap; what could not be started within ten minutes (a cluster that was down)
+ * is left to the next time; a run that fails is tried again twice.
+ */
+export function cronJobObject({ service, context, schedule, image, configs }: ScheduleInput): KubeObject {
+  const runs = [...schedule.runs];
+  const last = runs.pop();
+  if (last === undefined) throw new Error(`${service.name} ${schedule.suffix}: a schedule runs at least one program`);
+  const labels = labelsOf(service.name, context.name, schedule.suffix);
+  const pod = podSpec({
+    name: last.name,
+    image: image(last.image ?? schedule.image),
+    user: last.user ?? schedule.user ?? service.user,
+    runs: programOf(last),
+    init: runs.map((one) => ({
+      name: one.name,
+      runs: programOf(one),
+      image: image(one.image ?? schedule.image),
+      user: one.user ?? schedule.user ?? service.user,
+    })),
+    configs,
+    ...(schedule.mounts === undefined ? {} : { mounts: schedule.mounts }),
+    ...(schedule.env === undefined ? {} : { env: schedule.env }),
+    spec: { ...context.spec, resources: undefined },
+    restartPolicy: 'Never',
+  });
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: context.named(schedule.suffix), namespace: context.namespace, labels },
+    spec: {
+      schedule: schedule.cron,
+      timeZone: 'Etc/UTC',
+      suspend: schedule.suspend,
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: 600,
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: failedRunsKept,
+      jobTemplate: {
+        metadata: { labels },
+        spec: {
+          backoffLimit: 2,
+          activeDeadlineSeconds: schedule.deadlineSeconds,
+          podReplacementPolicy: 'Failed',
+          template: { metadata: { labels }, spec: pod },
+        },
+      },
+    },
+  };
+}
+
+function programOf({ name: _name, image: _image, user: _user, ...runs }: Schedule['runs'][number]): Runs {
+  return runs;
+}
+
+/** Every hour, at a minute that follows from the resource's name: of many clouds, not all at once. */
+export function hourly(context: Context, suffix: string): string {
+  return `${spread(context, suffix) % 60} * * * *`;
+}
+
+/** Every night (UTC) between 1:00 and 4:59, at a time that follows from the resource's name. */
+export function nightly(context: Context, suffix: string): string {
+  const minutes = spread(context, suffix) % 240;
+  return `${minutes % 60} ${1 + Math.floor(minutes / 60)} * * *`;
+}
+
+function spread({ namespace, name }: Context, suffix: string): number {
+  return hash('sha256', `${namespace}/${name}/${suffix}`, 'buffer').readUInt32BE(0);
+}

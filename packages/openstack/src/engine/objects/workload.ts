@@ -1,0 +1,369 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import { type EnvVar, variableReads } from '../compose/preconditions.ts';
+import type { ConfigSet } from '../configuration/config.ts';
+import { credentialDigest, templateOf } from '../names/credential-digest.ts';
+import { defined } from '../names/defined.ts';
+import { annotations, labelsOf, monitoringLabel, selectorOf } from '../names/names.ts';
+import { serviceAccountOf } from '../vocabulary/access.ts';
+import { type Claim, type Component, type Init, type Mount, protocolOf } from '../vocabulary/component.ts';
+import type { Context } from '../vocabulary/context.ts';
+import type { Service } from '../vocabulary/service.ts';
+import { type ComponentOverrides, configMapDigest, type Surroundings } from '../vocabulary/surroundings.ts';
+import { imageOf } from './images.ts';
+import { type PodInput, podSpec } from './pod.ts';
+
+/** One component with all that its objects are made of. */
+export interface ComponentInput {
+  readonly service: Service;
+  readonly context: Context;
+  readonly name: string;
+  readonly component: Component;
+  /** Whether it is the service's first component: `spec.replicas`, `spec.image`, `spec.resources` mean it. */
+  readonly main: boolean;
+  readonly configs: readonly ConfigSet[];
+}
+
+/** Name of a component's workload, and of its Service. */
+export function workloadName({
+  context,
+  name,
+  component,
+}: Pick<ComponentInput, 'context' | 'name' | 'component'>): string {
+  return context.named(component.suffix ?? name);
+}
+
+/** Replicas of a component: the override, `spec.replicas` for the main one, the definition's default. */
+export function replicasOf({
+  context,
+  name,
+  component,
+  main,
+}: Pick<ComponentInput, 'context' | 'name' | 'component' | 'main'>): number {
+  return (
+    context.spec.components?.[component.variantOf ?? name]?.replicas ??
+    (main ? context.spec.replicas : undefined) ??
+    component.replicas ??
+    1
+  );
+}
+
+/** The Deployment, StatefulSet or DaemonSet of a component. */
+export function workload(input: ComponentInput): KubeObject {
+  const { service, context, name, component, main } = input;
+  const overrides = context.spec.components?.[component.variantOf ?? name];
+  const selector = selectorOf(service.name, context.name, name);
+  const metadata = {
+    name: workloadName(input),
+    namespace: context.namespace,
+    labels: labelsOf(service.name, context.name, name),
+    ...(component.strategy === 'RollingUpdate' ? { annotations: { [annotations.replacedUnasked]: 'true' } } : {}),
+  };
+  const template = {
+    metadata: defined({
+      labels: labelsOf(service.name, context.name, name),
+      annotations: podAnnotations(input, overrides),
+    }),
+    spec: withSpread(podSpec(podInput(input, overrides)), input, selector),
+  };
+  const replicas = replicasOf({ context, name, component, main });
+  switch (component.workload) {
+    case 'Deployment':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata,
+        spec: {
+          replicas,
+          revisionHistoryLimit: 3,
+          selector: { matchLabels: selector },
+          strategy: rolloutOf(component),
+          template,
+        },
+      };
+    case 'StatefulSet':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata,
+        spec: {
+          replicas,
+          revisionHistoryLimit: 3,
+          serviceName: metadata.name,
+          podManagementPolicy: 'OrderedReady',
+          selector: { matchLabels: selector },
+          updateStrategy: { type: 'RollingUpdate' },
+          // They go with the resource (keepVolumes of the operator), and not with a StatefulSet that somebody deletes.
+          persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+          template,
+          volumeClaimTemplates: (component.claims ?? []).map((claim) => claimTemplate(claim, metadata.labels)),
+        },
+      };
+    case 'DaemonSet':
+      return {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata,
+        spec: {
+          revisionHistoryLimit: 3,
+          selector: { matchLabels: selector },
+          // Replaced by the operator, group by group: to the DaemonSet controller a node that is off counts as one that
+          // is being replaced, and keeps a change from all the others.
+          updateStrategy: { type: 'OnDelete' },
+          template,
+        },
+      };
+  }
+}
+
+/** How a Deployment comes to new pods: none is missed meanwhile, where an old one does not stand in the way of a new one. */
+function rolloutOf({ strategy, host, ports }: Component): Record<string, unknown> {
+  if (strategy === 'Recreate') return { type: 'Recreate' };
+  const isInTheWay = host?.network === true && ports !== undefined;
+  return {
+    type: 'RollingUpdate',
+    rollingUpdate: isInTheWay ? { maxSurge: 0, maxUnavailable: 1 } : { maxSurge: 1, maxUnavailable: 0 },
+  };
+}
+
+/** The Service of a component; undefined when it has none. */
+export function serviceOf(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.ports === undefined || component.service === 'none') return undefined;
+  const headless = component.service === 'headless';
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: defined({
+      clusterIP: headless ? 'None' : undefined,
+      // A member must find its own name before it is ready: RabbitMQ's node name, OVN's raft address.
+      publishNotReadyAddresses: headless ? true : undefined,
+      selector: selectorOf(service.name, context.name, name),
+      ports: Object.entries(component.ports).map(([port, number]) => ({
+        name: port,
+        port: number,
+        protocol: protocolOf(component, port),
+        targetPort: port,
+      })),
+    }),
+  };
+}
+
+/** One Service for each member of a StatefulSet whose clients need addresses: `<name>-0`, `<name>-1`, ... */
+export function memberServices(input: ComponentInput): KubeObject[] {
+  const { service, context, name, component } = input;
+  const { memberPorts = [], ports = {} } = component;
+  if (memberPorts.length === 0) return [];
+  return Array.from({ length: replicasOf(input) }, (_, index) => {
+    const member = `${workloadName(input)}-${index}`;
+    return {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: member, namespace: context.namespace, labels: labelsOf(service.name, context.name, name) },
+      spec: {
+        selector: {
+          ...selectorOf(service.name, context.name, name),
+          'statefulset.kubernetes.io/pod-name': member,
+        },
+        ports: memberPorts.map((port) => ({
+          name: port,
+          port: ports[port],
+          protocol: protocolOf(component, port),
+          targetPort: port,
+        })),
+      },
+    };
+  });
+}
+
+/** The PodDisruptionBudget of a component that has more than one replica. */
+export function disruptionBudget(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.workload === 'DaemonSet' || replicasOf(input) < 2) return undefined;
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: {
+      maxUnavailable: 1,
+      // What is not ready serves nobody: kept, it would only block the drain of its node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: selectorOf(service.name, context.name, name) },
+    },
+  };
+}
+
+/**
+ * Who may connect to a component: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
+ * node's network are no pods to a policy: where they connect to, the networks of nodes are let in, or everybody when
+ * nobody says which these are (network plugins show other addresses of nodes than Kubernetes does).
+ */
+export function networkPolicy(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.host?.network === true) return undefined;
+  const { reachable = 'cloud', ports = {}, clients, monitored = [] } = component;
+  const { nodeNetworks } = context.spec;
+  const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);
+  const open = (port: string) => reachable === 'anyone' || (ofNodes(port) && nodeNetworks === undefined);
+  const rule = (names: readonly string[], more: object) =>
+    names.length === 0
+      ? []
+      : [{ ports: names.map((port) => ({ port: ports[port], protocol: protocolOf(component, port) })), ...more }];
+  const names = Object.keys(ports);
+  const from = [
+    {
+      podSelector: defined({
+        matchLabels: { 'app.kubernetes.io/part-of': 'openstack' },
+        matchExpressions:
+          clients === undefined
+            ? undefined
+            : [
+                {
+                  key: 'app.kubernetes.io/name',
+                  operator: 'In',
+                  values: [service.name, ...(service.dependents ?? [])],
+                },
+              ],
+      }),
+    },
+  ];
+  const blocks = (nodeNetworks ?? []).map((cidr) => ({ ipBlock: { cidr } }));
+  const monitoring = { namespaceSelector: { matchLabels: { [monitoringLabel]: 'true' } } };
+  const closed = names.filter((port) => !open(port));
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      name: workloadName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: {
+      podSelector: { matchLabels: selectorOf(service.name, context.name, name) },
+      policyTypes: ['Ingress'],
+      ingress: [
+        ...rule(names.filter(open), {}),
+        ...rule(
+          closed.filter((port) => ofNodes(port)),
+          { from: [...from, ...blocks] },
+        ),
+        ...rule(
+          closed.filter((port) => monitored.includes(port)),
+          { from: [...from, monitoring] },
+        ),
+        ...rule(
+          closed.filter((port) => !ofNodes(port) && !monitored.includes(port)),
+          { from },
+        ),
+      ],
+    },
+  };
+}
+
+function podInput(input: ComponentInput, overrides: ComponentOverrides | undefined): PodInput {
+  const { service, context, name, component, main } = input;
+  const { spec, release } = context;
+  const imageFor = (image: string) => imageOf(image, { component: component.variantOf ?? name, main, spec, release });
+  const withImage = <T extends Init>(one: T) => ({
+    ...one,
+    image:
+      one.image === undefined
+        ? imageFor(component.image)
+        : imageOf(one.image, { component: one.name, main: false, spec, release }),
+  });
+  return defined({
+    ...component,
+    name,
+    image: imageFor(component.image),
+    user: component.user ?? service.user,
+    init: component.init?.map(withImage),
+    sidecars: component.sidecars?.map(withImage),
+    configs: input.configs,
+    serviceAccount: serviceAccountOf(service, context, name),
+    ownClaims: component.claims?.map((claim) => claim.name),
+    spec: main ? spec : { ...spec, resources: undefined },
+    overrides,
+  }) as unknown as PodInput;
+}
+
+/** Rolls the pods when something changes that they read at start only: variables, and files mounted one by one. */
+function podAnnotations(
+  input: ComponentInput,
+  overrides: ComponentOverrides | undefined,
+): Record<string, string> | undefined {
+  const { context, component, configs } = input;
+  const { digest, digestKeyId } = context.surroundings;
+  const resolved = configs.flatMap((set) => set.inputs);
+  const whole = [...resolved, ...brought(component, digest), ...userInputs(overrides, digest)];
+  const template = [...resolved.map(templateOf), ...brought(component, none), ...userInputs(overrides, none)];
+  const own =
+    whole.length === 0 ? {} : { [annotations.credentials]: credentialDigest(digestKeyId, { template, whole }) };
+  const all = { ...overrides?.annotations, ...own };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+type Digest = Surroundings['digest'];
+
+const none: Digest = () => undefined;
+
+/** Digests of the Secrets that a container reads at its start only: variables, and files mounted one by one. */
+function brought({ env = {}, mounts = [] }: Component, digest: Digest): string[] {
+  const fromEnv = Object.values(env).flatMap((one) => (typeof one === 'object' && 'secret' in one ? [one.secret] : []));
+  const fromFiles = mounts.flatMap((mount: Mount) =>
+    'secret' in mount && mount.key !== undefined ? [mount.secret] : [],
+  );
+  return [...new Set([...fromEnv, ...fromFiles])].sort().map((secret) => `${secret} ${digest(secret) ?? ''}`);
+}
+
+/** Digests of the Secrets and ConfigMaps that variables and single files of the user come from: read at the start only. */
+function userInputs(overrides: ComponentOverrides | undefined, digest: Digest): string[] {
+  const reads = variableReads((overrides?.env ?? []) as readonly EnvVar[]);
+  const variables = reads.map(({ kind, name }) => (kind === 'Secret' ? name : configMapDigest(name)));
+  const files = (overrides?.extraVolumes ?? []).flatMap(({ subPath, secret, configMap }) => {
+    if (subPath === undefined) return [];
+    return [...(secret ? [secret.secretName] : []), ...(configMap ? [configMapDigest(configMap.name)] : [])];
+  });
+  const names = [...variables, ...files];
+  return [...new Set(names)].sort().map((name) => `${name} ${digest(name) ?? ''}`);
+}
+
+/** Replicas of one component go to different nodes where they can, unless the user says otherwise. */
+function withSpread(
+  spec: Record<string, unknown>,
+  { component }: ComponentInput,
+  selector: Record<string, string>,
+): Record<string, unknown> {
+  if (component.workload === 'DaemonSet' || spec['topologySpreadConstraints'] !== undefined) return spec;
+  return {
+    ...spec,
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: selector },
+      },
+    ],
+  };
+}
+
+function claimTemplate(claim: Claim, labels: Record<string, string>): Record<string, unknown> {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: claim.name, labels },
+    spec: defined({
+      accessModes: [claim.accessMode ?? 'ReadWriteOnce'],
+      storageClassName: claim.storageClassName,
+      resources: { requests: { storage: claim.size } },
+    }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { StoredObject } from '@openstack-operator/kube';
+import { type Filter, secretReference } from '../../oslo/references.ts';
+import { serviceHost } from '../names/names.ts';
+
+/** A text that may hold references to Secrets, encoded for the place where it is put. */
+export type Secretly = (...filters: readonly Filter[]) => string;
+
+/** Where a database server is and who may do all there. */
+export interface DatabaseAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly adminUser: Secretly;
+  readonly adminPassword: Secretly;
+}
+
+/** Where a message broker is and who administers it. */
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly managementUrl: string;
+  readonly adminUser: Secretly;
+  readonly adminPassword: Secretly;
+}
+
+/** Where the identity service is and who may make users there. */
+export interface IdentityAddress {
+  readonly internalUrl: string;
+  readonly publicUrl: string;
+  readonly admin: {
+    readonly user: Secretly;
+    readonly password: Secretly;
+    readonly project: Secretly;
+    readonly userDomain: Secretly;
+    readonly projectDomain: Secretly;
+  };
+}
+
+/** A text that is no secret. */
+export const literal =
+  (text: string): Secretly =>
+  () =>
+    text;
+
+/** A key of a Secret. */
+export const fromSecret =
+  (secret: string, key: string): Secretly =>
+  (...filters) =>
+    secretReference(secret, key, ...filters);
+
+/** Host name of a resource's Service; `suffix` follows the resource's name. */
+export const hostOf = (resource: StoredObject, suffix = ''): string =>
+  serviceHost(`${resource.metadata.name}${suffix}`, resource.metadata.namespace ?? 'default');

@@ -1,0 +1,77 @@
+import { secretReference } from '../../oslo/references.ts';
+import { offerBy } from './dependencies.ts';
+import type { Keeping, Kept } from './keeping.ts';
+import { recordsFile } from './records.ts';
+import type { ReferenceField } from './surroundings.ts';
+
+/** Something that a service has in another one of its cloud, in the project of its first user: a network, a flavour. */
+export interface CloudResource {
+  /** The field by which it refers to the other one. */
+  readonly in: ReferenceField;
+  /** What it is, of what the other one offers (`Offer.resources`). */
+  readonly kind: string;
+  readonly name: string;
+  /** What the API is told of it, and shows: a value, or `idOf` another one before it. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** How an API keeps resources of a kind. Its answers have a list under `<item>s`. */
+export interface ResourceApi {
+  /** Path of the collection, below the URL that the catalogue has: `/v2.0/networks`. */
+  readonly path: string;
+  /** Where they are listed with all that is shown of them, when that is another path. */
+  readonly list?: string;
+  /** Key of one in bodies. */
+  readonly item: string;
+  /** Whether each belongs to a project (`project_id`); then lists can be filtered by that and by the name. */
+  readonly owned?: boolean;
+  /** The method that changes attributes; without it they stay as they were made. */
+  readonly change?: 'PUT' | 'PATCH';
+}
+
+/** The identifier of a resource that stands before, as the value of an attribute. */
+export function idOf(kind: string, name: string): { readonly idOf: string } {
+  return { idOf: `${kind}/${name}` };
+}
+
+/**
+ * What a service has in others of its cloud (`<name>-resource-create`), made as its first user. It is found by its name,
+ * and goes with `deletionPolicy: Delete` only.
+ */
+export const resourceRecords: Keeping = {
+  suffix: 'resource-create',
+  step: 'ResourcesReady',
+  // As who the resources are made is made before.
+  needs: ['EndpointReady'],
+  target: 'openstack',
+  holds: 'resources',
+  concerns: ({ resources }) => resources !== undefined,
+  awaits: (kept) => [...new Set(resourcesOf(kept).map((one) => one.in))],
+  list(kept) {
+    const { service, context } = kept;
+    const { name, secret, user } = context.user();
+    return recordsFile({
+      url: context.identity.internalUrl,
+      username: name,
+      password: secretReference(secret, 'password', 'quoted'),
+      project: user.project ?? 'service',
+      userDomain: 'Default',
+      projectDomain: 'Default',
+      region: context.region,
+      resources: resourcesOf(kept).map(({ in: field, kind, ...resource }) => {
+        const api = offerBy(service, field)?.resources?.[kind];
+        const type = service.providers?.get(field)?.identity?.catalogue[0].type;
+        if (api === undefined || type === undefined) throw new Error(`${service.name}: ${field} offers no ${kind}`);
+        return { kind, type, api, ...resource };
+      }),
+    });
+  },
+  things: (kept) =>
+    resourcesOf(kept)
+      .map(({ kind, name }) => `${kind} ${name}`)
+      .join(', '),
+};
+
+function resourcesOf({ service, context }: Pick<Kept, 'service' | 'context'>): readonly CloudResource[] {
+  return service.resources?.(context) ?? [];
+}

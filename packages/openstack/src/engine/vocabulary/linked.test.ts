@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { definitions } from '../../services/index.ts';
+import { linked } from './linked.ts';
+import type { Service } from './service.ts';
+
+/** The list with one more service, whose name and dependencies are nobody's. */
+const withOne = (more: Partial<Service>) => {
+  const [first] = definitions;
+  const one = { ...first, name: 'bell', offers: { bellRef: {} }, dependsOn: {}, ...more } as Service;
+  return () => linked([...definitions, one]);
+};
+
+test.each<[Partial<Service>, string]>([
+  [{ dependsOn: { gongRef: 'steps' } }, 'gongRef: no service is referred to by this field'],
+  [{ configures: { gong: () => ({}) } }, 'bell: configures gong, and no service has this name'],
+  [{ listens: { topic: 'bells', to: 'all' } }, 'bell: listens, and has no messaging'],
+  [
+    { messaging: true, listens: { topic: 'bells', to: ['glance'] } },
+    'bell: listens to glance, which sends no notifications',
+  ],
+])('%j: %s', (more, message) => {
+  expect(withOne(more)).toThrow(message);
+});
+
+test('two services that would read from one queue are refused', () => {
+  const listens = { topic: 'bells', to: ['neutron'] } as const;
+  const [first] = definitions;
+  const one = (name: string) => ({ ...first, name, offers: {}, dependsOn: {}, messaging: true, listens }) as Service;
+  expect(() => linked([...definitions, one('bell'), one('gong')])).toThrow('reads the topic bells, as gong does');
+});
+
+test('who reads notifications, or sets options, is a peer of the others', () => {
+  const listens = { topic: 'bells', to: 'all' } as const;
+  const all = withOne({ messaging: true, listens, configures: { glance: () => ({}) } })();
+  const peers = all.flatMap(({ name, peers = [] }) => (peers.some((peer) => peer.name === 'bell') ? [name] : []));
+  expect(peers).toEqual(['glance', 'neutron', 'nova']);
+});

@@ -1,0 +1,321 @@
+import type { User } from '@openstack-operator/facts/users';
+import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { Api } from '../../api/define-api.ts';
+import type { BridgeMapping } from '../../api/node-groups.ts';
+import type { Data } from '../../formats/data.ts';
+import type { Format } from '../../formats/write-data.ts';
+import type { Layer } from '../../oslo/layers.ts';
+import type { Release } from '../../releases/release.ts';
+import type { ClientOptions } from '../configuration/owned-options.ts';
+import type { OwnedOptions, WrittenConfig } from '../configuration/user-config.ts';
+import type { Phase } from '../status/phases.ts';
+import type { AccessRule } from './access.ts';
+import type { CloudResource, ResourceApi } from './cloud-resources.ts';
+import type { Component, Mount, Runs, Variable } from './component.ts';
+import type { Context } from './context.ts';
+import type { ForeignKind } from './foreign-kinds.ts';
+import type { Identity } from './identity.ts';
+import type { Keeping } from './keeping.ts';
+import type { Migration } from './migration.ts';
+import type { ClaimedGroup, RoleGroups, RolledGroup } from './node-groups.ts';
+import type { Listening } from './notifications.ts';
+import type { PeerOptions } from './peers.ts';
+import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
+import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
+
+/** A Job: safe to run twice, run again when what it depends on changes. */
+export interface Job {
+  /** What follows the resource's name: `db-sync`. */
+  readonly suffix: string;
+  /** The condition of its step. */
+  readonly step: string;
+  readonly needs?: readonly string[];
+  readonly image: string;
+  readonly user?: User;
+  readonly config?: string;
+  /** Run one after the other; all but the last as init containers. */
+  readonly runs: readonly (Runs & { readonly name: string })[];
+  readonly mounts?: readonly Mount[];
+  readonly env?: Readonly<Record<string, Variable>>;
+  /** Seconds after which it is ended and tried again. Only for what may be cut off anywhere: never for a migration. */
+  readonly deadlineSeconds?: number;
+  /** Runs again for other variables only, neither for another image nor for another configuration. */
+  readonly once?: boolean;
+  readonly makes?: Artifact;
+  /** Release of its image; default: that of the programs. */
+  readonly release?: Release;
+  /** Further things that make a run different, such as the set of nodes. */
+  readonly inputs?: unknown;
+}
+
+/**
+ * Files that a Job makes and others mount: the Secret `<name>-<suffix>`, which the operator makes empty, and the Job fills
+ * when its programs have run. Its `access` has to hold `publishing(suffix)`.
+ */
+export interface Artifact {
+  readonly suffix: string;
+  /** Absolute paths of the files that its programs leave, in a mount of the Job. */
+  readonly files: readonly string[];
+  /** What is lost without it: once made, it is never made anew while nobody has restored it. */
+  readonly data: string;
+}
+
+/** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */
+export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'config' | 'mounts' | 'env'> {
+  /** Run one after the other; each in the image and as the user of its own, where it says so. */
+  readonly runs: readonly (Runs & { readonly name: string; readonly image?: string; readonly user?: User })[];
+  /** When, as a CronJob has it, in UTC. */
+  readonly cron: string;
+  readonly suspend: boolean;
+  /** Seconds after which a run is ended. */
+  readonly deadlineSeconds: number;
+}
+
+/** A database of the service. */
+export interface Database {
+  /** Its name, unless the resource renames it. */
+  readonly name: string;
+  /**
+   * Who has all rights to it, and to no other user's: a user of this name (unless the resource renames it), whose Secret is
+   * `<name>-<user>-password`. Default: the service's own user, `<name>-db-password`.
+   */
+  readonly user?: string;
+}
+
+/**
+ * What one pod of a component may hold open of the database server: its processes (parents count, they keep what they
+ * opened) times their pools, one for each database that they speak to.
+ */
+export interface Connections {
+  readonly processes: number;
+  readonly pools: number;
+}
+
+/** A Secret that the operator makes. */
+export interface GeneratedSecret {
+  /** What follows the resource's name: `db-password`. */
+  readonly suffix: string;
+  readonly values: Readonly<Record<string, Generator>>;
+  readonly secretClass: SecretClass;
+  readonly rotation?: KeyRotation;
+  readonly guards?: DataGuard;
+}
+
+/** A volume of the service itself: `<name>-<suffix>`. It outlives its resource unless that says otherwise. */
+export interface Volume {
+  readonly suffix: string;
+  readonly size: string;
+  readonly storageClassName?: string;
+  /** Default `ReadWriteOnce`; `ReadWriteMany` for pods on several nodes. */
+  readonly accessMode?: 'ReadWriteOnce' | 'ReadWriteMany';
+}
+
+/** An oslo.config file: the operator's layer, over which the user's are laid. */
+export interface OsloSource {
+  readonly oslo: Layer;
+  /** Which sections of what users and peers say of a file of this name count here; default: all. */
+  readonly takes?: (section: string) => boolean;
+  /** User layers of its own, the last ones (a node group's). */
+  readonly more?: readonly UserLayer[];
+}
+
+/** What users say of a file elsewhere than in `spec.config`. */
+export interface UserLayer {
+  /** Where it stands, such as `spec.nodeGroups[name=edge].config`. */
+  readonly path: string;
+  readonly config: WrittenConfig | undefined;
+  /** Options that it cannot set, beside those that no layer of the service can. */
+  readonly owned?: OwnedOptions;
+}
+
+/**
+ * A file that is data in another format than oslo.config's: the operator's layer, over which those of users are laid by the
+ * same rules (`spec.config`, by the name of the file). With references to Secrets, the file is a Secret.
+ */
+export interface DataSource {
+  readonly format: Format;
+  readonly data: Data;
+  /** What users cannot set: path of keys (`DATABASES.default`) -> the field instead. */
+  readonly owned?: Readonly<Record<string, string>>;
+}
+
+/** Files by absolute path: an oslo.config file as data, data in another format, or a text. */
+export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | string>>;
+
+/**
+ * When a service depends on another one:
+ * - `steps`: the steps that use it wait until it is Ready;
+ * - `start`: so does the first start of its programs, which ask it as soon as they run;
+ * - `name`: never: only its name is known, because it comes later;
+ * - `cloud`: never, and nothing refers to it: it is found by its endpoint, and without it the service is of no use.
+ */
+export type Moment = 'steps' | 'start' | 'name' | 'cloud';
+
+/** Field -> when, in the order in which the fields are told of. */
+export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
+
+/** What the engine itself uses of another service: where it makes databases, users and endpoints. */
+export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity'] as const;
+
+/** One of `capabilities`. */
+export type Capability = (typeof capabilities)[number];
+
+/** What others have of a service that they refer to by one of its fields: where it is, and who may do all there. */
+export interface Offer {
+  readonly capability?: Capability;
+  /** Address of a resource of its kind: `DatabaseAddress` and so on, by capability; else what its dependents know. */
+  readonly address?: (resource: StoredObject, surroundings: Surroundings) => unknown;
+  /** The same of one that this operator does not run, from `spec.<field>.external`. */
+  readonly external?: (external: never) => unknown;
+  /** Options of its dependents that follow from their reference to it. */
+  readonly clientOptions?: readonly ClientOptions[];
+  /** What of its dependents is kept in it. */
+  readonly keeps?: Keeping;
+  /** What its dependents may have in it as `resources`, by what it is: `network`. */
+  readonly resources?: Readonly<Record<string, ResourceApi>>;
+  /** Its address is that of Services, which exist later than the resource. */
+  readonly ofServices?: boolean;
+}
+
+/** A service's place in a control plane. */
+export interface Child {
+  /** Field of the control plane's spec that is its template. */
+  readonly field: string;
+  /** It is named `<control plane>-<suffix>`; default: the field. */
+  readonly suffix?: string;
+  readonly phase: Phase;
+  /** What it is, in a sentence. */
+  readonly description: string;
+  /** Fields of its template that follow from the rest of the control plane. */
+  readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
+}
+
+/** What a control plane says, as far as a child's template follows from it. */
+export interface CloudTemplates {
+  /** The child's own template. */
+  readonly own: Readonly<Record<string, unknown>>;
+  /** Domain below which the APIs are reached from outside. */
+  readonly publicDomain: string;
+  /** Node groups that the other children claim. */
+  readonly groups: readonly ClaimedGroup[];
+  /** Bridges that other children ask of all nodes. */
+  readonly bridges: AskedBridges | undefined;
+  /** How many connections all children may hold open of the database server. */
+  readonly connections: () => number;
+}
+
+/** Bridges that a service asks of all nodes; `isDefault` when nobody states them. */
+export interface AskedBridges {
+  readonly mappings: readonly BridgeMapping[];
+  readonly isDefault: boolean;
+}
+
+/** Servers that a service runs: they live longer than its pods. */
+export interface Guests {
+  /** Suffix of the Job that has found the service's hosts: since it ran there may be guests. */
+  readonly discovery: string;
+  /** Beginning of the names of the components that run guests. */
+  readonly component: string;
+  /**
+   * The Job `<name>-server-count`: it completes when there is no guest, and fails with `servers: <number>`, or with what
+   * kept the service from answering, as its last words.
+   * @throws Error when what the resource refers to is not there
+   */
+  readonly count: (service: Service, resource: ServiceResource, surroundings: Surroundings) => KubeObject;
+}
+
+/** A service, as data: the engine derives all objects from it. */
+export interface Service<R extends ServiceResource = ServiceResource> {
+  readonly kind: Api & Kind<R>;
+  /** The fields by which others refer to it, and what they have of it then. */
+  readonly offers?: Readonly<Partial<Record<ReferenceField, Offer>>>;
+  /** Its place in a control plane. */
+  readonly child?: Child;
+  /** `app.kubernetes.io/name`, such as `keystone`. */
+  readonly name: string;
+  /** User of its images. */
+  readonly user: User;
+  /** The other services that it depends on, by the field that refers to them, and when it does. */
+  readonly dependsOn: Dependencies;
+  /** Names of the services that depend on it; the list of services says so (`linked`). */
+  readonly dependents?: readonly string[];
+  /** What it depends on, by the field that refers to it; from the same list. */
+  readonly providers?: ReadonlyMap<ReferenceField, Service>;
+  readonly secrets?: (context: Context<R>) => readonly GeneratedSecret[];
+  /** Suffixes of those that outlive their resource when volumes do. */
+  readonly retainedSecrets?: readonly string[];
+  readonly databases?: readonly Database[];
+  /** Further databases of its user, by the names that they really have. */
+  readonly moreDatabases?: (context: Context<R>) => readonly string[];
+  /** What its components may hold open of the database server, by component, in the order of `components`. */
+  readonly connections?: (spec: NonNullable<R['spec']>) => Readonly<Record<string, Connections>>;
+  /** Has its own user and vhost on the broker. */
+  readonly messaging?: boolean;
+  /** Notifications of others that it reads: with `messaging`, in the virtual host `context.accounts.broker.notifications`. */
+  readonly listens?: Listening;
+  /** Further vhosts of its user. */
+  readonly vhosts?: (context: Context<R>) => readonly string[];
+  readonly identity?: Identity;
+  /**
+   * Options of other services that follow from this one's being in their cloud, by the name of the service: those of Nova's
+   * section `[cinder]` stand in Cinder's folder. They are there from the first rollout on, whatever comes up first.
+   */
+  readonly configures?: Readonly<Record<string, PeerOptions>>;
+  /** The services that say so of this one, or read its notifications; from the list of services. */
+  readonly peers?: readonly Service[];
+  /** What it has in others of its cloud: networks, flavours. Each comes after what its attributes refer to. */
+  readonly resources?: (context: Context<R>) => readonly CloudResource[];
+  /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
+  readonly owned?: OwnedOptions;
+  /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
+  readonly config?: (context: Context<R>) => Readonly<Record<string, ConfigFiles>>;
+  /** Nodes that it claims when it stands alone; below a control plane that one claims them. */
+  readonly claims?: (context: Context<R>) => readonly NodeClaim[];
+  /** The node groups that it claims below a control plane, and whether guests run there; or the role that they have. */
+  readonly nodeGroups?: (spec: NonNullable<R['spec']>) => NodeGroups;
+  /** Bridges that it asks of all nodes. */
+  readonly bridges?: (spec: NonNullable<R['spec']>) => AskedBridges;
+  /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
+  readonly groups?: (context: Context<R>) => readonly RolledGroup[];
+  /**
+   * Pods of it exceed the Pod Security Standard "restricted" (`host`): who states its kind needs the verb `use-nodes`
+   * (`config/admission`, docs/guides/security.md).
+   */
+  readonly usesNodes?: true;
+  readonly guests?: Guests;
+  /** Of what it depends on, what its guests are lost without: it stays for as long as there are any. */
+  readonly carriedBy?: readonly ReferenceField[];
+  readonly volumes?: (context: Context<R>) => readonly Volume[];
+  /** Components of which only one pod may run: an autoscaler that targets one is ignored. */
+  readonly single?: readonly string[];
+  readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
+  /** How the schema of its databases follows its release. */
+  readonly migrate?: (context: Context<R>) => Migration;
+  readonly jobs?: (context: Context<R>) => readonly Job[];
+  /** What is done now and then, once everything is set up. The audit of its records is the engine's. */
+  readonly schedules?: (context: Context<R>) => readonly Schedule[];
+  /** What pods may do in Kubernetes, by component or suffix of a Job: those alone have a ServiceAccount and a token. */
+  readonly access?: Readonly<Record<string, readonly AccessRule[]>>;
+  /** Kinds of somebody else's APIs that `objects` are of. */
+  readonly foreignKinds?: readonly ForeignKind[];
+  /** Objects that no other word of this vocabulary says, by step. */
+  readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
+  /** What needs which step, beside what the engine derives. */
+  readonly needs?: Readonly<Record<string, readonly string[]>>;
+  /** What this resource asks for and cannot have, by step. */
+  readonly problems?: (context: Context<R>) => Readonly<Record<string, Problem>>;
+  /** Steps that are left out on purpose: done, with this reason. */
+  readonly skips?: (context: Context<R>) => Readonly<Record<string, Problem>>;
+  /** Fields of the status that follow from the spec. */
+  readonly status?: (context: Context<R>) => Readonly<Record<string, unknown>>;
+}
+
+/** Node groups of their own, with guests or without; or groups of a role that nodes have beside others. */
+export type NodeGroups =
+  | { readonly groups: readonly ClaimedGroup[]; readonly compute: boolean; readonly role?: undefined }
+  | RoleGroups;
+
+/** Checks and gives back a service; the type parameter comes from its kind. */
+export function defineService<R extends ServiceResource>(service: Service<R>): Service<R> {
+  return service;
+}

@@ -1,0 +1,202 @@
+import type { KubeObject, StoredObject } from '@openstack-operator/kube';
+import { ownValue } from '../names/own-value.ts';
+import type { ReleaseProgress } from '../status/upgrade.ts';
+import type { Capability } from './service.ts';
+
+/** A field by which a resource refers to another one; which kind it is about, `Service.offers` says. */
+export type ReferenceField = `${string}Ref`;
+
+/** What the operator found for a reference: the resource, or why there is none. */
+export type Resolved =
+  | { readonly found: StoredObject }
+  /** `ambiguous`: there are several that it may be about. */
+  | { readonly missing: string; readonly ambiguous?: boolean };
+
+/** A node that the resource has claimed, as far as compose may know it. */
+export interface NodeFacts {
+  readonly name: string;
+  readonly internalIp: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether the resource's agents have been up there, once: it does not change when the node is off for a while. */
+  readonly joined: boolean;
+}
+
+/** The listeners of a Gateway (gateway.networking.k8s.io/v1). */
+export interface GatewayFacts {
+  readonly listeners: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
+}
+
+/** Another resource of the same kind in the namespace that is not being deleted. */
+export interface Twin {
+  readonly kind: string;
+  readonly name: string;
+  readonly spec: ServiceSpec;
+  /** What both have on the same server; and whether their agents run on the same nodes. */
+  readonly shared: readonly (Capability | 'nodes')[];
+  /** Whether it was made before. */
+  readonly isOlder: boolean;
+}
+
+/** What is the same for all that this operator composes, and the release, which is the resource's own. */
+export interface OperatorSurroundings {
+  /** Image of the operator itself: its Jobs keep users, endpoints and vhosts. */
+  readonly operatorImage: string;
+  /** Image of an operator that took it for an input of Jobs, where digests without a key id are compared. */
+  readonly formerOperatorImage?: string;
+  /** The cluster's DNS domain, such as `cluster.local`: for programs that know no search list (Open vSwitch). */
+  readonly clusterDomain: string;
+  /** Where the resource is between two releases; nothing is known of one that is new. */
+  readonly release: ReleaseProgress;
+  /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
+  readonly digestKeyId?: string;
+}
+
+/** What a Secret or ConfigMap lacks: itself, or a key; `keys` are some of those that it has. */
+export type Lacking = 'object' | { readonly keys: readonly string[] };
+
+/**
+ * All that compose may know beside the resource: never secret values, never readiness. The same surroundings and the
+ * same resource always give the same bytes. What may change is a question, so that the
+ * operator can note what was asked.
+ */
+export interface Surroundings extends OperatorSurroundings {
+  /** What a field refers to; undefined when it was not looked up. */
+  readonly reference: (field: ReferenceField) => Resolved | undefined;
+  /**
+   * Name of the resource of a kind in the same cloud: the child that the root above wants, whether it exists yet or not;
+   * for a resource that stands alone, the oldest of its namespace that does. Undefined when there is none.
+   */
+  readonly peer: (kind: string) => string | undefined;
+  /** Address of a Service that another resource controls; undefined when it has none (yet). */
+  readonly address: (owner: Pick<StoredObject, 'metadata'>, service: string) => string | undefined;
+  /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
+  readonly serves: (api: string) => boolean;
+  /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
+  readonly digest: (name: string) => string | undefined;
+  /**
+   * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
+   * is known (`render`).
+   */
+  readonly lacking: (kind: 'Secret' | 'ConfigMap', name: string, key?: string) => Lacking | undefined;
+  /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
+  readonly storageClasses: () => Readonly<Record<string, boolean>> | undefined;
+  /** A Gateway, by `namespace/name`. */
+  readonly gateway: (key: string) => GatewayFacts | undefined;
+  /** Nodes that this resource has claimed. */
+  readonly nodes: () => readonly NodeFacts[];
+  /**
+   * Whether the resource was Ready as its spec is now: what a newer operator has against that spec is told, and stops
+   * nothing.
+   */
+  readonly wasReady: () => boolean;
+  /** Other resources of its kind in the namespace that have an account of its own; of many with the same, few. */
+  readonly twins: () => readonly Twin[];
+}
+
+/** Surroundings as plain data: what `render` and tests know. What is left out does not exist. */
+export interface KnownSurroundings extends Partial<OperatorSurroundings> {
+  readonly references?: Readonly<Partial<Record<ReferenceField, Resolved>>>;
+  /** By kind. */
+  readonly peers?: Readonly<Record<string, string>>;
+  readonly served?: ReadonlySet<string>;
+  readonly digests?: Readonly<Record<string, string>>;
+  readonly gateways?: Readonly<Record<string, GatewayFacts>>;
+  readonly nodes?: readonly NodeFacts[];
+  readonly wasReady?: boolean;
+}
+
+/** The key of a ConfigMap among the digests: no Secret has such a name. */
+export function configMapDigest(name: string): string {
+  return `ConfigMap/${name}`;
+}
+
+/** The answers of plain data; of keys, StorageClasses and addresses nothing is known. */
+export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
+  const { references = {}, peers, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
+  return {
+    release: {},
+    operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
+    clusterDomain: 'cluster.local',
+    ...operator,
+    reference: (field) => references[field],
+    peer: (kind) => ownValue(peers, kind),
+    address: () => undefined,
+    serves: (api) => served?.has(api) === true,
+    digest: (name) => ownValue(digests, name),
+    lacking: () => undefined,
+    storageClasses: () => undefined,
+    gateway: (key) => ownValue(gateways, key),
+    nodes: () => nodes,
+    wasReady: () => wasReady,
+    twins: () => [],
+  };
+}
+
+/** The fields of a resource's spec that the engine itself reads; the kind's own schema is richer. */
+export interface ServiceSpec {
+  readonly replicas?: number;
+  readonly image?: string;
+  readonly images?: Readonly<Record<string, string>>;
+  readonly imageRegistry?: string;
+  readonly imageTag?: string;
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
+  readonly imagePullPolicy?: string;
+  readonly nodeNetworks?: readonly string[];
+  readonly tolerations?: readonly unknown[];
+  readonly priorityClassName?: string;
+  readonly release?: string;
+  readonly region?: string;
+  readonly resources?: unknown;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly components?: Readonly<Record<string, ComponentOverrides>>;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly unknownOptions?: 'Refuse' | 'Allow';
+  /** Rules of policy: name, check string. */
+  readonly policy?: Readonly<Record<string, string>>;
+  readonly deletionPolicy?: 'Retain' | 'Delete';
+  readonly exposure?: string;
+  readonly publicHostname?: string;
+  readonly externalService?: {
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ports?: Readonly<Record<string, number>>;
+    readonly scheme?: 'http' | 'https';
+    readonly loadBalancerClass?: string;
+    readonly loadBalancerSourceRanges?: readonly string[];
+    readonly externalTrafficPolicy?: string;
+  };
+  readonly gatewayRef?: { readonly name?: string; readonly namespace?: string; readonly listenerName?: string };
+}
+
+/** What a user may say of one component's pods. */
+export interface ComponentOverrides {
+  readonly replicas?: number;
+  readonly processes?: number;
+  readonly threads?: number;
+  readonly resources?: unknown;
+  readonly tolerations?: readonly unknown[];
+  readonly affinity?: unknown;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly topologySpreadConstraints?: readonly unknown[];
+  readonly priorityClassName?: string;
+  readonly env?: readonly { readonly name: string }[];
+  readonly extraVolumes?: readonly ExtraVolume[];
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A volume that a user adds: core/v1's source of it, and where it is mounted. */
+export interface ExtraVolume {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly readOnly?: boolean;
+  readonly secret?: { readonly secretName: string };
+  readonly configMap?: { readonly name: string };
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly nfs?: { readonly server: string; readonly path: string };
+  readonly hostPath?: { readonly path: string; readonly type?: string };
+}
+
+/** A resource of ours: any kind whose spec the engine can read. */
+export interface ServiceResource extends KubeObject {
+  readonly spec?: ServiceSpec;
+}
