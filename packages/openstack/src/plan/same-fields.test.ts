@@ -43,3 +43,34 @@ test.each([
 ])('%s', (_title, stated, live, expected) => {
   expect(sameFields(stated, live)).toBe(expected);
 });
+
+const service = (selector: object) => ({ apiVersion: 'v1', kind: 'Service', spec: { selector } });
+const policy = (rule: object, podSelector: object = { matchLabels: { app: 'a' } }) => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  spec: { podSelector, ingress: [rule] },
+});
+const rule = { from: [{ podSelector: { matchLabels: { app: 'b' } } }], ports: [{ port: 80 }] };
+
+test.each([
+  ['a label more in the selector of a Service', service({ app: 'a' }), service({ app: 'a', foo: 'bar' }), false],
+  ['the same selector', service({ app: 'a', b: 'c' }), service({ b: 'c', app: 'a' }), true],
+  [
+    'the protocol that a port has by default',
+    policy(rule),
+    policy({ ...rule, ports: [{ port: 80, protocol: 'TCP' }] }),
+    true,
+  ],
+  ['a port more', policy(rule), policy({ ...rule, ports: [{ port: 80 }, { port: 4444 }] }), false],
+  ['namespaces more', policy(rule), policy({ ...rule, from: [{ ...rule.from[0], namespaceSelector: {} }] }), false],
+  ['other pods', policy(rule), policy(rule, { matchLabels: { app: 'a', foo: 'bar' } }), false],
+  ['all pods of the namespace', policy(rule, {}), policy(rule, {}), true],
+  [
+    'a node selector of a kind of ours, which others may add to',
+    { apiVersion: 'openstack.k8s.io/v1alpha1', spec: { nodeSelector: { a: 'b' } } },
+    { apiVersion: 'openstack.k8s.io/v1alpha1', spec: { nodeSelector: { a: 'b', c: 'd' } } },
+    true,
+  ],
+])('what is atomic: %s', (_title, stated, live, expected) => {
+  expect(sameFields(stated, live)).toBe(expected);
+});
