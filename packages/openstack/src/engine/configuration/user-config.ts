@@ -115,7 +115,7 @@ function refused(message: string): Problem {
 export const fixed = 'nothing: ';
 
 /** Why users cannot set an option, which `field` says instead. */
-function ownedWords(field: string): string {
+export function ownedWords(field: string): string {
   return field.startsWith(fixed)
     ? `the operator sets this option itself: ${field.slice(fixed.length)}; remove it`
     : `this option follows from other fields: set ${field} instead`;

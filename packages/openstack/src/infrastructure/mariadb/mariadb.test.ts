@@ -42,6 +42,17 @@ test.each([
   ],
   [{ mysqld: { port: 1 } }, 'spec.config["my.cnf"].mysqld: unknown section; the only one is mariadbd'],
   [{ mariadbd: { 'init-connect': '$x' } }, 'init-connect: a value cannot contain "$"'],
+  [{ mariadbd: { 'max-connexions': 5 } }, 'the server does not know this option, and would not start; did you mean'],
+  [{ mariadbd: { 'loose-skip-grant': 'ON' } }, 'the server takes it for skip-grant-tables: the operator sets this'],
+  [{ mariadbd: { Skip_Grant_Tables: 'ON' } }, 'the operator sets this option itself'],
+  [{ mariadbd: { 'loose-max-connections': 5 } }, 'set spec.maxConnections instead'],
 ])('%j is refused', (sections, message) => {
   expect(server({ config: { 'my.cnf': sections } }).problem).toContain(message);
 });
+
+test.each(['innodb_flush_log_at_trx_commit', 'skip-name-resolve', 'loose-server-audit-logging', 'slow-query-log'])(
+  '%s is taken',
+  (option) => {
+    expect(server({ config: { 'my.cnf': { mariadbd: { [option]: '1' } } } }).problem).toBeUndefined();
+  },
+);

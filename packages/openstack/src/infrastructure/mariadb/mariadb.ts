@@ -1,6 +1,9 @@
+import { mariadbdOptions } from '@openstack-operator/facts/mariadbd-options';
+import { ownedWords } from '../../engine/configuration/user-config.ts';
 import { bytesOf } from '../../engine/names/quantity.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
+import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
@@ -156,10 +159,32 @@ function refusedOptions({ config = {} }: MariaDB['spec']): string[] {
   return Object.entries(config['my.cnf'] ?? {}).flatMap(([section, options]) => {
     const path = `spec.config["my.cnf"].${section}`;
     if (section !== 'mariadbd') return [`${path}: unknown section; the only one is mariadbd, that of the server`];
-    return Object.entries(options).flatMap(([option, value]) =>
-      JSON.stringify(value).includes('$') ? [`${path}.${option}: a value cannot contain "$"`] : [],
-    );
+    return Object.entries(options).flatMap(([option, value]) => {
+      if (JSON.stringify(value).includes('$')) return [`${path}.${option}: a value cannot contain "$"`];
+      const problem = nameProblem(option);
+      return problem === undefined ? [] : [`${path}.${option}: ${problem}`];
+    });
   });
+}
+
+/**
+ * The server ends for an option that it does not know, unless it begins with `loose-`; and it takes the beginning of an
+ * option for the whole, so that `loose-skip-grant` is `skip-grant-tables`.
+ */
+function nameProblem(option: string): string | undefined {
+  if (Object.hasOwn(ownedOptions, option)) return undefined;
+  const name = option.toLowerCase().replaceAll('_', '-');
+  const strict = name.replace(/^loose-/, '');
+  const plain = strict.replace(/^(?:skip|disable|enable|maximum)-/, '');
+  if (mariadbdOptions.has(strict) || mariadbdOptions.has(plain)) {
+    const field = ownedOptions[strict] ?? ownedOptions[plain];
+    return field === undefined ? undefined : ownedWords(field);
+  }
+  const owned = Object.keys(ownedOptions).find((one) => one.startsWith(strict) || one.startsWith(plain));
+  if (owned !== undefined) return `the server takes it for ${owned}: ${ownedWords(ownedOptions[owned] ?? '')}`;
+  if (strict !== name) return undefined;
+  const near = nearest(name, mariadbdOptions);
+  return `the server does not know this option, and would not start${near === undefined ? '' : `; did you mean ${near}?`} (as loose-${name} it is skipped where it is not known)`;
 }
 
 /**
