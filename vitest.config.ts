@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Suites with configurations and make targets of their own: they need Go, root, or a cloud. */
-const apart = ['cloud', 'kubernetes', 'node'];
+/** Suites that run by make targets of their own alone: they need Go, root, or a cloud. The others run on the sandbox, too. */
+const apart = ['cloud', 'kubernetes/clients', 'kubernetes/foreign', 'kubernetes/operator', 'node'];
 
 export default defineConfig({
   test: {

@@ -46,6 +46,12 @@ describe('fernet keys', () => {
     expect(transitions).toEqual([]);
   });
 
+  test('keys that somebody emptied one by one are made again', async () => {
+    await cloud.change(Secret, `${keystone}-fernet-keys`, { data: { 0: '', 1: '' } });
+    await cloud.until(() => Object.values(keys()).every((key) => key !== ''));
+    expect(await answered(await login(cloud))).toContain('200');
+  });
+
   test('a repository that somebody emptied is filled again', async () => {
     await cloud.change(Secret, `${keystone}-fernet-keys`, { data: null });
     await cloud.until(() => Object.keys(keys()).length === 2);

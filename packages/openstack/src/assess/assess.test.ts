@@ -307,7 +307,7 @@ describe('steps', () => {
       values: { a: { type: 'password', length: 8 }, b: { type: 'password', length: 8 } },
       secretClass: 'credential',
     };
-    const live = stored('Secret', 'config', { data: { a: '' } });
+    const live = stored('Secret', 'config', { data: { a: 'eA==', b: '' } });
     const one = { ...step(config), objects: [desired] };
     expect(assess(one, { ...world, observe: () => live }).message).toBe('Secret config: key b is to be generated');
     expect(keyOf(live)).toBe('ns/config');

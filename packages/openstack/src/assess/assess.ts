@@ -162,8 +162,8 @@ function healthOf(desired: Desired, observed: Observed): Health {
   if (desired.verb === 'generate') {
     const data = (live['data'] ?? {}) as Record<string, string>;
     // A rotation drops the numbers that it began with.
-    const complete = desired.rotation !== undefined && Object.keys(data).length > 0;
-    const absent = complete ? undefined : Object.keys(desired.values).find((key) => !(key in data));
+    const complete = desired.rotation !== undefined && Object.values(data).some((value) => value !== '');
+    const absent = complete ? undefined : Object.keys(desired.values).find((key) => (data[key] ?? '') === '');
     return absent === undefined ? done : wait('Missing', `${title}: key ${absent} is to be generated`);
   }
   const applied = live.metadata.annotations?.[annotations.applied];

@@ -67,13 +67,13 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
 }
 
 /**
- * Keys that somebody took out. Numbers of a key repository come and go by rotation, and are left alone as long as there
+ * Keys that somebody took out, or emptied. Numbers of a key repository come and go by rotation, and are left alone as long as there
  * is any.
  */
 function missingKeys(secret: StoredObject, { values, rotation }: GeneratedSecret): string[] {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
-  if (rotation !== undefined && Object.keys(data).length > 0) return [];
-  return Object.keys(values).filter((key) => !Object.hasOwn(data, key));
+  if (rotation !== undefined && Object.values(data).some((value) => value !== '')) return [];
+  return Object.keys(values).filter((key) => (data[key] ?? '') === '');
 }
 
 /** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */

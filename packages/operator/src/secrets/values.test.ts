@@ -96,6 +96,14 @@ describe('a rotation', () => {
     });
   });
 
+  test('takes no key from what somebody emptied, or gave a number that Keystone does not make', () => {
+    expect(rotated({ '0': '', '1': 'old', '007': 'x', '9999999999999999999999': 'y', '2': '' }, 3, 'new')).toEqual({
+      '0': 'new',
+      '1': 'old',
+      '2': 'new',
+    });
+  });
+
   test('never loses the key that signs, and keeps to the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 12 }), fc.integer({ min: 1, max: 40 }), (limit, rounds) => {

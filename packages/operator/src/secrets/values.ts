@@ -89,16 +89,17 @@ export function rotated(
   maxActiveKeys: number,
   staged: string,
 ): Record<string, string> {
-  const numbers = Object.keys(keys)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
+  // What is empty is no key, whoever emptied it; and of other numbers than its own Keystone makes none.
+  const numbers = Object.entries(keys)
+    .filter(([name, key]) => /^(?:0|[1-9]\d{0,8})$/.test(name) && key !== '')
+    .map(([name]) => Number(name))
     .sort((a, b) => a - b);
   const primary = Math.max(...numbers, 0) + 1;
   const secondary = numbers.filter((number) => number !== 0);
   const kept = secondary.slice(Math.max(0, secondary.length - Math.max(maxActiveKeys - 2, 0)));
   const result: Record<string, string> = { '0': staged };
   for (const number of kept) result[String(number)] = keys[String(number)] ?? '';
-  result[String(primary)] = keys['0'] ?? staged;
+  result[String(primary)] = keys['0'] || staged;
   return result;
 }
 

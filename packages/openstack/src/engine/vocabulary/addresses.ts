@@ -35,6 +35,9 @@ export interface IdentityAddress {
   };
 }
 
+/** Host and port as a URL has them: an IPv6 address stands in brackets. */
+export const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** A text that is no secret. */
 export const literal =
   (text: string): Secretly =>

@@ -4,7 +4,7 @@ import type { Release } from '../../releases/release.ts';
 import { cloudOf, serviceHost } from '../names/names.ts';
 import { upgradeOf } from '../status/upgrade.ts';
 import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
-import type { BrokerAddress, DatabaseAddress, IdentityAddress } from './addresses.ts';
+import { authority, type BrokerAddress, type DatabaseAddress, type IdentityAddress } from './addresses.ts';
 import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposedOf, exposureOf } from './exposure.ts';
@@ -142,12 +142,12 @@ export function contextOf<R extends ServiceResource>(
       const owner = service.databases?.find((one) => one.name === name)?.user;
       const { name: user, secret } = users.find((one) => one.user === owner) ?? users[0];
       // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
-      return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${databaseName(accounts, name)}?charset=utf8`;
+      return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${authority(host, port)}/${databaseName(accounts, name)}?charset=utf8`;
     },
     transportUrl(vhost = accounts.broker.vhost) {
       const { host, port } = broker();
       const { user, secret } = accounts.broker;
-      return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${host}:${port}/${vhost}`;
+      return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${authority(host, port)}/${vhost}`;
     },
     user(wanted) {
       const { users } = accounts.identity;

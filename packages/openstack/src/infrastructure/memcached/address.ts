@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { hostOf } from '../../engine/vocabulary/addresses.ts';
+import { authority, hostOf } from '../../engine/vocabulary/addresses.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { CacheRef, CoordinationRef } from './reference.ts';
 
@@ -25,5 +25,5 @@ export function externalCoordination({
   secretName,
 }: NonNullable<CoordinationRef['external']>): string {
   const login = secretName === undefined ? '' : `:${secretReference(secretName, 'password', 'url')}@`;
-  return `redis://${login}${host}:${port}`;
+  return `redis://${login}${authority(host, port)}`;
 }

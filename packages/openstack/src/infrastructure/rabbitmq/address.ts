@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { type BrokerAddress, fromSecret, hostOf } from '../../engine/vocabulary/addresses.ts';
+import { authority, type BrokerAddress, fromSecret, hostOf } from '../../engine/vocabulary/addresses.ts';
 import type { MessageQueueRef } from './reference.ts';
 
 type External = NonNullable<MessageQueueRef['external']>;
@@ -22,7 +22,7 @@ export function externalBroker({ host, port = 5672, managementPort = 15672, secr
   return {
     host,
     port,
-    managementUrl: `http://${host}:${managementPort}`,
+    managementUrl: `http://${authority(host, managementPort)}`,
     adminUser: fromSecret(secretName, 'username'),
     adminPassword: fromSecret(secretName, 'password'),
   };

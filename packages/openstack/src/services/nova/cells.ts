@@ -1,4 +1,5 @@
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
+import { authority } from '../../engine/vocabulary/addresses.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Nova } from './kind.ts';
 
@@ -26,11 +27,11 @@ export function cellsOf({ spec, accounts }: Context<Nova>): readonly Cell[] {
 export function mappingOf({ database, broker }: Context<Nova>, cell: Pick<Cell, 'database' | 'vhost'>) {
   return {
     database: databaseTemplate(database, cell.database),
-    transport: `{scheme}://{username}:{password}@${broker.host}:${broker.port}/${cell.vhost}`,
+    transport: `{scheme}://{username}:{password}@${authority(broker.host, broker.port)}/${cell.vhost}`,
   };
 }
 
 /** Template of the URL of a database. */
 export function databaseTemplate({ host, port }: Context<Nova>['database'], name: string): string {
-  return `{scheme}://{username}:{password}@${host}:${port}/${name}?charset=utf8`;
+  return `{scheme}://{username}:{password}@${authority(host, port)}/${name}?charset=utf8`;
 }
