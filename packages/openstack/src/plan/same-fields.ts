@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { amountOf } from '../engine/names/quantity.ts';
 
 /**
@@ -6,10 +5,9 @@ import { amountOf } from '../engine/names/quantity.ts';
  * merge key): what somebody adds to them is not beside what is stated, but changes it. A Service selects other pods, a
  * NetworkPolicy lets others in.
  */
-const atomicFields: ReadonlySet<string> = new Set([
-  ...['selector', 'podSelector', 'namespaceSelector', 'labelSelector', 'nodeSelector'],
-  ...['ingress', 'egress'],
-]);
+const atomicFields: ReadonlySet<string> = new Set(
+  'selector podSelector namespaceSelector labelSelector nodeSelector ingress egress'.split(' '),
+);
 
 /**
  * Whether every field that is stated is live as stated. What the server or others added beside does not count, but in
@@ -38,7 +36,7 @@ function isSame(stated: unknown, live: unknown, atomic: ReadonlySet<string>): bo
     const fields = live as Record<string, unknown>;
     return Object.entries(stated).every(([name, value]) =>
       atomic.has(name)
-        ? isDeepStrictEqual(withDefaults(value), withDefaults(fields[name]))
+        ? JSON.stringify(asStored(value)) === JSON.stringify(asStored(fields[name]))
         : isSame(value, fields[name], atomic),
     );
   }
@@ -68,15 +66,16 @@ function sameLists(stated: readonly unknown[], live: readonly unknown[], atomic:
   return stated.every((item) => live.some((other) => sameKey(keys, item, other) && isSame(item, other, atomic)));
 }
 
-/** What is atomic, as the server stores it: without what is empty, and with the protocol that ports have by default. */
-function withDefaults(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(withDefaults);
+/** What is atomic, as the server stores it, keys by name: without empty lists, with the protocol that ports have by default. */
+function asStored(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(asStored);
   if (typeof value !== 'object' || value === null) return value ?? undefined;
   const isPort = 'port' in value && !('protocol' in value);
   const entries = Object.entries(value)
-    .map(([name, one]) => [name, withDefaults(one)] as const)
+    .map(([name, one]) => [name, asStored(one)] as const)
     .filter(([, one]) => one !== undefined);
-  return Object.fromEntries([...entries, ...(isPort ? [['protocol', 'TCP'] as const] : [])]);
+  const all = [...entries, ...(isPort ? [['protocol', 'TCP'] as const] : [])];
+  return Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function sameKey(keys: readonly string[], a: unknown, b: unknown): boolean {
