@@ -59,6 +59,8 @@ describe('secrets leave the file for the environment', () => {
   test.each([
     ['storage:sqlalchemy', 'connection', '{{s/k}}'],
     ['DEFAULT', 'device_spec', ['{{s/k}}']],
+    ['Ksm', 'password', '{{s/k}}'],
+    ['database', 'Connection', '{{s/k}}'],
   ])('[%s] %s cannot be carried there', (section, option, value) => {
     expect(splitSecrets({ [section]: { [option]: value }, a: { b: 1 } })).toEqual({
       plain: { a: { b: 1 } },

@@ -83,10 +83,29 @@ export interface Split {
   readonly secret?: OsloFile;
 }
 
+/** The variable from which oslo.config reads an option before it reads any file (sources/_environment.py). */
+function variableOf(section: string, name: string): string {
+  return `OS_${section.toUpperCase()}__${name.toUpperCase()}`;
+}
+
+/** The variables of options that two of the files say differently: one variable would give both the same value. */
+export function disputedVariables(files: readonly OsloFile[]): ReadonlySet<string> {
+  const values = new Map<string, string>();
+  const disputed = new Set<string>();
+  for (const [section, options] of files.flatMap((file) => Object.entries(file))) {
+    for (const [name, value] of Object.entries(options)) {
+      const variable = variableOf(section, name);
+      if ((values.get(variable) ?? String(value)) !== String(value)) disputed.add(variable);
+      values.set(variable, String(value));
+    }
+  }
+  return disputed;
+}
+
 /**
  * Takes the options that hold secrets out of a file. The environment carries neither a MultiOpt, which is iterated per
  * character there, nor what has a group or a name that is no legal name of a variable (production rule 22), such as
- * `[service:mdns]`.
+ * `[service:mdns]`; and of names in capitals it would set the option whose name is not.
  */
 export function splitSecrets(file: OsloFile): Split {
   const plain: Record<string, Record<string, OptionValue>> = {};
@@ -96,10 +115,10 @@ export function splitSecrets(file: OsloFile): Split {
     for (const [name, value] of Object.entries(options)) {
       const holdsSecret = referencesIn(Array.isArray(value) ? value.join('\n') : String(value)).length > 0;
       if (!holdsSecret) (plain[section] ??= {})[name] = value;
-      else if (Array.isArray(value) || !/^\w+$/.test(section) || !/^\w+$/.test(name))
+      else if (Array.isArray(value) || !/^(?:DEFAULT|[a-z0-9_]+)$/.test(section) || !/^[a-z0-9_]+$/.test(name))
         (secret[section] ??= {})[name] = value;
       // Values from the environment are substituted as well (cfg.py, `_do_get`); references hold no `$`.
-      else environment[`OS_${section.toUpperCase()}__${name.toUpperCase()}`] = String(value).replaceAll('$', '$$$$');
+      else environment[variableOf(section, name)] = String(value).replaceAll('$', '$$$$');
     }
   }
   return { plain, environment, ...(Object.keys(secret).length === 0 ? {} : { secret }) };

@@ -2,7 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { type Data, overlaid } from '../../formats/data.ts';
 import { writeData } from '../../formats/write-data.ts';
 import { type Layer, layered } from '../../oslo/layers.ts';
-import { referencesIn, splitSecrets } from '../../oslo/references.ts';
+import { disputedVariables, referencesIn, splitSecrets } from '../../oslo/references.ts';
 import { writeOsloFile } from '../../oslo/writer.ts';
 import { credentialDigest } from '../names/credential-digest.ts';
 import { digest } from '../names/digest.ts';
@@ -75,24 +75,24 @@ export function configSet(owner: ConfigOwner, options: ConfigSetInput): ConfigSe
   const secretFiles: Record<string, string> = {};
   const secretPaths: Record<string, string> = {};
   const environment: Record<string, string> = {};
-  for (const [path, content] of Object.entries(files)) {
+  const sources = Object.entries(files).map(([path, content]) => {
     const key = fileName(path);
+    if (typeof content === 'string') return { path, key, text: content };
+    if ('oslo' in content) return { path, key, oslo: layered(content.oslo, ...user(key, content)) };
+    return { path, key, text: writeData(content.format, overlaid(content.data, userData[key])) };
+  });
+  const disputed = disputedVariables(sources.flatMap(({ oslo }) => (oslo === undefined ? [] : [oslo])));
+  for (const { path, key, text, oslo } of sources) {
     if (key in data || key in secretFiles)
       throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
-    if (typeof content === 'string' || 'format' in content) {
-      const text =
-        typeof content === 'string' ? content : writeData(content.format, overlaid(content.data, userData[key]));
-      (referencesIn(text).length > 0 ? secretFiles : data)[key] = text;
-    } else {
-      const split = splitSecrets(layered(content.oslo, ...user(key, content)));
-      if (split.secret === undefined) data[key] = writeOsloFile(split.plain);
+    if (oslo === undefined) (referencesIn(text).length > 0 ? secretFiles : data)[key] = text;
+    else {
+      const split = splitSecrets(oslo);
+      const isDisputed = Object.keys(split.environment).some((variable) => disputed.has(variable));
+      if (isDisputed) secretFiles[key] = writeOsloFile(oslo);
+      else if (split.secret === undefined) data[key] = writeOsloFile(split.plain);
       else secretFiles[key] = writeOsloFile(layered(split.plain, split.secret));
-      for (const [variable, value] of Object.entries(split.environment)) {
-        if (variable in environment && environment[variable] !== value) {
-          throw new Error(`${owner.instance}: ${variable} has two values in one set of configuration`);
-        }
-        environment[variable] = value;
-      }
+      if (!isDisputed) Object.assign(environment, split.environment);
     }
     if (key in secretFiles) secretPaths[path] = key;
     else paths[path] = key;
