@@ -9,6 +9,7 @@ import { kindReference } from './generators/kind-reference.ts';
 import { libraryReferences } from './generators/library-reference.ts';
 import { metricReference } from './generators/metric-reference.ts';
 import { nameReference } from './generators/name-reference.ts';
+import { prometheusRules } from './generators/prometheus-rules.ts';
 import { rbac } from './generators/rbac.ts';
 
 /**
@@ -23,6 +24,7 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   conditionReference,
   nameReference,
   metricReference,
+  prometheusRules,
   commandLineReference,
   libraryReferences,
 ];

@@ -25,7 +25,7 @@ export async function apply(
 ): Promise<StoredObject> {
   const { name = '', namespace = '' } = object.metadata;
   const state = object.metadata.annotations?.[annotations.applied] ?? '';
-  const wait = live === undefined ? 0 : context.contention.wait(live, state, context.clock.now());
+  const wait = live === undefined ? 0 : context.contention.wait(live, state, context.clock.monotonic());
   if (wait > 0) {
     // The cache holds no field managers.
     const current = await context.client.get(kindOf(object), { name, namespace }, { signal: context.signal });
@@ -34,6 +34,6 @@ export async function apply(
   const stated = autoscaled ? await leavingReplicas(context, object) : object;
   const outcome = await context.apply(stated, ownershipOf(context.object, retained));
   if (live !== undefined && outcome.metadata.resourceVersion !== live.metadata.resourceVersion)
-    context.contention.changed(live, state, context.clock.now());
+    context.contention.changed(live, state, context.clock.monotonic());
   return outcome;
 }

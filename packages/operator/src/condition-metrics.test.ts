@@ -8,7 +8,9 @@ function resource(name: string, conditions: Record<string, string>): StoredObjec
     apiVersion: 'openstack.k8s.io/v1alpha1',
     kind: 'Keystone',
     metadata: { name, namespace: 'openstack', uid: name, resourceVersion: '1' },
-    status: { conditions: Object.entries(conditions).map(([type, status]) => ({ type, status })) },
+    status: {
+      conditions: Object.entries(conditions).map(([type, status]) => ({ type, status, reason: `Is${status}` })),
+    },
   };
 }
 
@@ -18,7 +20,7 @@ test('each condition is one series, of its status now, for as long as the resour
   conditionMetrics(registry, () => resources);
   const series = async () => (await registry.metrics()).split('\n').filter((line) => /^openstack_.*\{/.test(line));
   const line = (name: string, type: string, status: string) =>
-    `openstack_resource_condition{namespace="openstack",name="${name}",kind="Keystone",type="${type}",status="${status}"} 1`;
+    `openstack_resource_condition{namespace="openstack",name="${name}",kind="Keystone",type="${type}",status="${status}",reason="Is${status}"} 1`;
   expect(await series()).toEqual([line('a', 'Ready', 'False'), line('a', 'DatabaseReady', 'True')]);
   resources = [resource('a', { Ready: 'True' })];
   expect(await series()).toEqual([line('a', 'Ready', 'True')]);

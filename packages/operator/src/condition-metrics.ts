@@ -5,20 +5,22 @@ import { Gauge, type Registry } from 'prom-client';
 const MOST = 50_000;
 
 interface Conditions extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+  };
 }
 
 /**
- * Reports the conditions of resources: `openstack_resource_condition{namespace,name,kind,type,status}` is 1 for the
- * status that a condition has. What is reported is read at each scrape, so that what is gone is not reported any more.
+ * Reports the conditions of resources: `openstack_resource_condition{namespace,name,kind,type,status,reason}` is 1
+ * for the status and the reason that a condition has. What is reported is read at each scrape, so that what is gone is not reported any more.
  * `openstack_resource_conditions_omitted` counts those beyond the limit.
  */
 export function conditionMetrics(registry: Registry, resources: () => Iterable<StoredObject>, most = MOST): void {
   let omitted = 0;
   const conditions = new Gauge({
     name: 'openstack_resource_condition',
-    help: '1 for the present status of a condition of a resource',
-    labelNames: ['namespace', 'name', 'kind', 'type', 'status'],
+    help: '1 for the present status and reason of a condition of a resource',
+    labelNames: ['namespace', 'name', 'kind', 'type', 'status', 'reason'],
     registers: [],
     collect() {
       this.reset();
@@ -30,7 +32,8 @@ export function conditionMetrics(registry: Registry, resources: () => Iterable<S
           else {
             series++;
             const { namespace = '', name } = metadata;
-            this.set({ namespace, name, kind, type: condition.type, status: condition.status }, 1);
+            const { type, status: value, reason = '' } = condition;
+            this.set({ namespace, name, kind, type, status: value, reason }, 1);
           }
         }
       }

@@ -23,7 +23,7 @@ interface Corrections {
 export class Contention {
   readonly #corrections = new Map<string, Corrections>();
 
-  /** Milliseconds until the object may be changed to this state again. `now`: in ms. */
+  /** Milliseconds until the object may be changed to this state again. `now`: in ms, of a clock that nobody sets. */
   wait({ metadata: { uid } }: StoredObject, state: string, now: number): number {
     const known = this.#corrections.get(uid);
     if (known === undefined || !known.states.includes(state) || known.count < free) return 0;

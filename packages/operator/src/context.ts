@@ -2,6 +2,7 @@ import type { Kind, KubeObject, ObjectRef, ReconcileContext, StoredObject } from
 import { isApiError } from '@openstack-operator/kube';
 import type { Contention } from './contention.ts';
 import type { DryRuns } from './dry-runs.ts';
+import type { FailingSteps } from './failing-steps.ts';
 import type { Refusals } from './managing-operator.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import type { StatusPace } from './status-pace.ts';
@@ -31,6 +32,8 @@ export interface OperatorMemory {
   readonly contention: Contention;
   readonly dryRuns: DryRuns;
   readonly statusPace: StatusPace;
+  /** By `<kind> <namespace>/<name>` of the resource. */
+  readonly failingSteps: FailingSteps;
 }
 
 /** What a reconcile knows before it may compose: nobody has said yet that this operator is to write. */

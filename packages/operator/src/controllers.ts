@@ -65,6 +65,7 @@ import { Contention } from './contention.ts';
 import type { ComposeContext, OperatorFacts, OperatorMemory } from './context.ts';
 import { controlPlaneStatus } from './control-plane-status.ts';
 import { DryRuns } from './dry-runs.ts';
+import { FailingSteps } from './failing-steps.ts';
 import { gather } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
 import { PodEventReader } from './pod-events.ts';
@@ -108,6 +109,7 @@ export function operatorControllers(options: ControllerFacts): Controller[] {
     contention: new Contention(),
     dryRuns: new DryRuns(),
     statusPace: new StatusPace(),
+    failingSteps: new FailingSteps(),
   };
   return [
     ...roots.map((root) => rootController(root, facts)),
@@ -126,6 +128,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
       facts.statusPace.forget(kind.kind, key);
+      facts.failingSteps.forget(`${kind.kind} ${key}`);
       events.forget(key);
     },
     indexes: indexesOf(fields),
@@ -208,6 +211,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
       compositions.forget(key);
       facts.refusals.forget(kind.kind, key);
       facts.statusPace.forget(kind.kind, key);
+      facts.failingSteps.forget(`${kind.kind} ${key}`);
       facts.dryRuns.forget(kind.kind, key);
       events.forget(key);
     },

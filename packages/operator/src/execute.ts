@@ -1,4 +1,4 @@
-import { Job, type KubeObject, type StoredObject } from '@openstack-operator/kube';
+import { isApiError, Job, type KubeObject, type StoredObject } from '@openstack-operator/kube';
 import {
   type Action,
   annotations,
@@ -52,13 +52,19 @@ export async function execute(
       if (event !== undefined) context.event(event);
     } catch (error) {
       if (context.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
-      failures.set(step, error);
+      const before = failures.get(step);
+      if (before === undefined || isMinor(before)) failures.set(step, error);
       // Nothing else waits for what two writers contend for.
       if (!(error instanceof ContendedObjectError)) ended.add(step);
     }
   };
   for (const batch of batchesOf(plan.actions)) await sideBySide(batch, one);
   return { failures, requeueAfter: soonest(spans) };
+}
+
+/** What must not hide another failure of the same step: a conflict passes by itself, contention ends nothing. */
+function isMinor(error: Error): boolean {
+  return error instanceof ContendedObjectError || isApiError(error, 409);
 }
 
 /** Writes of one reconcile at once: most of a write's time is the API server's, which has other clients, too. */
@@ -121,6 +127,7 @@ async function perform(context: ComposeContext, action: Action, live: Live): Pro
       await context.remove(action.live);
       return undefined;
     case 'claim':
+      assertStillMeant(context, `the claim of Node ${action.node.metadata.name}`);
       await patchNode(context, action.node, action);
       return undefined;
     case 'patch': {
@@ -146,6 +153,7 @@ async function run(
 ): Promise<number | undefined> {
   if (replaces !== undefined) await context.remove(replaces);
   if (replaces !== undefined && isStillThere(context, replaces)) return undefined;
+  assertStillMeant(context, `the run of Job ${object.metadata.name}`);
   const job = await context.create(object, ownershipOf(context.object, false));
   return inputsOf(job) === inputsOf(object) ? undefined : soon;
 }

@@ -4,6 +4,7 @@ import { conditionOf } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { ComposeContext } from './context.ts';
 import { DryRuns } from './dry-runs.ts';
+import { FailingSteps } from './failing-steps.ts';
 import { reconcile } from './reconcile.ts';
 import { StatusPace } from './status-pace.ts';
 
@@ -49,6 +50,7 @@ function contextOf(resource: Partial<StoredObject>) {
     operator: { name: 'system' },
     dryRuns: new DryRuns(),
     statusPace: new StatusPace(),
+    failingSteps: new FailingSteps(),
     turn: () => Promise.resolve(),
     writes: () => 0,
     event: (text: EventText) => events.push(text),

@@ -168,15 +168,20 @@ async function converge(
   spans.push(upkeep.requeueAfter, ...view.progress.map(({ requeueAfter }) => requeueAfter));
   const redact = redactor(context);
   await context.turn();
-  const failures = new Map([...told.failures, ...outcome.failures]);
-  const status = statusOf(context, { composition, progress, failures, phase, finishedJobs, volumes, redact });
+  const failures = new Map([...told.failures, ...upkeep.failures, ...outcome.failures]);
+  const lasting = context.failingSteps.lasting(
+    `${resource.kind} ${context.key}`,
+    failures.keys(),
+    context.clock.monotonic(),
+  );
+  const status = statusOf(context, { composition, progress, failures, lasting, phase, finishedJobs, volumes, redact });
   const deferred = await report(context, status);
   spans.push(deferred);
   // Of a run that the status does not hold yet, the next report tells.
   if (deferred === undefined) announceSchedules(context, status);
   for (const { condition, reason, message } of failed)
     announceRetry(context, status, { type: condition, reason, message: redact(message) });
-  const all = [...failures.values(), ...upkeep.failures.values()];
+  const all = [...failures.values()];
   const failure = all.find(({ name }) => !settled.has(name));
   if (failure !== undefined) throw failure;
   if (all.length === 0 && progress.every(({ status }) => status === 'True')) recipe.rest(context.key);

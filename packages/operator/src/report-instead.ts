@@ -57,6 +57,7 @@ export async function reportInstead(context: OperatorContext, phase: string, why
     composition: { complete: false, status: {} },
     progress: [why],
     failures: new Map(),
+    lasting: new Set(),
     phase,
     volumes: {},
     finishedJobs: jobs,

@@ -26,6 +26,8 @@ export interface Findings {
   readonly progress: readonly Progress[];
   /** What a write ran into: it stands in the condition of its step. */
   readonly failures: ReadonlyMap<string, Error>;
+  /** Conditions whose writes have failed for long; '' for what belongs to no step. */
+  readonly lasting: ReadonlySet<string>;
   readonly phase: string;
   readonly finishedJobs: Readonly<Record<string, string>>;
   /** Volume claim name -> uid. */
@@ -49,8 +51,10 @@ export function statusOf(
   context: Pick<ComposeContext, 'clock' | 'object'>,
   findings: Findings,
 ): Record<string, unknown> {
-  const { composition, progress, failures, phase, finishedJobs, volumes, redact } = findings;
-  const judged = progress.map((one) => withFailure(one, failures.get(one.condition), context.object));
+  const { composition, progress, failures, lasting, phase, finishedJobs, volumes, redact } = findings;
+  const judged = progress.map((one) =>
+    withFailure(one, failures.get(one.condition), { resource: context.object, lasting }),
+  );
   const open = judged.filter(({ status }) => status !== 'True');
   // What somebody has to mend comes first; what waits for another step says nothing of its own.
   const cause =
@@ -60,6 +64,8 @@ export function statusOf(
     open[0];
   // What is to be mended although the resource serves.
   const degraded = judged.filter(({ reason }) => reasons[reason].effect === 'degraded').map(({ message }) => message);
+  const upkeep = lasting.has('') ? failures.get('') : undefined;
+  if (upkeep !== undefined) degraded.push(upkeep.message);
   const ready: Progress =
     cause === undefined
       ? { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') }
@@ -97,12 +103,18 @@ export function statusOf(
 }
 
 /**
- * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next reconcile
- * and told to nobody; a server that does not answer changes nothing about a step that is done.
+ * What a write ran into, told in the condition of its step. Somebody else's write in between is met by the next reconcile,
+ * and a server that does not answer changes nothing about a step that is done: both are told when they last.
  */
-function withFailure(judged: Progress, failure: Error | undefined, resource: StoredObject): Progress {
-  if (failure === undefined || isApiError(failure, 409)) return judged;
-  if (isPassing(failure) && judged.status === 'True') return judged;
+function withFailure(
+  judged: Progress,
+  failure: Error | undefined,
+  { resource, lasting }: { readonly resource: StoredObject; readonly lasting: ReadonlySet<string> },
+): Progress {
+  if (failure === undefined) return judged;
+  const mayPass = isApiError(failure, 409) || (isPassing(failure) && judged.status === 'True');
+  if (mayPass && !lasting.has(judged.condition)) return judged;
+  if (mayPass && judged.status === 'True') return { ...judged, reason: 'Degraded', message: failure.message };
   return { ...judged, status: 'False', reason: reasonOf(failure), message: wayOut(failure, resource) };
 }
 

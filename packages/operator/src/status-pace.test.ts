@@ -18,7 +18,7 @@ async function reported(before: object, ...after: readonly (readonly [at: number
     const context = {
       key: 'ns/n',
       object: { kind: 'Neutron', metadata: { name: 'n', namespace: 'ns' }, status: current },
-      clock: { now: () => at },
+      clock: { now: () => at, monotonic: () => at },
       statusPace,
       writes: () => written.length,
       status: async (one: object) => void written.push(one),

@@ -20,12 +20,12 @@ export class StatusPace {
   wait(context: OperatorContext, status: Status): number {
     const last = this.#written.get(idOf(context.object.kind, context.key));
     if (last === undefined || !isMereProgress(context, status)) return 0;
-    return Math.max(0, last + shortest - context.clock.now());
+    return Math.max(0, last + shortest - context.clock.monotonic());
   }
 
   /** The status was written. */
   written({ object, key, clock }: OperatorContext): void {
-    this.#written.set(idOf(object.kind, key), clock.now());
+    this.#written.set(idOf(object.kind, key), clock.monotonic());
   }
 
   /** The resource is gone. */

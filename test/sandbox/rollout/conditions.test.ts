@@ -146,3 +146,31 @@ test('a server that refuses writes for a moment turns no condition of a cloud th
   await cloud.clock.advance(10_000);
   expect(seen.filter((object) => conditionsOf(object).some(({ status }) => status !== 'True'))).toEqual([]);
 });
+
+test('a correction that the server refuses for minutes is told, and the cloud stays Ready', async () => {
+  let broken = false;
+  const { cloud } = await readyCloud({
+    spec: { ...identityOnly, keystone: { recordsAudit: { suspend: true } } },
+    life: asOperator,
+    server: {
+      faults: {
+        request: ({ method, user, path }) =>
+          broken && method !== 'GET' && user.name === 'operator' && path.includes('/deployments/')
+            ? { kind: 'status', code: 500 }
+            : undefined,
+      },
+    },
+  });
+  const ready = () => cloud.condition(Keystone, keystone);
+  broken = true;
+  await cloud.change(Deployment, `${keystone}-api`, {
+    metadata: { labels: { 'app.kubernetes.io/part-of': 'nothing' } },
+  });
+  await cloud.clock.advance(240_000);
+  expect(ready()).toMatchObject({ status: 'True', message: '' });
+  await cloud.until(() => ready()?.message !== '', 20);
+  expect(ready()).toMatchObject({ status: 'True', message: expect.stringContaining(`${keystone}-api`) });
+  expect(cloud.list('Event').filter(({ reason }) => reason === 'Degraded')).toHaveLength(1);
+  broken = false;
+  await cloud.until(() => ready()?.message === '', 20);
+});
