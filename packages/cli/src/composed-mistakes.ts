@@ -16,7 +16,9 @@ export interface ComposedMistake {
 const ofSpec: ReadonlySet<Problem['reason']> = new Set([
   'ConfigRefused',
   'DependencyDisabled',
+  'ExposureRefused',
   'GroupRefused',
+  'HostnameMissing',
   'ReleaseUnknown',
   'SpecRefused',
 ]);

@@ -53,8 +53,11 @@ describe('writeOsloFile', () => {
   });
 
   test.each([
-    [{ DEFAULT: { option: 'two\nlines' } }, 'may not hold a line break'],
+    [{ DEFAULT: { option: 'two\nlines' } }, 'neither a line break'],
     [{ 'a]b': { option: '1' } }, 'section name'],
+    [{ 'a\rb': { option: '1' } }, 'section name'],
+    [{ 'a{{b': { option: '1' } }, 'section name'],
+    [{ a: { option: 'x\u0085' } }, 'control character'],
     [{ DEFAULT: { 'an option': '1' } }, 'not the name of an option'],
   ])('%j is refused', (file, message) => {
     expect(() => writeOsloFile(file as OsloFile)).toThrow(message);

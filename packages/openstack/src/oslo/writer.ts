@@ -15,9 +15,10 @@ export function writeOsloFile(file: OsloFile): string {
   return sections
     .filter((section) => Object.keys(file[section] ?? {}).length > 0)
     .map((section) => {
-      if (/[\]\n]/.test(section) || section === '') {
-        throw new Error(`[${section}]: a section name may hold neither "]" nor a line break, nor be empty`);
-      }
+      if (!/^(?!.*\{\{)[^\]\p{Cc}]+$/u.test(section))
+        throw new Error(
+          `[${section}]: a section name may hold neither "]" nor "{{" nor control characters, nor be empty`,
+        );
       const options = Object.entries(file[section] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
       return `[${section}]\n${options.map(([name, value]) => writeOption(section, name, value)).join('')}`;
     })
@@ -31,7 +32,8 @@ function writeOption(section: string, name: string, value: OptionValue): string 
 }
 
 function writeValue(section: string, name: string, text: string): string {
-  if (/[\n\r]/.test(text)) throw new Error(`[${section}] ${name}: a value may not hold a line break`);
+  if (/[^\P{Cc}\t]/u.test(text))
+    throw new Error(`[${section}] ${name}: a value may hold neither a line break nor another control character`);
   // The parser strips blanks around a value and one pair of quotes; quoting keeps them.
   const quoted = text !== text.trim() || /^(["']).*\1$/s.test(text) ? `"${text}"` : text;
   return quoted.replaceAll('$', '$$$$');

@@ -1,3 +1,5 @@
+import type { Tolerations } from '../../api/scheduling.ts';
+import { nearest } from '../../options/nearest.ts';
 import { amountOf } from '../names/quantity.ts';
 import type { ComponentOverrides, ServiceSpec } from '../vocabulary/surroundings.ts';
 
@@ -9,9 +11,10 @@ export function specMistakes(spec: ServiceSpec): string[] {
   const components = Object.entries(spec.components ?? {}).map(
     ([name, overrides]): readonly [string, ComponentOverrides] => [`spec.components.${name}`, overrides],
   );
-  return [['spec', spec] as const, ...components].flatMap(([path, { resources, nodeSelector }]) => [
+  return [['spec', spec] as const, ...components].flatMap(([path, { resources, nodeSelector, tolerations }]) => [
     ...resourceMistakes(resources, `${path}.resources`),
     ...labelMistakes(nodeSelector, `${path}.nodeSelector`),
+    ...tolerationMistakes(tolerations, `${path}.tolerations`),
   ]);
 }
 
@@ -35,7 +38,37 @@ function resourceMistakes(resources: unknown, path: string): string[] {
       ? [`${path}.requests.${name}: ${request} is more than the limit of ${limit}: lower it, or raise the limit`]
       : [];
   });
-  return [...parts, ...above];
+  const unknown = Object.keys({ ...requests, ...limits })
+    .filter((name) => !resourceNames.includes(name) && !isDomainPrefixed.test(name) && !name.startsWith('hugepages-'))
+    .map((name) => {
+      const near = nearest(name, resourceNames);
+      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+      const kind = Object.hasOwn(requests, name) ? 'requests' : 'limits';
+      return `${path}.${kind}.${name}: no container has such a resource: expected ${resourceNames.join(', ')}, hugepages-<size>, or a name with a domain, such as example.com/device${hint}`;
+    });
+  return [...parts, ...above, ...unknown];
+}
+
+/** What a container may ask for (core/v1, `IsStandardContainerResourceName`). */
+const resourceNames = ['cpu', 'memory', 'ephemeral-storage'];
+const isDomainPrefixed = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/./u;
+
+/** What an API server says of tolerations of pods (validation of core/v1, `ValidateTolerations`). */
+function tolerationMistakes(tolerations: readonly unknown[] = [], path: string): string[] {
+  return (tolerations as NonNullable<Tolerations>).flatMap(
+    ({ key = '', operator = 'Equal', value = '', effect, tolerationSeconds }, index) => {
+      const at = `${path}[${index}]`;
+      if (key === '' && operator !== 'Exists')
+        return [
+          `${at}: without a key only operator Exists is allowed, which tolerates every taint; set one of the two`,
+        ];
+      if (operator === 'Exists' && value !== '')
+        return [`${at}.value: operator Exists compares no value; remove it, or set operator Equal`];
+      if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+        return [`${at}.tolerationSeconds: is for effect NoExecute alone; set that effect, or remove the field`];
+      return labelMistakes(key === '' ? {} : { [key]: value }, at);
+    },
+  );
 }
 
 const labelName = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/u;

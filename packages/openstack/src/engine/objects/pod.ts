@@ -144,15 +144,25 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
   return all.length === 0 ? undefined : all;
 }
 
-/** Variables of users that have the name of one of the operator's own: both cannot be. `path` is the component's. */
+/** Variables in which oslo.config looks for an option before it reads a file (oslo_config/sources/_environment.py). */
+const variableOfOption = /^OS_[A-Z0-9_]+__[A-Z0-9_]+$/u;
+
+/**
+ * Variables of users that cannot be: one of the operator's own has the name, or it says an option that nothing would
+ * check. `path` is the component's.
+ */
 export function environmentProblems(
   path: string,
   env: PodInput['env'],
   overrides: ComponentOverrides | undefined,
 ): string[] {
-  return (overrides?.env ?? [])
-    .filter(({ name }) => ownValue(env, name) !== undefined)
-    .map(({ name }) => `${path}.env[name=${name}]: the operator sets this variable itself; remove it`);
+  return (overrides?.env ?? []).flatMap(({ name }) => {
+    const field = `${path}.env[name=${name}]`;
+    if (ownValue(env, name) !== undefined) return [`${field}: the operator sets this variable itself; remove it`];
+    return variableOfOption.test(name)
+      ? [`${field}: a variable of such a name is an option of OpenStack; set it in spec.config`]
+      : [];
+  });
 }
 
 function resourcesOf(

@@ -121,6 +121,17 @@ test('a variable that the operator sets itself is refused, and stands once', () 
   expect(container?.env?.filter(({ name }) => name === 'OS_DEFAULT__MY_IP')).toHaveLength(1);
 });
 
+test('a variable in which oslo.config looks for an option is refused', () => {
+  const named = (name: string) => {
+    const { steps } = composition('nova', { components: { api: { env: [{ name, value: 'x' }] } } });
+    return steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+  };
+  expect(named('OS_API__MAX_LIMIT')).toBe(
+    'spec.components.api.env[name=OS_API__MAX_LIMIT]: a variable of such a name is an option of OpenStack; set it in spec.config',
+  );
+  expect(named('OS_CLIENT_CONFIG_FILE')).toBeUndefined();
+});
+
 test('a variable named as what every object inherits is one like any other', () => {
   const spec = { components: { compute: { env: [{ name: 'constructor', value: 'x' }] } } };
   expect(composition('nova', spec).steps.flatMap(({ problem }) => problem ?? [])).toEqual([]);

@@ -111,10 +111,12 @@ function routeExposure(
   surroundings: Surroundings,
 ): Exposure {
   const { spec, port, speaks = 'HTTP' } = exposed;
+  const { publicHostname: hostname } = spec;
   const kind = routeKinds[speaks];
   const isAsked = spec.exposure === 'Gateway' || spec.gatewayRef?.name !== undefined;
   const unless = (refusal: Exposure): Exposure => (isAsked ? refusal : { type: 'none' });
   const title = `Gateway ${namespace}/${name}`;
+  if (speaks === 'HTTP' && hostname === undefined) return unless(hostnameMissing(`a route to ${title}`));
   if (!surroundings.serves(`${kind.group}/${kind.kind}`)) {
     const message = `the cluster does not serve ${kind.group}/${kind.version} ${kind.kind}; install Gateway API >= 1.2, or set spec.exposure to None`;
     return unless(problem('GatewayApiMissing', message));
@@ -130,7 +132,6 @@ function routeExposure(
     const message = `spec.gatewayRef: ${title} has no listener of protocol ${speaks} at port ${port}, which ${exposed.component} needs; add one, or name another Gateway`;
     return unless(problem('ListenerMissing', message));
   }
-  if (spec.publicHostname === undefined) return unless(hostnameMissing(`a route to ${title}`));
   const { listenerName } = spec.gatewayRef ?? {};
   const listener = chooseListener(gateway, listenerName);
   if (listener === undefined) {
@@ -143,8 +144,8 @@ function routeExposure(
   return {
     type: 'route',
     kind,
-    url: `${scheme}://${spec.publicHostname}${shown}`,
-    hostname: spec.publicHostname,
+    url: `${scheme}://${hostname}${shown}`,
+    ...(hostname === undefined ? {} : { hostname }),
     gateway: { name, namespace, ...(listenerName === undefined ? {} : { listener: listenerName }) },
   };
 }
@@ -164,5 +165,5 @@ function problem(reason: Reason, message: string): Exposure {
 }
 
 function hostnameMissing(what: string): Exposure {
-  return problem('HostnameMissing', `spec.publicHostname is not set, but ${what} needs a host name`);
+  return problem('HostnameMissing', `spec.publicHostname: ${what} needs a host name; set it`);
 }

@@ -15,6 +15,13 @@ const problems = (volume: Omit<ExtraVolume, 'name'>, usesNodes?: true) =>
     { extraVolumes: [{ name: 'x', ...volume }] },
     { service: usesNodes === undefined ? {} : { usesNodes }, component },
   );
+test('two volumes are not mounted at one path', () => {
+  const extraVolumes = ['a', 'b'].map((name) => ({ name, mountPath: '/x', configMap: { name } }));
+  expect(extraVolumeProblems('spec.components.api', { extraVolumes }, { service: {}, component })).toEqual([
+    'spec.components.api.extraVolumes[name=b].mountPath: another of these volumes is mounted at /x; choose another',
+  ]);
+});
+
 const nfs = { server: 'nfs.example.org', path: '/images' };
 
 test('what reaches nodes or the network is for kinds that use nodes', () => {

@@ -12,12 +12,16 @@ export function extraVolumeProblems(
   { service, component }: { readonly service: Pick<Service, 'usesNodes'>; readonly component: Component },
 ): string[] {
   const taken = ['/tmp', ...(component.mounts ?? []).map((mount) => mount.path)];
-  return (overrides?.extraVolumes ?? []).flatMap(({ name, mountPath, nfs, hostPath }) => {
+  const volumes = overrides?.extraVolumes ?? [];
+  return volumes.flatMap(({ name, mountPath, nfs, hostPath }, index) => {
     const field = `${path}.extraVolumes[name=${name}]`;
     const source = nfs === undefined ? (hostPath === undefined ? undefined : 'hostPath') : 'nfs';
     return [
       ...(taken.includes(mountPath)
         ? [`${field}.mountPath: the operator mounts ${mountPath} itself; choose another`]
+        : []),
+      ...(volumes.slice(0, index).some((other) => other.mountPath === mountPath)
+        ? [`${field}.mountPath: another of these volumes is mounted at ${mountPath}; choose another`]
         : []),
       ...(source !== undefined && service.usesNodes !== true
         ? [`${field}.${source}: this kind has no access to nodes; name a PersistentVolumeClaim instead`]
