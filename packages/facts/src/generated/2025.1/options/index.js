@@ -52,11 +52,12 @@ import t49 from './oslo-versionedobjects.js';
 import t50 from './osprofiler.js';
 import t51 from './ovn-octavia-provider.js';
 import t52 from './python-watcher.js';
-import t53 from './tap-as-a-service.js';
-import t54 from './trove.js';
-import t55 from './vitrage.js';
-import t56 from './zaqar.js';
-import t57 from './zun.js';
+import t53 from './tacker.js';
+import t54 from './tap-as-a-service.js';
+import t55 from './trove.js';
+import t56 from './vitrage.js';
+import t57 from './zaqar.js';
+import t58 from './zun.js';
 export const texts = {
   'aodh': t0,
   'barbican': t1,
@@ -111,9 +112,10 @@ export const texts = {
   'osprofiler': t50,
   'ovn-octavia-provider': t51,
   'python-watcher': t52,
-  'tap-as-a-service': t53,
-  'trove': t54,
-  'vitrage': t55,
-  'zaqar': t56,
-  'zun': t57,
+  'tacker': t53,
+  'tap-as-a-service': t54,
+  'trove': t55,
+  'vitrage': t56,
+  'zaqar': t57,
+  'zun': t58,
 };

@@ -25,12 +25,13 @@ import t22 from './neutron-vpnaas.js';
 import t23 from './nova.js';
 import t24 from './octavia.js';
 import t25 from './placement.js';
-import t26 from './tap-as-a-service.js';
-import t27 from './trove.js';
-import t28 from './vitrage.js';
-import t29 from './watcher.js';
-import t30 from './zaqar.js';
-import t31 from './zun.js';
+import t26 from './tacker.js';
+import t27 from './tap-as-a-service.js';
+import t28 from './trove.js';
+import t29 from './vitrage.js';
+import t30 from './watcher.js';
+import t31 from './zaqar.js';
+import t32 from './zun.js';
 export const texts = {
   'aodh': t0,
   'barbican': t1,
@@ -58,10 +59,11 @@ export const texts = {
   'nova': t23,
   'octavia': t24,
   'placement': t25,
-  'tap-as-a-service': t26,
-  'trove': t27,
-  'vitrage': t28,
-  'watcher': t29,
-  'zaqar': t30,
-  'zun': t31,
+  'tacker': t26,
+  'tap-as-a-service': t27,
+  'trove': t28,
+  'vitrage': t29,
+  'watcher': t30,
+  'zaqar': t31,
+  'zun': t32,
 };

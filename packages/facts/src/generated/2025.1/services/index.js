@@ -33,12 +33,13 @@ import t30 from './ovn-octavia-provider.js';
 import t31 from './placement.js';
 import t32 from './skyline-apiserver.js';
 import t33 from './swift.js';
-import t34 from './tap-as-a-service.js';
-import t35 from './trove.js';
-import t36 from './vitrage.js';
-import t37 from './watcher.js';
-import t38 from './zaqar.js';
-import t39 from './zun.js';
+import t34 from './tacker.js';
+import t35 from './tap-as-a-service.js';
+import t36 from './trove.js';
+import t37 from './vitrage.js';
+import t38 from './watcher.js';
+import t39 from './zaqar.js';
+import t40 from './zun.js';
 export const texts = {
   'adjutant': t0,
   'aodh': t1,
@@ -74,10 +75,11 @@ export const texts = {
   'placement': t31,
   'skyline-apiserver': t32,
   'swift': t33,
-  'tap-as-a-service': t34,
-  'trove': t35,
-  'vitrage': t36,
-  'watcher': t37,
-  'zaqar': t38,
-  'zun': t39,
+  'tacker': t34,
+  'tap-as-a-service': t35,
+  'trove': t36,
+  'vitrage': t37,
+  'watcher': t38,
+  'zaqar': t39,
+  'zun': t40,
 };
