@@ -1,9 +1,7 @@
-export { apiBlocks } from './api/blocks.ts';
 export { builtInKinds, routeKinds } from './api/built-in-kinds.ts';
 export { crd, objectSchema } from './api/crd.ts';
 export { type Api, type ApiObject, group, type PrinterColumn, version } from './api/define-api.ts';
 export type { GatewayRef } from './api/exposure.ts';
-export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './api/kinds.ts';
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
@@ -144,6 +142,8 @@ export { plan, planSteps, planUpkeep } from './plan/plan.ts';
 export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
 export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
+export { apiBlocks } from './registry/blocks.ts';
+export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './registry/kinds.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { notOffered, OpenStackControlPlane } from '../control-plane/kind.ts';
+import { kindOf, kinds } from '../registry/kinds.ts';
 import { crd, objectSchema } from './crd.ts';
-import { kindOf, kinds } from './kinds.ts';
 import type { OpenApiSchema } from './schema.ts';
 
 /** Every schema below a spec or a status, with its path. */

@@ -1,10 +1,10 @@
-import { kindOf } from '../api/kinds.ts';
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import { conditionOf, isStale } from '../engine/status/conditions.ts';
 import { withDeadline } from '../engine/status/deadlines.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import type { Cause, Desired, Progress, Step } from '../engine/vocabulary/step.ts';
+import { kindOf } from '../registry/kinds.ts';
 import { sentenceOf } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
 import { agentsHealth, claimsHealth } from './node-health.ts';

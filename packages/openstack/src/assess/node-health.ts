@@ -1,10 +1,10 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { kindOf } from '../api/kinds.ts';
 import { cloudLabel, computeLabel, nodeGroupLabel } from '../engine/names/names.ts';
 import { isNodeAgent, nodeStates } from '../engine/status/agents.ts';
 import { podWords, refusalWords } from '../engine/status/pod-words.ts';
 import { roleLabel, strayNodes } from '../engine/vocabulary/node-groups.ts';
 import type { NodeClaim, Step } from '../engine/vocabulary/step.ts';
+import { kindOf } from '../registry/kinds.ts';
 import { nodeCauses } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
 import type { Observed } from './observed.ts';

@@ -1,5 +1,4 @@
 import { type Kind, type KubeObject, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
-import { foreignKindOf } from '../api/kinds.ts';
 import { annotations } from '../engine/names/names.ts';
 import { routeProblem } from '../engine/objects/route-problem.ts';
 import { failedRunsKept } from '../engine/objects/schedule.ts';
@@ -10,6 +9,7 @@ import { podWords } from '../engine/status/pod-words.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import { scheduleStatus } from '../engine/status/schedule-status.ts';
 import { foreignWait } from '../engine/vocabulary/foreign-kinds.ts';
+import { foreignKindOf } from '../registry/kinds.ts';
 import { podCauses } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
 import type { Observed } from './observed.ts';

@@ -1,7 +1,7 @@
 import { ForeignObjectError, type KubeObject, type StoredObject } from '@openstack-operator/kube';
-import { kindOf } from '../api/kinds.ts';
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
+import { kindOf } from '../registry/kinds.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import { expansions, mustBeRecreated, withLiveSize } from './immutable-fields.ts';
 import type { Live } from './live.ts';

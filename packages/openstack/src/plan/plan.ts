@@ -1,7 +1,7 @@
-import { kindOf } from '../api/kinds.ts';
 import type { Composition } from '../engine/compose/compose.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import type { Desired, NodeClaim, Step } from '../engine/vocabulary/step.ts';
+import { kindOf } from '../registry/kinds.ts';
 import { joined, nothing, type Plan, runsPods } from './action.ts';
 import { planApplied } from './applied.ts';
 import { planClaims, planCleaningEnd } from './claims.ts';

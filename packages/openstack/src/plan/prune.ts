@@ -13,7 +13,6 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import { routeKinds } from '../api/built-in-kinds.ts';
-import { furtherKinds, kindOf, kindReferredBy } from '../api/kinds.ts';
 import { children } from '../control-plane/children.ts';
 import type { Composition } from '../engine/compose/compose.ts';
 import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names/names.ts';
@@ -21,6 +20,7 @@ import { isNodeAgent, isSelected } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import { referencesOf } from '../engine/vocabulary/dependencies.ts';
 import type { Progress } from '../engine/vocabulary/step.ts';
+import { furtherKinds, kindOf, kindReferredBy } from '../registry/kinds.ts';
 import { services } from '../services/index.ts';
 import { type Action, type Plan, soonest, statedObjects } from './action.ts';
 import { isCleaner } from './claims.ts';

@@ -1,8 +1,8 @@
-import { gatewayRef } from './exposure.ts';
+import { gatewayRef } from '../api/exposure.ts';
+import { componentOverrides } from '../api/scheduling.ts';
+import type { Field, OpenApiSchema } from '../api/schema.ts';
+import { common, nodes } from '../api/status.ts';
 import { kinds } from './kinds.ts';
-import { componentOverrides } from './scheduling.ts';
-import type { Field, OpenApiSchema } from './schema.ts';
-import { common, nodes } from './status.ts';
 
 /** Shapes that several kinds share, by the name that the reference documentation gives them. */
 export const apiBlocks: Readonly<Record<string, OpenApiSchema>> = {

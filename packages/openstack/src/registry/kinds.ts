@@ -1,4 +1,7 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
+import { type BroughtObject, broughtObjects } from '../api/brought-objects.ts';
+import { builtInKinds } from '../api/built-in-kinds.ts';
+import type { Api } from '../api/define-api.ts';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
 import { accessKinds } from '../engine/vocabulary/access.ts';
 import { referredBy } from '../engine/vocabulary/dependencies.ts';
@@ -6,9 +9,6 @@ import type { ForeignKind } from '../engine/vocabulary/foreign-kinds.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
-import { type BroughtObject, broughtObjects } from './brought-objects.ts';
-import { builtInKinds } from './built-in-kinds.ts';
-import type { Api } from './define-api.ts';
 
 /** Every kind of `openstack.k8s.io/v1alpha1` that this version offers. */
 export const kinds: readonly Api[] = [OpenStackControlPlane, ...services.map(({ kind }) => kind)];

@@ -1,7 +1,5 @@
-import { kindOf } from '../../api/kinds.ts';
 import type { ConfigSet } from '../configuration/config.ts';
 import type { ConfigSets } from '../configuration/config-sets.ts';
-import type { Context } from '../vocabulary/context.ts';
 import type { Kept } from '../vocabulary/keeping.ts';
 import type { Awaited } from '../vocabulary/step.ts';
 import type { ReferenceField } from '../vocabulary/surroundings.ts';
@@ -16,8 +14,9 @@ export interface Assembly extends Kept {
 }
 
 /** A referenced resource has to be Ready first; one that somebody else runs is taken as it is. */
-export function awaited(context: Context, field: ReferenceField | undefined): Awaited[] {
+export function awaited({ service, context }: Kept, field: ReferenceField | undefined): Awaited[] {
   const found = field && context.reference(field);
-  if (found === undefined) return [];
-  return [{ kind: kindOf(found), namespace: found.metadata.namespace ?? context.namespace, name: found.metadata.name }];
+  const kind = field && service.providers?.get(field)?.kind;
+  if (found === undefined || kind === undefined) return [];
+  return [{ kind, namespace: found.metadata.namespace ?? context.namespace, name: found.metadata.name }];
 }

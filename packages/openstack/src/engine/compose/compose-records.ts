@@ -5,7 +5,7 @@ import { addJob } from './compose-jobs.ts';
 
 /** Adds what is kept of a service in others, or in itself: a list and its Job for each. Gives what was added. */
 export function addRecords(assembly: Assembly, holds: Keeping['holds']): readonly Records[] {
-  const { service, context, drafts } = assembly;
+  const { service, drafts } = assembly;
   return keepingsOf(service).flatMap(({ keeping, field }) => {
     if (keeping.holds !== holds) return [];
     const records = recordsOf(keeping, assembly);
@@ -13,7 +13,7 @@ export function addRecords(assembly: Assembly, holds: Keeping['holds']): readonl
     addJob(assembly, records.job, 'CredentialsReady');
     drafts.need(keeping.step, ...(keeping.needs ?? []));
     for (const one of [field, ...(keeping.awaits?.(assembly) ?? [])])
-      drafts.step(keeping.step).awaits.push(...awaited(context, one));
+      drafts.step(keeping.step).awaits.push(...awaited(assembly, one));
     // What is kept in the service itself waits until it serves.
     if (field === undefined) drafts.need(keeping.step, 'BootstrapReady', 'DeploymentReady');
     return [records];

@@ -1,4 +1,4 @@
-import { broughtBy } from '../../api/kinds.ts';
+import { broughtObjects } from '../../api/brought-objects.ts';
 import { releaseNamed, releases } from '../../releases/index.ts';
 import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
@@ -71,7 +71,7 @@ export function compose<R extends ServiceResource>(
   return {
     steps: withPreconditions(
       steps(draftsOf(service as unknown as Service, context, upgrade).all, service.needs ?? {}),
-      broughtBy(resource),
+      broughtObjects(service.kind.spec, resource.spec),
       surroundings,
     ),
     complete: true,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { broughtBy } from '../../api/kinds.ts';
+import { broughtBy } from '../../registry/kinds.ts';
 import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
 import { digest } from '../names/digest.ts';
 import type { KnownSurroundings } from '../vocabulary/surroundings.ts';

@@ -4,7 +4,7 @@ import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
 import { builtinResourceTypes, pruneUnknown, resourceTypeFromCrd } from '@openstack-operator/sandbox/schema';
 import { describe, expect, test } from 'vitest';
 import { crd } from '../../api/crd.ts';
-import { kinds } from '../../api/kinds.ts';
+import { kinds } from '../../registry/kinds.ts';
 import { services } from '../../services/index.ts';
 import { composed, objectsOf, resource, samples, surroundings } from '../../testing/compositions.ts';
 
