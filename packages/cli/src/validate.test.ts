@@ -130,6 +130,6 @@ test('an unknown kind and an unknown version', () => {
 test('a file that cannot be read, or is no object, says so', () => {
   expect(() => readResources('/does/not/exist.yaml')).toThrow('/does/not/exist.yaml cannot be read');
   expect(() => readResources('package.json')).toThrow(
-    'a document is not a Kubernetes object: apiVersion or kind is missing',
+    'package.json: line 1: apiVersion: this is not a Kubernetes object',
   );
 });
