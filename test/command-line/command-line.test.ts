@@ -42,6 +42,39 @@ test('validate: one line for each mistake, exit 1; exit 0 for a valid file', () 
   });
 });
 
+test('validate: what is composed shows beside what is not admitted, and items of a list have their places', () => {
+  const resource = (spec: object) => ({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind: 'OpenStackControlPlane',
+    metadata: { name: 'c' },
+    spec,
+  });
+  const config = { 'nova.conf': { DEFAULT: { cpu_alocation_ratio: 4 } } };
+  const items = [resource({ nova: { enabled: 3, config } }), { ...resource({}), metadata: { name: 'd' } }];
+  const list = file('list.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const { status, stdout, stderr } = run('validate', '-f', list);
+  expect(status).toBe(1);
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'OpenStackControlPlane c (items[0]): spec.nova.enabled: must be of type boolean, not integer',
+    expect.stringMatching(
+      /^OpenStackControlPlane c \(items\[0\]\): spec\.nova\.config.*did you mean cpu_allocation_ratio/u,
+    ),
+  ]);
+  expect(stderr).toContain('composed without spec.nova.enabled: OpenStackControlPlane c (items[0]): ');
+  expect(stderr).toContain('2 mistakes in ');
+});
+
+test('validate: 200,000 keys are refused in seconds', () => {
+  const keys = Array.from({ length: 200_000 }, (_, i) => `  k${i}: 1\n`).join('');
+  const head = 'apiVersion: openstack.k8s.io/v1alpha1\nkind: MariaDB\nmetadata: {name: db}\nspec:\n';
+  const { status, stdout } = run('validate', '-f', file('keys.yaml', head + keys));
+  expect({ status, stdout }).toEqual({
+    status: 1,
+    stdout:
+      'MariaDB db: spec: the resource has 2.19 MiB as JSON, most of it here; etcd takes objects of at most 1.5 MiB: shorten it\n',
+  });
+});
+
 test('render: a YAML stream of every object, the same each time; routes where Gateway API is said to be there', () => {
   const plain = run('render', '-f', 'config/samples/controlplane_minimal.yaml');
   expect(plain.status).toBe(0);

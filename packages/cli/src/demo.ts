@@ -17,7 +17,7 @@ import { createRehearsal, type Rehearsal, type RunningOperator, resourcesIn } fr
 import { seconds } from './rollout-tree.ts';
 import { rolloutView, standstill } from './rollout-view.ts';
 import { interrupted, serveSandbox } from './serve-sandbox.ts';
-import { validateResource } from './validate.ts';
+import { validateResource } from './validate-resource.ts';
 
 /** How long a rollout may take before the demo says that it stands still, in ms of its own clock. */
 const patience = 20 * 60_000;

@@ -1,3 +1,4 @@
+export type { Mistake } from './admission.ts';
 export { composedMistakes } from './composed-mistakes.ts';
 export { minimalControlPlane } from './minimal-control-plane.ts';
 export { overNetwork } from './operator-image.ts';
@@ -12,4 +13,4 @@ export {
   resourcesIn,
 } from './rehearsal.ts';
 export { objectsOf, type Rendered, renderAll } from './render.ts';
-export { type Mistake, validateResource } from './validate.ts';
+export { validateResource } from './validate-resource.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KubeObject } from '@openstack-operator/kube';
 import { CommandError } from './command-error.ts';
+import { isObject } from './is-object.ts';
 import { type ReadDocument, readDocuments } from './read-documents.ts';
 
 /** An object of a file. */
@@ -76,10 +77,6 @@ function checked(value: unknown, field: string, errorAt: ReadDocument['errorAt']
     );
   }
   return { ...(value as unknown as KubeObject), metadata: metadata ?? {} };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function typeName(value: unknown): string {

@@ -1,9 +1,10 @@
+import type { KubeObject } from '@openstack-operator/kube';
 import { crd, kinds, type OpenApiSchema, withWords } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { minimalControlPlane } from './minimal-control-plane.ts';
 
 import { readResources } from './read-resources.ts';
-import { validateResource } from './validate.ts';
+import { validateResource } from './validate-resource.ts';
 
 const controlPlane = (spec: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
   ...minimalControlPlane,
@@ -132,4 +133,41 @@ test('a file that cannot be read, or is no object, says so', () => {
   expect(() => readResources('package.json')).toThrow(
     'package.json: line 1: apiVersion: this is not a Kubernetes object',
   );
+});
+
+test.each([
+  ['labels', 'a text', 'must be of type object, not string'],
+  ['ownerReferences', 3, 'must be of type array, not number'],
+  ['finalizers', {}, 'must be of type array, not object'],
+  ['name', 3, 'must be of type string, not number'],
+  ['generation', 'x', 'must be of type integer, not string'],
+  ['deletionTimestamp', 'x', '"x": parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
+])('metadata.%s that cannot be read', (field, value, message) => {
+  const metadata = { name: 'c', [field]: value };
+  expect(validateResource({ ...controlPlane({}), metadata })).toEqual([{ field: `metadata.${field}`, message }]);
+});
+
+test('labels and annotations that are no texts are told one by one', () => {
+  const metadata = { name: 'c', labels: { a: true, b: 'yes' }, annotations: { c: 1 } };
+  expect(validateResource({ ...controlPlane({}), metadata } as unknown as KubeObject)).toEqual([
+    { field: 'metadata.labels[a]', message: 'expected a text, not true: write it in quotes' },
+    { field: 'metadata.annotations[c]', message: 'expected a text, not 1: write it in quotes' },
+  ]);
+});
+
+test('of many unknown fields the first are told', () => {
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`f${i}`, 1]));
+  const mistakes = validateResource(controlPlane({ keystone: many }));
+  expect(mistakes).toHaveLength(21);
+  expect(mistakes.at(-1)).toEqual({ field: 'spec.keystone', message: '980 more unknown fields' });
+});
+
+test('a resource that etcd would not take is told, with the field that is to be shortened', () => {
+  const config = { 'nova.conf': { DEFAULT: { host: 'x'.repeat(1.5 * 2 ** 20) } } };
+  expect(validateResource(controlPlane({ nova: { config } }))).toEqual([
+    {
+      field: 'spec.nova.config["nova.conf"].DEFAULT.host',
+      message: 'the resource has 1.51 MiB as JSON, most of it here; etcd takes objects of at most 1.5 MiB: shorten it',
+    },
+  ]);
 });
