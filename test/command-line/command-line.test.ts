@@ -75,6 +75,18 @@ test('validate: 200,000 keys are refused in seconds', () => {
   });
 });
 
+test('render refuses what validate refuses, in the same words and with the same exit code', () => {
+  const wrong = file(
+    'wrong.yaml',
+    'apiVersion: openstack.k8s.io/v1alpha1\nkind: MariaDB\nmetadata: {name: db}\nspec: {storage: {size: [3]}}\n',
+  );
+  const validated = run('validate', '-f', wrong);
+  const rendered = run('render', '-f', wrong);
+  expect(rendered).toMatchObject({ status: validated.status, stdout: '' });
+  expect(validated.stdout).toContain('MariaDB db: spec.storage.size: ');
+  expect(rendered.stderr).toContain(validated.stdout);
+});
+
 test('render: a YAML stream of every object, the same each time; routes where Gateway API is said to be there', () => {
   const plain = run('render', '-f', 'config/samples/controlplane_minimal.yaml');
   expect(plain.status).toBe(0);

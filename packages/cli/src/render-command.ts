@@ -1,13 +1,12 @@
-import { group } from '@openstack-operator/openstack';
 import { stringify } from 'yaml';
+import { checkFile, linesOf, refuse } from './checked-file.ts';
 import { CommandError } from './command-error.ts';
-import { readResources } from './read-resources.ts';
 import { claimsOf, objectsOf, renderAll } from './render.ts';
 
 /** What `--capabilities` may name, and the kinds that it means. */
 const capabilities: Readonly<Record<string, string>> = { 'gateway-api': `gateway.networking.k8s.io/HTTPRoute` };
 
-/** `kubectl openstack render`. */
+/** `kubectl openstack render`: YAML of every object; what `validate` would refuse before it composes is refused alike. */
 export function renderCommand(options: { file: string; capabilities: string }): void {
   const asked = options.capabilities.split(',').filter((name) => name !== '');
   const unknown = asked.find((name) => !(name in capabilities));
@@ -17,8 +16,10 @@ export function renderCommand(options: { file: string; capabilities: string }): 
       2,
     );
   }
-  const resources = readResources(options.file).filter(({ apiVersion }) => apiVersion.startsWith(`${group}/`));
-  if (resources.length === 0) throw new CommandError(`${options.file} has no resource of ${group}`);
+  const checked = checkFile(options.file);
+  const lines = linesOf(checked);
+  if (lines.length > 0) refuse(options.file, lines, process.stderr);
+  const resources = checked.flatMap(({ sound }) => sound?.object ?? []);
   const served = new Set(asked.flatMap((name) => capabilities[name] ?? []));
   for (const { resource, composition } of renderAll(resources, served)) {
     for (const { condition, problem, remarks = [] } of composition.steps) {
