@@ -1,11 +1,8 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { type Api, crd, withWords } from '@openstack-operator/openstack';
-import {
-  type FieldError,
-  pruneUnknown,
-  type ResourceType,
-  resourceTypeFromCrd,
-} from '@openstack-operator/sandbox/schema';
+import { type Api, crd } from '@openstack-operator/openstack';
+import { pruneUnknown, type ResourceType, resourceTypeFromCrd } from '@openstack-operator/sandbox/schema';
+import { accepted } from './accepted-mistakes.ts';
+import { isOfTheUser, mistakeOf } from './field-mistake.ts';
 import { dropUndecoded } from './metadata-mistakes.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -22,7 +19,10 @@ export interface Admission {
   readonly mistakes: readonly Mistake[];
 }
 
-/** What the API server would say of a resource of a kind, with strict field validation, and what it would store. */
+/**
+ * What the API server would say of a resource of a kind, with strict field validation, and what it would store; what it would
+ * accept and nobody means is a mistake as well.
+ */
 export function admissionOf(api: Api, resource: KubeObject): Admission {
   const type = typeOf(api);
   const object = structuredClone(resource);
@@ -32,8 +32,12 @@ export function admissionOf(api: Api, resource: KubeObject): Admission {
   type.decode(object);
   type.prepareForCreate(object);
   const told = new Set(undecoded.map(({ field }) => field));
-  const mistakes = type.validateCreate(object).filter(isOfTheUser).map(mistakeOf);
-  return { object, mistakes: [...undecoded, ...unknown, ...mistakes.filter(({ field }) => !told.has(field))] };
+  const refused = type
+    .validateCreate(object)
+    .filter((error) => isOfTheUser(error) && !told.has(error.field))
+    .map((error) => mistakeOf(error, object));
+  const mistakes = [...undecoded, ...unknown, ...refused];
+  return { object, mistakes: refused.length === 0 ? [...mistakes, ...accepted(type.schema, object)] : mistakes };
 }
 
 const types = new Map<Api, ResourceType>();
@@ -42,20 +46,4 @@ function typeOf(api: Api): ResourceType {
   const type = types.get(api) ?? resourceTypeFromCrd(crd(api), api.version);
   types.set(api, type);
   return type;
-}
-
-/** CEL rules are only checked on objects of the right shape; that this was not done is no mistake of its own. */
-function isOfTheUser({ field }: FieldError): boolean {
-  return field !== '<nil>';
-}
-
-/** The API server's words without what stands in front of them already: the field, and the value. */
-function mistakeOf({ type, field, value, detail }: FieldError): Mistake {
-  const words = (type === 'Duplicate' ? 'duplicate of another item' : withWords(detail))
-    .replace(`${field} in body `, '')
-    .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
-  if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };
-  const shown =
-    value === undefined || type === 'Forbidden' || type === 'TypeInvalid' ? '' : `${JSON.stringify(value)}: `;
-  return { field: field === '' ? '(root)' : field, message: `${shown.length > 120 ? '' : shown}${words}` };
 }

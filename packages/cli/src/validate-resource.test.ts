@@ -72,6 +72,49 @@ test.each([
     '"every night": expected five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
   ],
   [
+    'a number out of the bounds of cron',
+    { nova: { housekeeping: { schedule: '61 * * * *' } } },
+    'spec.nova.housekeeping.schedule',
+    '"61 * * * *": minute 61 is above 59; expected five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
+  ],
+  [
+    'a range of cron the wrong way round',
+    { keystone: { recordsAudit: { schedule: '10-5 * * * *' } } },
+    'spec.keystone.recordsAudit.schedule',
+    '"10-5 * * * *": minute 10-5 ends before it begins',
+  ],
+  [
+    'an image that no program of the service has',
+    { keystone: { images: { apo: 'x' } } },
+    'spec.keystone.images',
+    'unknown name "apo"; did you mean api?',
+  ],
+  [
+    'a component that the service does not have',
+    { placement: { components: { scheduler: { replicas: 2 } } } },
+    'spec.placement.components',
+    'unknown name "scheduler"; the known names are api',
+  ],
+  [
+    'an item that stands twice in a list',
+    {
+      neutron: {
+        vlanRanges: [
+          { physicalNetwork: 'physnet1', minimum: 1, maximum: 2 },
+          { physicalNetwork: 'physnet1', minimum: 1, maximum: 2 },
+        ],
+      },
+    },
+    'spec.neutron.vlanRanges[1]',
+    'the same as spec.neutron.vlanRanges[0]: remove one of the two',
+  ],
+  [
+    'a network of nodes that stands twice',
+    { nodeNetworks: ['10.0.0.0/24', '10.0.0.0/24'] },
+    'spec.nodeNetworks[1]',
+    '"10.0.0.0/24": duplicate of another item',
+  ],
+  [
     'a service that is not offered',
     { heat: {} },
     'spec.heat',

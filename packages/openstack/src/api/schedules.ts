@@ -17,6 +17,11 @@ const form = {
   expected: 'five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
 };
 
+/** Whether a schema in a CRD is that of a schedule: patterns are rules there (crd.ts). */
+export function isSchedule(schema: { readonly 'x-kubernetes-validations'?: readonly { message?: string }[] }): boolean {
+  return schema['x-kubernetes-validations']?.some(({ message }) => message === `expected ${form.expected}`) === true;
+}
+
 /** When something runs; `otherwise`: when it does where nobody says so. */
 export const schedule = (otherwise: string) =>
   string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
