@@ -85,6 +85,31 @@ test.each([
   expect(mistakes(spec)).toEqual([{ title, field, message }]);
 });
 
+test('a file that no ConfigMap holds', () => {
+  const config = { 'keystone.conf': { DEFAULT: { log_date_format: 'x'.repeat(1.1 * 2 ** 20) } } };
+  const [mistake, ...others] = mistakes({ keystone: { config } });
+  expect(mistake?.field).toBe('spec.keystone.config');
+  expect(mistake?.message).toMatch(
+    /^ConfigMap openstack\/.*-keystone-config-\w+ comes to 1\.\d+ MiB, most of it in .*keystone.*; the API server takes at most 1 MiB: shorten it$/u,
+  );
+  expect(others).toEqual([]);
+});
+
+test('two services of one public host name, where a Gateway would have to tell them apart', () => {
+  const publicHostname = 'api.example.org';
+  expect(mistakes({ keystone: { publicHostname }, glance: { publicHostname } })).toEqual([
+    {
+      title,
+      field: 'spec.glance.publicHostname',
+      message: `"api.example.org" is spec.publicHostname of the Keystone ${minimalControlPlane.metadata.namespace}/${minimalControlPlane.metadata.name}-keystone as well, and a Gateway tells APIs apart by their host names: give each its own`,
+    },
+  ]);
+  const other = { ...minimalControlPlane, metadata: { ...minimalControlPlane.metadata, name: 'other' } };
+  expect(composedMistakes([minimalControlPlane, other])).toEqual([]);
+  const balanced = { publicHostname, exposure: 'LoadBalancer' };
+  expect(mistakes({ keystone: balanced, glance: balanced })).toEqual([]);
+});
+
 test('groups that share nodes by number', () => {
   const groups = [{ name: 'a', replicas: 2 }, { name: 'b' }];
   expect(mistakes({ nova: { nodeGroups: groups } })).toEqual([]);

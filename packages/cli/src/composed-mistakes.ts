@@ -1,5 +1,7 @@
 import { controllerOf, type KubeObject, keyOf } from '@openstack-operator/kube';
 import { type Problem, rootNamed } from '@openstack-operator/openstack';
+import type { Mistake } from './admission.ts';
+import { hostnameMistakes, objectMistakes } from './composed-objects.ts';
 import { objectsOf, type Rendered, renderAll } from './render.ts';
 
 /** What shows when a resource is composed. */
@@ -30,30 +32,37 @@ const ofSpec: ReadonlySet<Problem['reason']> = new Set([
  */
 export function composedMistakes(resources: readonly KubeObject[]): ComposedMistake[] {
   const rendered = renderAll(resources, new Set(), { assumed: true });
-  const composed = rendered.flatMap(({ resource, composition }) => {
-    const owner = controllerOf(resource);
-    const child = owner && rootNamed(owner)?.children.find(({ kind }) => kind === resource.kind);
-    const title = titleOf(resource);
+  const composed = rendered.flatMap((one) => {
     const told = (text: string, isWarning: boolean): ComposedMistake => {
       const [, field = 'spec', message = text] = /^(spec[.[].*?): (.*)$/su.exec(text) ?? [];
-      const within = (path: string) =>
-        child === undefined ? path : path.replaceAll(/\bspec(?=[.[])/gu, `spec.${child.field}`);
-      return {
-        title,
-        field: within(field),
-        // A field of another resource stands there as that resource has it.
-        message: message.includes(' of the ') ? message : within(message),
-        ...(isWarning ? { isWarning } : {}),
-      };
+      return { ...inFile(one.resource, { field, message }), ...(isWarning ? { isWarning } : {}) };
     };
-    return composition.steps.flatMap(({ problem, remarks = [] }) => [
-      ...(problem !== undefined && ofSpec.has(problem.reason) ? problem.message.split(/; (?=spec[.[])/u) : []).map(
-        (text) => told(text, false),
-      ),
-      ...remarks.map((text) => told(text, true)),
-    ]);
+    return [
+      ...one.composition.steps.flatMap(({ problem, remarks = [] }) => [
+        ...(problem !== undefined && ofSpec.has(problem.reason) ? problem.message.split(/; (?=spec[.[])/u) : []).map(
+          (text) => told(text, false),
+        ),
+        ...remarks.map((text) => told(text, true)),
+      ]),
+      ...objectMistakes(one).map((mistake) => inFile(one.resource, mistake)),
+    ];
   });
-  return [...composed, ...collisions(rendered)];
+  const hostnames = hostnameMistakes(rendered).map(({ resource, mistake }) => inFile(resource, mistake));
+  return [...composed, ...hostnames, ...collisions(rendered)];
+}
+
+/** A mistake of a resource as the resource of the file has it that it comes from. */
+function inFile(resource: KubeObject, { field, message }: Mistake): ComposedMistake {
+  const owner = controllerOf(resource);
+  const child = owner && rootNamed(owner)?.children.find(({ kind }) => kind === resource.kind);
+  const within = (path: string) =>
+    child === undefined ? path : path.replaceAll(/\bspec(?=[.[])/gu, `spec.${child.field}`);
+  // A field of another resource stands there as that resource has it.
+  return {
+    title: titleOf(resource),
+    field: within(field),
+    message: message.includes(' of the ') ? message : within(message),
+  };
 }
 
 /** The resource of the file that another one comes from, or is. */
