@@ -13,4 +13,5 @@ export {
   resourcesIn,
 } from './rehearsal.ts';
 export { objectsOf, type Rendered, renderAll } from './render.ts';
+export { soundPart } from './sound-part.ts';
 export { validateResource } from './validate-resource.ts';

@@ -1,0 +1,40 @@
+import { composedMistakes, soundPart, validateResource } from '@openstack-operator/cli';
+import { type Api, children, kinds } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { resourceOf, type WrongResource, wrongResources } from './wrong-resources.ts';
+
+/** All are tried in 20 s; a prime, so that no way is left out. */
+const TRIES_ONE_OF = 17;
+
+const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+
+/** Composes what is sound of resources with one mistake each; gives how many could be. */
+function composed(api: Api, wrong: Iterable<WrongResource>): number {
+  let composed = 0;
+  for (const one of [...wrong].filter((_wrong, position) => position % TRIES_ONE_OF === 0)) {
+    const resource = resourceOf(api, one, 'openstack');
+    const part = soundPart(resource, validateResource(resource));
+    if (part === undefined) continue;
+    expect(() => composedMistakes([part.object]), `${one.field}: ${one.way}`).not.toThrow();
+    composed++;
+  }
+  return composed;
+}
+
+test.each(kinds.map((api) => [api.kind, api] as const))(
+  'what is left of a %s without its mistake is composed, whatever the mistake',
+  (_kind, api) => {
+    expect(composed(api, wrongResources(api))).toBeGreaterThan(5);
+  },
+);
+
+test.each(children.map(({ field, kind }) => [field, kinds.find((one) => one.kind === kind) as Api] as const))(
+  'so is a control plane without the mistake in its spec.%s',
+  (service, api) => {
+    const whole = [...wrongResources(api)].map((wrong) => ({
+      ...wrong,
+      content: { spec: { [service]: wrong.content.spec ?? {} } },
+    }));
+    expect(composed(controlPlane, whole)).toBeGreaterThan(5);
+  },
+);
