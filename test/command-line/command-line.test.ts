@@ -64,6 +64,16 @@ test('validate: what is composed shows beside what is not admitted, and items of
   expect(stderr).toContain('2 mistakes in ');
 });
 
+test('validate: standard input is called so', () => {
+  const args = ['validate', '-f', '-'];
+  const input = 'apiVersion: v1\nkind: List\nitems: []\n';
+  const { status, stderr } = spawnSync('bin/kubectl-openstack', args, { encoding: 'utf8', timeout: 60_000, input });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'kubectl openstack: standard input has no resource of openstack.k8s.io\n',
+  });
+});
+
 test('validate: 200,000 keys are refused in seconds', () => {
   const keys = Array.from({ length: 200_000 }, (_, i) => `  k${i}: 1\n`).join('');
   const head = 'apiVersion: openstack.k8s.io/v1alpha1\nkind: MariaDB\nmetadata: {name: db}\nspec:\n';

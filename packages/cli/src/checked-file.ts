@@ -2,7 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { group } from '@openstack-operator/openstack';
 import type { Mistake } from './admission.ts';
 import { CommandError } from './command-error.ts';
-import { readFileObjects } from './read-resources.ts';
+import { readFileObjects, titleOfFile } from './read-resources.ts';
 import { type SoundPart, soundPart } from './sound-part.ts';
 import { titleOf, validateResource } from './validate-resource.ts';
 
@@ -33,7 +33,7 @@ export function checkFile(file: string): CheckedResource[] {
     const title = `${titleOf(resource)}${item === undefined ? '' : ` (${item})`}`;
     return [{ title, resource, mistakes, sound: soundPart(resource, mistakes) }];
   });
-  if (checked.length === 0) throw new CommandError(`${file} has no resource of ${group}`);
+  if (checked.length === 0) throw new CommandError(`${titleOfFile(file)} has no resource of ${group}`);
   return checked;
 }
 
@@ -51,5 +51,5 @@ export function linesOf(checked: readonly CheckedResource[]): string[] {
 export function refuse(file: string, lines: readonly string[], out: { write(text: string): void }): never {
   for (const line of lines.slice(0, MOST_LINES)) out.write(`${line}\n`);
   if (lines.length > MOST_LINES) out.write(`and ${lines.length - MOST_LINES} more\n`);
-  throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${file}`);
+  throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${titleOfFile(file)}`);
 }

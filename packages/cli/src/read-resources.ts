@@ -4,6 +4,11 @@ import { CommandError } from './command-error.ts';
 import { isObject } from './is-object.ts';
 import { type ReadDocument, readDocuments } from './read-documents.ts';
 
+/** How messages call a file. */
+export function titleOfFile(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
+
 /** An object of a file. */
 export interface FileObject {
   readonly object: KubeObject;
@@ -21,7 +26,7 @@ export function readResources(file: string): KubeObject[] {
  * @throws CommandError with file, document, line, field, and what was expected
  */
 export function readFileObjects(file: string): FileObject[] {
-  const name = file === '-' ? 'standard input' : file;
+  const name = titleOfFile(file);
   let text: string;
   try {
     text = readFileSync(file === '-' ? 0 : file, 'utf8');

@@ -1,5 +1,6 @@
 import { type CheckedResource, checkFile, linesOf, refuse } from './checked-file.ts';
 import { type ComposedMistake, composedMistakes } from './composed-mistakes.ts';
+import { titleOfFile } from './read-resources.ts';
 import { mayFollow } from './sound-part.ts';
 
 /** `kubectl openstack validate`: exit 1 and one line for each mistake; warnings go to standard error. */
@@ -12,7 +13,9 @@ export function validateCommand({ file }: { file: string }): void {
     else lines.push(line);
   }
   if (lines.length > 0) refuse(file, lines, process.stdout);
-  process.stdout.write(`${file}: ${checked.length} ${checked.length === 1 ? 'resource is' : 'resources are'} valid\n`);
+  process.stdout.write(
+    `${titleOfFile(file)}: ${checked.length} ${checked.length === 1 ? 'resource is' : 'resources are'} valid\n`,
+  );
 }
 
 /** What shows when what is sound is composed; what may follow from mistakes that are told already is left out. */
