@@ -25,6 +25,7 @@ export async function program(name: string, ...argv: readonly string[]): Promise
 
 /** The control plane that carries the cloud. */
 export interface ControlPlane {
+  readonly metadata: { readonly name: string; readonly namespace: string };
   readonly spec: unknown;
   readonly status: {
     readonly conditions: readonly {

@@ -17,6 +17,7 @@ const order = [
   'power',
   'disk',
   'limits',
+  'key-manager',
 ];
 
 class Order extends BaseSequencer {

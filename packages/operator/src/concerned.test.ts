@@ -215,9 +215,9 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
   test('a listener that changes concerns whose API it carries, and who is told the URL of Keystone', async () => {
     const exposed = await world.count(() => cluster.put(Gateway, gateway('edge', 50, 8443)));
     expect(new Set(exposed.map((one) => one.split(' ')[0]))).toEqual(
-      new Set(['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova']),
+      new Set(['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova', 'Barbican']),
     );
-    expect(exposed).toHaveLength(5 * clouds);
+    expect(exposed).toHaveLength(6 * clouds);
     expect(await world.count(() => cluster.put(Gateway, gateway('unrelated', 0, 8443)))).toEqual([]);
   });
 
@@ -262,7 +262,9 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
       new Set([
         'OpenStackControlPlane cloud-3/c',
         'MariaDB cloud-3/c-mariadb',
-        ...['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova'].map((kind) => `${kind} cloud-3/c-${suffix(kind)}`),
+        ...['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova', 'Barbican'].map(
+          (kind) => `${kind} cloud-3/c-${suffix(kind)}`,
+        ),
       ]),
     );
   });

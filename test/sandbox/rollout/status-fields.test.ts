@@ -30,7 +30,7 @@ const ofSome = ['jobs', 'volumes', 'schedules'];
 const ofUpgrades = ['release.phase'];
 
 test('every field of a status that is declared is written', async () => {
-  const { cloud } = await readyCloud({ nodes: ['node-1'] });
+  const { cloud } = await readyCloud({ nodes: ['node-1'], spec: { barbican: {} } });
   await cloud.clock.advance(10_000);
   const objects = cloud.rehearsal.objects();
   const unwritten = kinds.flatMap(({ kind, status }) =>

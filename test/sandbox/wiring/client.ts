@@ -42,6 +42,7 @@ async function use(process: Process): Promise<void> {
       if (url === undefined) throw new Error(`${side} endpoint for ${type} service in ${REGION} region not found`);
       await demandToken(process, `${url}${protectedPaths[type] ?? '/'}`);
       await uses[type]?.({
+        url,
         get: (path) => call(process, token, 'GET', `${url}${path}`),
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
         put: (path, body) => call(process, token, 'PUT', `${url}${path}`, body),
@@ -63,6 +64,7 @@ interface Made {
 }
 
 interface Endpoint {
+  readonly url: string;
   readonly host: string | undefined;
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
@@ -80,6 +82,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   placement: '/resource_providers',
   network: '/v2.0/networks',
   compute: '/servers',
+  'key-manager': '/v1/secrets',
 };
 
 async function demandToken(process: Process, url: string): Promise<void> {
@@ -123,6 +126,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
       if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
     }
   },
+  'key-manager': useKeys,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -155,6 +159,28 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     await post(`/os-aggregates/${String(aggregate?.['id'])}/action`, { add_host: { host } });
   },
 };
+
+/** Stores a secret and reads it, orders a key and waits for it, by the addresses that the key manager tells. */
+async function useKeys({ url, get, post, wait }: Endpoint): Promise<void> {
+  const told = (answer: unknown, name: string): string => {
+    const address = (answer as Record<string, string>)[name] ?? '';
+    if (!address.startsWith(`${url}/v1/`)) throw new Error(`${name} leads to ${address}`);
+    return address.slice(url.length);
+  };
+  const payload = JSON.stringify('open sesame');
+  const secret = told(await post('/v1/secrets', { payload, payload_content_type: 'text/plain' }), 'secret_ref');
+  const read: unknown = await get(`${secret}/payload`);
+  if (read !== 'open sesame') throw new Error('a secret is not what was stored');
+  const asked = { type: 'key', meta: { name: 'disk', algorithm: 'aes', bit_length: 256 } };
+  const order = told(await post('/v1/orders', asked), 'order_ref');
+  for (let waited = 0; waited < 30; waited += 1) {
+    const { status, secret_ref: made } = (await get(order)) as Record<string, unknown>;
+    if (status === 'ACTIVE') return void told({ made }, 'made');
+    if (status === 'ERROR') throw new Error('a key is not made');
+    await wait(1000);
+  }
+  throw new Error('an order stays PENDING');
+}
 
 /** A browser with noVNC's page: the page, and the websocket that its script opens with the token of the page's address. */
 async function watchConsole(process: Process, page: string): Promise<void> {
@@ -204,7 +230,12 @@ async function call<T>(process: Process, token: string, method: string, url: str
   const answer = await overNetwork(process, {
     method,
     url,
-    headers: { 'x-auth-token': token, 'content-type': 'application/json', 'openstack-api-version': 'placement 1.39' },
+    headers: {
+      host: new URL(url).host,
+      'x-auth-token': token,
+      'content-type': 'application/json',
+      'openstack-api-version': 'placement 1.39',
+    },
     body: body === undefined ? '' : JSON.stringify(body),
   });
   demand(method, url, answer);

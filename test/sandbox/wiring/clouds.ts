@@ -20,4 +20,5 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     ovnNetwork: { enabled: true, nodeGroups: [{ name: 'default', replicas: 1 }] },
   },
   full: withParts(...optional),
+  keys: withParts('rabbitmq', 'barbican'),
 };

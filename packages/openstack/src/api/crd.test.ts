@@ -68,6 +68,7 @@ test('only what can never change is written into objects as a default', () => {
     'Neutron.tunnelType: geneve',
     'Nova.region: RegionOne',
     'Nova.ephemeralStorage: local',
+    'Barbican.region: RegionOne',
   ]);
 });
 

@@ -15,7 +15,11 @@ const saidOnce: readonly string[] = [
 /** The spec of a child, below a control plane. */
 export type Embedded<S> = { readonly enabled?: boolean } & Omit<S, SaidOnce>;
 
-const enabled = bool('Whether the service is deployed. What it has stored is kept.', { fallback: true });
+const enabled = (isOptional: boolean) =>
+  bool(
+    'Whether the service is deployed. What it has stored is kept.',
+    isOptional ? { otherwise: 'true where the field is there at all' } : { fallback: true },
+  );
 
 /**
  * The spec of a child as a field of the control plane: without what the control plane says for all, and without
@@ -25,7 +29,7 @@ const enabled = bool('Whether the service is deployed. What it has stored is kep
  * CRD. Their fields are those of the child's own CRD, which documents and checks them: `validate` by its schema, the
  * operator by a dry run of each child before the first is written.
  */
-export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false> {
+export function embedded<S>(api: Api<S>, what: string, isOptional = false): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
   const { properties = {}, required, ...rest } = schema;
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
@@ -39,7 +43,7 @@ export function embedded<S>(api: Api<S>, what: string): Field<Embedded<S>, false
       ...rest,
       description: `${what} The fields are those of kind ${api.kind}: kubectl explain ${spec}`,
       properties: {
-        enabled: enabled.schema,
+        enabled: enabled(isOptional).schema,
         ...Object.fromEntries(
           kept.map(([name, child]) => [
             name,

@@ -15,6 +15,8 @@ export interface Child {
   /** The child is named `<control plane>-<suffix>`. */
   readonly suffix: string;
   readonly phase: Phase;
+  /** Only a cloud that states its field has it. */
+  readonly optional: boolean;
   /** Fields of children that it finds by itself, and cannot do without. */
   readonly finds: readonly string[];
   /** Fields of children that it knows by name only: they come later. */
@@ -56,6 +58,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       description: child.description,
       suffix: child.suffix ?? child.field,
       phase: child.phase,
+      optional: child.optional === true,
       finds: foundBy(service).map(childField),
       mentions: mentionsOf(service).map(childField),
       after: service.databases === undefined ? [] : [childField('databaseRef')],

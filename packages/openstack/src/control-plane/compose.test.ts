@@ -44,6 +44,15 @@ test('host names follow the domain, unless they are said', () => {
   expect(child('MariaDB', { publicDomain: 'example.org' })).not.toHaveProperty('publicHostname');
 });
 
+test('a cloud has an optional service where its field is there and does not disable it', () => {
+  const skipped = (spec: object) =>
+    compose(spec).steps.find(({ condition }) => condition === 'BarbicanReady')?.skipped?.message;
+  expect(skipped({})).toBe('spec.barbican is absent');
+  expect(skipped({ barbican: null })).toBe('spec.barbican is absent');
+  expect(skipped({ barbican: {} })).toBeUndefined();
+  expect(skipped({ barbican: { enabled: false } })).toBe('spec.barbican.enabled is false');
+});
+
 describe('a service that is disabled', () => {
   const steps = (spec: object) => new Map(compose(spec).steps.map((step) => [step.condition, step]));
   /** Conditions of the steps with a problem, by its reason. */

@@ -65,7 +65,22 @@ export function conditionOf(child: Child): string {
 
 /** Whether a control plane wants the child of a field. */
 export function isEnabled(spec: Readonly<Record<string, unknown>>, field: string): boolean {
-  return (spec[field] as { enabled?: boolean } | undefined)?.enabled !== false;
+  const template = spec[field] as { enabled?: boolean } | null | undefined;
+  return template?.enabled ?? (!isAbsent(spec, field) || !isOptional(field));
+}
+
+/** A file may have null, which an API server drops. */
+function isAbsent(spec: Readonly<Record<string, unknown>>, field: string): boolean {
+  return spec[field] === undefined || spec[field] === null;
+}
+
+/** Whether a cloud that says nothing of a field is without its child. */
+function isOptional(field: string): boolean {
+  return children.some((child) => child.field === field && child.optional);
+}
+
+function whyDisabled(spec: ControlPlaneSpec, { field }: Child): string {
+  return isAbsent(spec, field) ? `spec.${field} is absent` : `spec.${field}.enabled is false`;
 }
 
 /** What a child needs of the others: what its template refers to elsewhere is not missed. */
@@ -187,7 +202,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
   if (!isEnabled(spec, child.field)) {
     const users = children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
     return users.length === 0
-      ? { ...step, objects: [], skipped: { reason: 'Disabled', message: `spec.${child.field}.enabled is false` } }
+      ? { ...step, objects: [], skipped: { reason: 'Disabled', message: whyDisabled(spec, child) } }
       : { ...step, problem: { reason: 'InUse', message: inUse(child, users) } };
   }
   const absent = absentNeed(spec, child);

@@ -25,7 +25,6 @@ export const notOffered = {
   cinder: 'Block storage',
   heat: 'Orchestration',
   swift: 'Object storage',
-  barbican: 'Keys and secrets',
   octavia: 'Load balancers',
   designate: 'DNS',
   manila: 'Shared file systems',
@@ -75,7 +74,7 @@ const switchedOff = Object.fromEntries(Object.entries(notOffered).map(([name, wh
 
 const embeddedChildren = Object.fromEntries(
   services.flatMap(({ kind, child }) =>
-    child === undefined ? [] : [[child.field, embedded(kind, child.description)] as const],
+    child === undefined ? [] : [[child.field, embedded(kind, child.description, child.optional)] as const],
   ),
 );
 

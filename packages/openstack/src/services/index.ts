@@ -4,6 +4,7 @@ import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
+import { barbican } from './barbican/barbican.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -21,6 +22,7 @@ export const definitions = [
   placement,
   neutron,
   nova,
+  barbican,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -1,4 +1,5 @@
 import type { Modelled } from '../model/model.ts';
+import { barbican } from './barbican/barbican.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -6,4 +7,4 @@ import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
 
 /** The services of OpenStack that are modelled. */
-export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova];
+export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, barbican];

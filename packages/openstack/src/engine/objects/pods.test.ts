@@ -140,12 +140,21 @@ test('a variable named as what every object inherits is one like any other', () 
 });
 
 test('every program of the control plane has probes', () => {
-  const without = ['neutron', 'nova', 'keystone', 'glance', 'placement', 'mariadb', 'rabbitmq', 'memcached'].flatMap(
-    (sample) =>
-      Object.entries(pods(sample))
-        .filter(([name]) => /^(Deployment|StatefulSet) /.test(name))
-        .filter(([, { containers }]) => containers.some((one) => !one.livenessProbe || !one.readinessProbe))
-        .map(([name]) => name),
+  const without = [
+    'neutron',
+    'nova',
+    'keystone',
+    'glance',
+    'placement',
+    'barbican',
+    'mariadb',
+    'rabbitmq',
+    'memcached',
+  ].flatMap((sample) =>
+    Object.entries(pods(sample))
+      .filter(([name]) => /^(Deployment|StatefulSet) /.test(name))
+      .filter(([, { containers }]) => containers.some((one) => !one.livenessProbe || !one.readinessProbe))
+      .map(([name]) => name),
   );
   expect(without).toEqual([]);
 });
@@ -167,13 +176,13 @@ describe('who may connect', () => {
     expect(ingress('mariadb', 'mariadb')).toEqual([
       {
         ports: [{ port: 3306, protocol: 'TCP' }],
-        from: [pods('mariadb', 'keystone', 'glance', 'placement', 'neutron', 'nova')],
+        from: [pods('mariadb', 'keystone', 'glance', 'placement', 'neutron', 'nova', 'barbican')],
       },
     ]);
   });
 
   test('the broker: agents on nodes, the services that use it, monitoring', () => {
-    const clients = pods('rabbitmq', 'neutron', 'nova');
+    const clients = pods('rabbitmq', 'neutron', 'nova', 'barbican');
     const others = [
       { ports: [{ port: 15692, protocol: 'TCP' }], from: [clients, monitoring] },
       { ports: [{ port: 15672, protocol: 'TCP' }], from: [clients] },

@@ -186,6 +186,8 @@ export interface Child {
   readonly phase: Phase;
   /** What it is, in a sentence. */
   readonly description: string;
+  /** Only a cloud that states its field has it, be it as `{}`; absent: every cloud that does not disable it. */
+  readonly optional?: true;
   /** Fields of its template that follow from the rest of the control plane. */
   readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
 }

@@ -1,0 +1,48 @@
+import { database, identity, messageQueue } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { secretName } from '../../api/references.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { object } from '../../api/schema.ts';
+import { common, endpoints, phase } from '../../api/status.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
+
+/** The key manager. */
+export const Barbican = defineApi({
+  kind: 'Barbican',
+  plural: 'barbicans',
+  shortName: 'osbb',
+  description: 'The key manager, which stores secrets, keys and certificates, encrypted.',
+  nameLength: nameLength.service,
+  spec: object('Desired state of Barbican.', {
+    ...template({ main: 'the API', components: ['api', 'worker', 'keystone-listener'], wsgi: ['api'] }),
+    ...api('barbican'),
+    release,
+    region,
+    databaseRef,
+    messageQueueRef,
+    cacheRef,
+    keystoneRef,
+    database: database('barbican', ['barbican']),
+    messageQueue: messageQueue('barbican'),
+    identity: identity('barbican'),
+    keyEncryptionKeySecretName: secretName(
+      'Secret with the key that encrypts the keys of projects (key kek: a Fernet key, 32 bytes as base64url), such as that of a cloud that is adopted. Key material: when it is lost, so is all that Barbican stores. If absent, <name>-kek is generated.',
+    ),
+    recordsAudit,
+    config: config('barbican.conf'),
+    policy,
+    unknownOptions,
+  }),
+  status: object('Observed state of Barbican.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+export type Barbican = ObjectOf<typeof Barbican>;
+export type BarbicanSpec = SpecOf<typeof Barbican>;
+export type BarbicanStatus = StatusOf<typeof Barbican>;

@@ -1,0 +1,75 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { ask, entitiesOf, login, request } from './keystone.ts';
+
+const url = 'http://my-cloud-barbican-api.openstack.svc:9311';
+const spec = { ...identityOnly, rabbitmq: {}, barbican: {} };
+
+/** A secret of the administrator: its address. */
+async function stored(cloud: Cloud, token: string, payload: string): Promise<string> {
+  const answer = await request(cloud, token, 'POST', `${url}/v1/secrets`, {
+    payload,
+    payload_content_type: 'text/plain',
+  });
+  return (JSON.parse(answer) as { secret_ref: string }).secret_ref;
+}
+
+test('below a control plane that states it, it is Ready, answers, and keeps secrets and orders', async () => {
+  const { cloud } = await readyCloud({ spec });
+  expect(cloud.isReady('Barbican', 'my-cloud-barbican')).toBe(true);
+  const token = await login(cloud);
+  expect(JSON.parse(await ask(cloud, token, `${url}/`))).toMatchObject({
+    versions: { values: [{ id: 'v1', status: 'stable', links: [{ href: `${url}/v1/` }, {}] }] },
+  });
+  expect(await entitiesOf(cloud, 'services')).toContainEqual(
+    expect.objectContaining({ name: 'barbican', type: 'key-manager' }),
+  );
+  const secret = await stored(cloud, token, 'open sesame');
+  expect(await request(cloud, token, 'GET', `${secret}/payload`)).toBe('open sesame');
+  const body = { type: 'key', meta: { name: 'disk', algorithm: 'aes', bit_length: 256 } };
+  const { order_ref: order } = JSON.parse(await request(cloud, token, 'POST', `${url}/v1/orders`, body)) as {
+    order_ref: string;
+  };
+  await cloud.clock.advance(2000);
+  expect(JSON.parse(await request(cloud, token, 'GET', order))).toMatchObject({ status: 'ACTIVE' });
+  // By a worker, not by the API itself.
+  const worker = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-barbican-worker-'));
+  const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: worker?.metadata.name ?? '' });
+  expect(log).toContain(`Processing type order: order ID is '${order.split('/').at(-1)}'`);
+});
+
+test('a control plane that does not state it is without it', async () => {
+  const { barbican: _barbican, ...others } = spec;
+  const { cloud } = await readyCloud({ spec: others });
+  expect(cloud.list('Barbican')).toEqual([]);
+});
+
+test('what it has stored is read after it was switched off and on, by the same key', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const key = () => cloud.get('Secret', 'my-cloud-barbican-kek')?.['data'];
+  const before = key();
+  const secret = await stored(cloud, await login(cloud), 'open sesame');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: false } } });
+  await cloud.until(() => cloud.get('Barbican', 'my-cloud-barbican') === undefined);
+  expect(key()).toEqual(before);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: null } } });
+  await cloud.ready();
+  expect(key()).toEqual(before);
+  expect(await request(cloud, await login(cloud), 'GET', `${secret}/payload`)).toBe('open sesame');
+});
+
+test('on its own it is Ready beside what it refers to', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const alone = (kind: string, name: string): KubeObject => ({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind,
+    metadata: { name, namespace: 'openstack' },
+    spec: {},
+  });
+  for (const kind of ['MariaDB', 'RabbitMQ', 'Memcached', 'Keystone', 'Barbican'])
+    await cloud.settle(cloud.rehearsal.create(alone(kind, kind.toLowerCase())));
+  await cloud.until(() => cloud.isReady('Barbican', 'barbican'));
+});
