@@ -15,21 +15,36 @@ interface Container {
   volumeMounts?: { mountPath: string }[];
 }
 interface Workload {
+  data?: Record<string, string>;
   spec?: { template?: { spec?: { initContainers?: Container[]; containers: Container[] } } };
 }
 
-/** Every container that the operator composes for a sample. */
-function containersOf(sample: string): Container[] {
+/** Every object that the operator composes for the resources of a text. */
+function objectsOf(input: string): (Workload | null)[] {
   // What stands in the way in this cluster (no Gateway API) is told, and everything is rendered.
-  const { stdout } = spawnSync('bin/kubectl-openstack', ['render', '-f', `config/samples/${sample}`], {
+  const { stdout, stderr } = spawnSync('bin/kubectl-openstack', ['render', '-f', '-'], {
+    input,
     encoding: 'utf8',
     maxBuffer: 1 << 26,
   });
-  return parseAllDocuments(stdout).flatMap((document) => {
-    const pod = (document.toJS() as Workload | null)?.spec?.template?.spec;
+  // Where nothing was built, nothing is rendered.
+  expect(stdout, stderr).not.toBe('');
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Workload | null);
+}
+
+function containersOf(objects: readonly (Workload | null)[]): Container[] {
+  return objects.flatMap((object) => {
+    const pod = object?.spec?.template?.spec;
     return [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
   });
 }
+
+const samples = readdirSync('config/samples').filter((name) => !['kustomization.yaml', 'gateway.yaml'].includes(name));
+const textOf = (name: string) => readFileSync(`config/samples/${name}`, 'utf8');
+const isCloud = (name: string) => name.startsWith('controlplane');
+// Services refer to each other.
+const parts = samples.filter((name) => !isCloud(name)).map(textOf);
+const rendered = [...samples.filter(isCloud).map(textOf), parts.join('\n---\n')].flatMap(objectsOf);
 
 const named = (name: string) => contract.images.filter((image) => image.names.includes(name));
 const imageName = (reference: string) => /([^/:]+):[^/]*$/.exec(reference)?.[1] ?? reference;
@@ -44,7 +59,7 @@ test('whatever the operator starts in an image is in the contract, and the recip
     const list = `images/layers/${layer}/images`;
     return existsSync(list) ? readFileSync(list, 'utf8').split('\n') : [];
   });
-  const containers = [...containersOf('controlplane_minimal.yaml'), ...containersOf('controlplane_production.yaml')];
+  const containers = containersOf(rendered);
   expect(containers.length).toBeGreaterThan(50);
   for (const { image, command = [] } of containers) {
     const name = imageName(image);
@@ -57,6 +72,13 @@ test('whatever the operator starts in an image is in the contract, and the recip
     // `dumb-init --single-child --`: the program is what follows.
     expect(allowed, `${name}: ${program}`).toContain(program === '--' ? command[2] : program);
   }
+});
+
+test('whatever uwsgi loads is in the contract', () => {
+  const files = rendered.flatMap((object) => Object.values(object?.data ?? {}));
+  const loaded = new Set(files.flatMap((text) => /^(?:module|wsgi) = (.*)$/mu.exec(text)?.[1] ?? []));
+  expect(loaded.size).toBeGreaterThan(4);
+  expect(contract.images.flatMap(({ wsgi = [] }) => wsgi)).toEqual(expect.arrayContaining([...loaded]));
 });
 
 test('each broken point is one line that says what was found', () => {

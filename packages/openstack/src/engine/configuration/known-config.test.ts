@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { knownOptions } from '../../options/known-options.ts';
 import { broughtBy } from '../../registry/kinds.ts';
-import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import { composed, objectsOf, resource, samples, surroundings } from '../../testing/compositions.ts';
 import { digest } from '../names/digest.ts';
 import type { KnownSurroundings } from '../vocabulary/surroundings.ts';
 
@@ -30,6 +31,22 @@ function said(...parameters: Parameters<typeof composedWith>) {
     remarks: step?.remarks?.map(short),
   };
 }
+
+test.each(samples)('%s: no variable carries an option that may be given many times', (sample) => {
+  const { steps } = composed(resource(read(sample)), surroundings(read));
+  const variables = steps
+    .flatMap(({ objects }) => objects)
+    .flatMap((desired) => (desired.verb === 'resolve' ? [desired.object] : []))
+    .flatMap((object) => Object.keys((object as { stringData?: object }).stringData ?? {}))
+    .filter((name) => /^OS_.*__/u.test(name));
+  const known = knownOptions('2025.1', sample, []);
+  const many = [...(known?.groups() ?? [])].flatMap((group) =>
+    (known?.namesIn(group) ?? [])
+      .filter((name) => known?.find(group, name)?.type === 'multi')
+      .map((name) => `OS_${group}__${name}`.toUpperCase()),
+  );
+  expect(variables.filter((name) => many.includes(name))).toEqual([]);
+});
 
 const wayOut = ' (spec.unknownOptions: Allow lets in those of drivers of your own)';
 
