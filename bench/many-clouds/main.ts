@@ -18,6 +18,9 @@ them, in real time. Then lets them rest, then starts a new operator. 100 clouds 
   --clouds N,N,..   how many (default 1,10,100; at most ${MOST} each, as each takes a node of its own)
 `;
 
+/** Writes of an operator that has nothing to do that are told one by one. */
+const mostTold = 20;
+
 const { values } = parseArgs({
   options: {
     clouds: { type: 'string', default: '1,10,100' },
@@ -64,9 +67,9 @@ function figures(all: readonly Measured[]): string {
     mebibytes(idle.heap),
     rollout.longestBlock.toFixed(0),
     ((100 * idle.cpu) / idleSeconds).toFixed(2),
-    String(idle.writes),
+    String(idle.writes.length),
     (restart / 1000).toFixed(2),
-    String(restarted.writes),
+    String(restarted.writes.length),
   ]);
   const head = [
     'clouds',
@@ -81,7 +84,12 @@ function figures(all: readonly Measured[]): string {
     'restart s',
     'writes after it',
   ];
-  return table(head, rows);
+  const written = all.flatMap(({ clouds, idle, restarted }) =>
+    Object.entries({ 'while nothing happens': idle, 'after the restart': restarted }).flatMap(([when, { writes }]) =>
+      writes.slice(0, mostTold).map((write) => `${clouds} clouds, ${when}: ${write}`),
+    ),
+  );
+  return [table(head, rows), ...written].join('\n');
 }
 
 /** How what clouds take grows with their number. */

@@ -22,8 +22,8 @@ export interface Usage {
   readonly heap: number;
   /** Milliseconds for which nothing else had its turn. */
   readonly longestBlock: number;
-  /** Requests that change something; leases aside, and what it asks about its permissions. */
-  readonly writes: number;
+  /** Requests that change something; leases aside, and what it asks about its permissions: method and path. */
+  readonly writes: readonly string[];
   readonly idle: boolean;
 }
 
@@ -36,12 +36,13 @@ const RESOLUTION = 2;
 const [kubeconfig = ''] = process.argv.slice(2);
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
 const metrics = createMetrics(new Registry());
-let writes = 0;
+let writes: string[] = [];
 let runtime: Runtime | undefined;
 
 const counted = (transport: Transport): Transport => ({
   request(request, signal) {
-    if (request.method !== 'GET' && !/\/leases|accessreviews/.test(request.path)) writes++;
+    if (request.method !== 'GET' && !/\/leases|accessreviews/.test(request.path))
+      writes.push(`${request.method} ${request.path}`);
     return transport.request(request, signal);
   },
   close: () => transport.close(),
@@ -72,7 +73,7 @@ process.on('message', (asked) => {
     writes,
     idle: runtime?.idle ?? false,
   };
-  writes = 0;
+  writes = [];
   delays.reset();
   process.send?.(usage);
 });

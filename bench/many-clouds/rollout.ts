@@ -71,11 +71,11 @@ export async function rest(operator: ChildProcess): Promise<Usage> {
   for (let quiet = 0; quiet < 5; ) {
     await sleep(realClock, 1000);
     const more = await ask(operator);
-    quiet = more.idle && more.writes === 0 ? quiet + 1 : 0;
+    quiet = more.idle && more.writes.length === 0 ? quiet + 1 : 0;
     all = {
       ...more,
       cpu: all.cpu + more.cpu,
-      writes: all.writes + more.writes,
+      writes: [...all.writes, ...more.writes],
       longestBlock: Math.max(all.longestBlock, more.longestBlock),
     };
   }
