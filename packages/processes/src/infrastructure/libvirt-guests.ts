@@ -1,4 +1,5 @@
 import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { reasonOf } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { type LibvirtDomain, LibvirtError } from './libvirt-protocol.ts';
@@ -85,33 +86,32 @@ export function endGuest({ files }: Process, domains: Map<string, LibvirtDomain>
 
 /** virtlogd opens the file, in its own container. */
 async function openConsole(process: Process, path: string): Promise<void> {
-  try {
-    const connection = await process.network.connectUnix(virtlogdSocket, 'raw');
-    const problem = await connection.call(path);
-    connection.close();
-    if (typeof problem === 'string') throw new LibvirtError(problem);
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new LibvirtError(`Failed to connect socket to '/var${virtlogdSocket}': ${reasonOf(error)}`);
-  }
+  const problem = await worded(
+    async () => {
+      const connection = await process.network.connectUnix(virtlogdSocket, 'raw');
+      const answer = await connection.call(path);
+      connection.close();
+      return answer;
+    },
+    (error) => new LibvirtError(`Failed to connect socket to '/var${virtlogdSocket}': ${reasonOf(error)}`),
+  );
+  if (typeof problem === 'string') throw new LibvirtError(problem);
 }
 
 /** qemu's VNC server, on a port for each guest. */
 function listenForVnc(process: Process, listen: string, display: number): number {
-  const refuse = (words: string): never => {
-    throw new LibvirtError(
-      `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
-    );
-  };
   const port = firstVncPort + display;
   try {
     const [host = listen] = process.network.lookup(listen);
     process.network.listen(port, 'vnc', () => ({ receive: () => Promise.resolve('RFB 003.008\n') }), { host });
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    if (['ENOTFOUND', 'EAI_AGAIN'].includes(error.code))
-      refuse(`address resolution failed for ${listen}:${port}: Name or service not known`);
-    refuse(`Failed to listen on socket: ${reasonOf(error)}`);
+    const words = ['ENOTFOUND', 'EAI_AGAIN'].includes(error.code)
+      ? `address resolution failed for ${listen}:${port}: Name or service not known`
+      : `Failed to listen on socket: ${reasonOf(error)}`;
+    throw new LibvirtError(
+      `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
+    );
   }
   return port;
 }

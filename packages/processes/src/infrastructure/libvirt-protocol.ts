@@ -1,4 +1,5 @@
-import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
+import type { Process } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { reasonOf } from '../program-support.ts';
 import type { DomainDefinition } from './libvirt-guests.ts';
 import { ask } from './wire.ts';
@@ -50,21 +51,15 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
   const match = /^qemu(?:\+unix)?:\/\/\/system(?:\?socket=(.+))?$/.exec(uri);
   if (match === null) throw new LibvirtError(`no connection driver available for ${uri}`);
   const [, socket = '/var/run/libvirt/libvirt-sock'] = match;
-  let connection: Connection;
-  try {
-    connection = await process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt');
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`);
-  }
-  const send = async <T = void>(request: LibvirtRequest): Promise<T> => {
-    try {
-      return await ask<T>(connection, request);
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new LibvirtError('Cannot recv data: Connection reset by peer');
-    }
-  };
+  const connection = await worded(
+    () => process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt'),
+    (error) => new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`),
+  );
+  const send = <T = void>(request: LibvirtRequest): Promise<T> =>
+    worded(
+      () => ask<T>(connection, request),
+      () => new LibvirtError('Cannot recv data: Connection reset by peer'),
+    );
   await send({ type: 'open', uid: process.uid });
   return {
     closed: connection.closed,

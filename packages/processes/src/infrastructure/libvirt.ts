@@ -1,6 +1,7 @@
 import type { Listener, Process, Program, Session } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine, UsageError } from '../command-line.ts';
+import { attempt, worded } from '../attempt.ts';
+import { parseCommandLine } from '../command-line.ts';
 import {
   CommandError,
   command,
@@ -32,16 +33,10 @@ const daemonKeys =
 
 /** `libvirtd`, the monolithic daemon: needs a privileged container, its run directory and a host UUID. */
 const libvirtd: Program = command(async (process) => {
-  let line: ReturnType<typeof parseCommandLine>;
-  try {
-    line = parseCommandLine(process.argv.slice(1), {
-      flags: 'd l v daemon listen verbose version',
-      values: 'f config p pid-file t timeout',
-    });
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new CommandError(`${process.argv[0]}: ${error.message}`);
-  }
+  const line = parseCommandLine(process.argv.slice(1), {
+    flags: 'd l v daemon listen verbose version',
+    values: 'f config p pid-file t timeout',
+  });
   const log = (text: string): void => process.stderr(`${logTime(process)}+0000: ${process.pid}: error : ${text}\n`);
   const file = line.value('config') ?? line.value('f') ?? '/etc/libvirt/libvirtd.conf';
   const settings = readSettings(process, file, daemonKeys);
@@ -55,10 +50,10 @@ const libvirtd: Program = command(async (process) => {
   const mode = modeOf(settings.get('unix_sock_rw_perms') ?? '0770');
   const uuid = settings.get('host_uuid');
   if (uuid !== undefined && !/^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(uuid))
-    throw new CommandError(`error : daemonSetupHostUUID: invalid UUID: ${uuid}`, 6);
+    throw refusal(`daemonSetupHostUUID: invalid UUID: ${uuid}`);
   const auth = settings.get('auth_unix_rw') ?? 'polkit';
   if (!['none', 'polkit', 'sasl'].includes(auth))
-    throw new CommandError(`error : remoteConfigGetAuth: ${file}: auth_unix_rw: unsupported auth ${auth}`, 6);
+    throw refusal(`remoteConfigGetAuth: ${file}: auth_unix_rw: unsupported auth ${auth}`);
   if (!(await pause(process, startTimes.libvirtd))) return 0;
   try {
     demandSettings(process, qemu);
@@ -98,6 +93,11 @@ const libvirtd: Program = command(async (process) => {
   return 0;
 });
 
+/** What ends a daemon before it serves. */
+function refusal(words: string): CommandError {
+  return new CommandError(`error : ${words}`, 6);
+}
+
 /** `key = value` with values in quotes, numbers, or lists. @throws CommandError for what libvirt cannot parse or does not know */
 function readSettings(process: Process, file: string, known?: readonly string[]): Map<string, string> {
   const settings = new Map<string, string>();
@@ -107,13 +107,12 @@ function readSettings(process: Process, file: string, known?: readonly string[])
     if (text === '') continue;
     const match = /^([\w.]+)\s*=\s*("(?:[^"\\]|\\.)*"|'[^']*'|\d+|\[.*\])\s*(?:#.*)?$/.exec(text);
     if (match === null)
-      throw new CommandError(
-        `error : virConfError:${index + 1} : configuration file syntax error: ${file}:${index + 1}: expecting a value`,
-        6,
+      throw refusal(
+        `virConfError:${index + 1} : configuration file syntax error: ${file}:${index + 1}: expecting a value`,
       );
     const [, key = '', value = ''] = match;
     if (known !== undefined && !known.includes(key))
-      throw new CommandError(`error : daemonConfigLoadOptions: unknown setting ${key} in ${file}`, 6);
+      throw refusal(`daemonConfigLoadOptions: unknown setting ${key} in ${file}`);
     settings.set(key, value.replace(/^["'](.*)["']$/, '$1'));
   }
   return settings;
@@ -122,11 +121,13 @@ function readSettings(process: Process, file: string, known?: readonly string[])
 /** Whose the sockets are beside root. @throws CommandError for a group that the image does not know */
 function groupOf(process: Process, name: string | undefined): number {
   if (name === undefined) return process.gid;
-  try {
-    return idOf(process, '/etc/group', name);
-  } catch {
-    throw new CommandError(`error : virGetGroupID:1166 : invalid argument: Failed to parse group '${name}'`, 6);
-  }
+  return attempt(
+    CommandError,
+    () => idOf(process, '/etc/group', name),
+    (): never => {
+      throw refusal(`virGetGroupID:1166 : invalid argument: Failed to parse group '${name}'`);
+    },
+  );
 }
 
 function hostOf(process: Process, settings: ReadonlyMap<string, string>): LibvirtHost {
@@ -149,7 +150,7 @@ function hostOf(process: Process, settings: ReadonlyMap<string, string>): Libvir
 
 /** @throws CommandError for permissions that are no octal number */
 function modeOf(text: string): number {
-  if (!/^0*[0-7]+$/.test(text)) throw new CommandError(`error : main: Failed to parse mode '${text}'`, 6);
+  if (!/^0*[0-7]+$/.test(text)) throw refusal(`main: Failed to parse mode '${text}'`);
   return Number.parseInt(text, 8);
 }
 
@@ -191,18 +192,17 @@ const virtlogd: Program = command(async (process) => {
     values: 'f config p pid-file t',
   });
   await pause(process, 200);
-  try {
-    makeDirectories(process, '/run/libvirt');
-    process.network.listen('unix:/run/libvirt/virtlogd-sock', 'raw', () => ({
-      receive: (path) => Promise.resolve(consoleProblem(process, path as string)),
-    }));
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(
-      `error : virNetSocketNewListenUNIX: Failed to bind socket to '/var/run/libvirt/virtlogd-sock': ${reasonOf(error)}`,
-      6,
-    );
-  }
+  const receive = (path: unknown) => Promise.resolve(consoleProblem(process, path as string));
+  worded(
+    () => {
+      makeDirectories(process, '/run/libvirt');
+      process.network.listen('unix:/run/libvirt/virtlogd-sock', 'raw', () => ({ receive }));
+    },
+    (error) =>
+      refusal(
+        `virNetSocketNewListenUNIX: Failed to bind socket to '/var/run/libvirt/virtlogd-sock': ${reasonOf(error)}`,
+      ),
+  );
   await terminated(process);
   return 0;
 });

@@ -19,6 +19,11 @@ export function passwordHash(password: string): string {
   return `*${hash('sha1', hash('sha1', password, 'buffer')).toUpperCase()}`;
 }
 
+/** An account that may do everything, and let others. */
+export function almighty(login: Omit<Account, 'grants'>): Account {
+  return { ...login, grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]) };
+}
+
 /** What a data directory holds. */
 export interface MariadbCatalog {
   readonly accounts: Map<string, Account>;
@@ -40,16 +45,16 @@ export function emptyCatalog(): MariadbCatalog {
 export function newSchema(name: string, characterSet: string, collation?: string): Schema {
   const set = characterSet.toLowerCase() === 'utf8' ? 'utf8mb3' : characterSet.toLowerCase();
   const fallback = defaultCollations[set];
-  if (fallback === undefined) throw new MysqlError(1115, '42000', `Unknown character set: '${characterSet}'`);
+  if (fallback === undefined) throw new MysqlError(1115, `Unknown character set: '${characterSet}'`);
   const chosen = collation?.toLowerCase().replace(/^utf8_/, 'utf8mb3_') ?? fallback;
   const owner = Object.keys(defaultCollations).find(
     (known) => chosen.startsWith(`${known}_`) || chosen.startsWith('uca1400_'),
   );
   // Every collation is named after how it compares.
   if (owner === undefined || !/(_(ci|cs|bin)|^binary)$/.test(chosen))
-    throw new MysqlError(1273, 'HY000', `Unknown collation: '${collation}'`);
+    throw new MysqlError(1273, `Unknown collation: '${collation}'`);
   if (owner !== set && !chosen.startsWith('uca1400_')) {
-    throw new MysqlError(1253, '42000', `COLLATION '${collation}' is not valid for CHARACTER SET '${set}'`);
+    throw new MysqlError(1253, `COLLATION '${collation}' is not valid for CHARACTER SET '${set}'`);
   }
   return { name, characterSet: set, collation: chosen, tables: new Map() };
 }
@@ -73,17 +78,18 @@ export function accountKey(user: string, host: string): string {
 /** The account that a login from `host` gets: the most specific host pattern wins. */
 export function accountFor(catalog: MariadbCatalog, user: string, hosts: readonly string[]): Account | undefined {
   const candidates = [...catalog.accounts.values()].filter(
-    (account) => account.user === user && hosts.some((host) => hostMatches(account.host, host)),
+    (account) => account.user === user && hosts.some((host) => isLike(account.host, host)),
   );
   return candidates.sort((a, b) => specificity(b.host) - specificity(a.host))[0];
 }
 
-function hostMatches(pattern: string, host: string): boolean {
+/** Whether a text is like a pattern, with `%` for any characters and `_` for one. */
+export function isLike(pattern: string, text: string): boolean {
   const source = pattern
     .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll('%', '.*')
     .replaceAll('_', '.');
-  return new RegExp(`^${source}$`, 'i').test(host);
+  return new RegExp(`^${source}$`, 'i').test(text);
 }
 
 function specificity(host: string): number {
@@ -94,7 +100,7 @@ function specificity(host: string): number {
 /** Whether an account holds a privilege on a database (`*` for all of them). */
 export function isGranted(account: Account, privilege: string, database: string): boolean {
   for (const [scope, privileges] of account.grants) {
-    const covers = scope === '*' || (database !== '*' && hostMatches(scope.replaceAll('\\_', '_'), database));
+    const covers = scope === '*' || (database !== '*' && isLike(scope.replaceAll('\\_', '_'), database));
     if (covers && (privileges.has('ALL PRIVILEGES') || privileges.has(privilege))) return true;
   }
   return false;
@@ -106,6 +112,6 @@ export function mayUse(account: Account, database: string): boolean {
   return [...account.grants].some(
     ([scope, privileges]) =>
       [...privileges].some((privilege) => privilege !== 'GRANT OPTION') &&
-      (scope === '*' || hostMatches(scope.replaceAll('\\_', '_'), database)),
+      (scope === '*' || isLike(scope.replaceAll('\\_', '_'), database)),
   );
 }

@@ -1,7 +1,8 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { CommandError, commandWith, pause, reasonOf } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { accountKey, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
+import { accountKey, almighty, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
 
 /** The live catalog of a data directory: the server and the installer share it. */
 export function catalogOf(process: Process, datadir: string): MariadbCatalog {
@@ -21,58 +22,46 @@ export const mariadbInstallDb: Program = commandWith(
   async (process, line) => {
     const datadir = (line.value('datadir') ?? line.value('ldata') ?? '/var/lib/mysql').replace(/\/+$/, '');
     const { files, uid } = process;
-    try {
-      if (!files.exists(datadir)) files.mkdir(datadir, { mode: 0o700 });
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      process.stderr(`mkdir: cannot create directory ‘${datadir}’: ${error.message.split(': ').at(-1)}\n`);
-      throw new CommandError(`Fatal error Can't create database directory '${datadir}'`);
-    }
+    if (!files.exists(datadir))
+      worded(
+        () => files.mkdir(datadir, { mode: 0o700 }),
+        ({ message }) =>
+          new CommandError(
+            `mkdir: cannot create directory ‘${datadir}’: ${message.split(': ').at(-1)}\nFatal error Can't create database directory '${datadir}'`,
+          ),
+      );
     if (files.exists(`${datadir}/mysql`)) {
       process.stdout(`mysql.user table already exists!\nRun mariadb-upgrade, not mariadb-install-db\n`);
       return 0;
     }
     process.stdout(`Installing MariaDB/MySQL system tables in '${datadir}' ...\n`);
     if (!(await pause(process, startTimes.mariadbInstallDb / 2))) return 143;
-    const unwritable = temporaryFailure(process, line.value('tmpdir'));
-    if (unwritable !== undefined) {
-      for (const text of unwritable) process.stderr(`[ERROR] ${text}\n`);
-      throw new CommandError(
+    const failed = (...errors: readonly string[]): CommandError => {
+      for (const text of errors) process.stderr(`[ERROR] ${text}\n`);
+      return new CommandError(
         `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
       );
-    }
+    };
+    const unwritable = temporaryFailure(process, line.value('tmpdir'));
+    if (unwritable !== undefined) throw failed(...unwritable);
     try {
       const catalog = catalogOf(process, datadir);
       files.mkdir(`${datadir}/mysql`, { mode: 0o700 });
       if (!(await pause(process, startTimes.mariadbInstallDb / 2))) return 143;
       const normal = line.value('auth-root-authentication-method') === 'normal';
       const hosts = normal ? ['localhost', '127.0.0.1', '::1', process.pod.hostname.toLowerCase()] : ['localhost'];
-      for (const host of hosts) {
-        catalog.accounts.set(accountKey('root', host), {
-          user: 'root',
-          host,
-          hash: normal ? '' : undefined,
-          socketUid: normal ? undefined : 0,
-          grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
-        });
-      }
+      const login = (socketUid: number) =>
+        normal ? { hash: '', socketUid: undefined } : { hash: undefined, socketUid };
+      for (const host of hosts)
+        catalog.accounts.set(accountKey('root', host), almighty({ user: 'root', host, ...login(0) }));
       if (!normal && uid !== 0) {
         // --user or the caller becomes a second socket account.
         const user = line.value('auth-root-socket-user') ?? line.value('user') ?? 'mysql';
-        catalog.accounts.set(accountKey(user, 'localhost'), {
-          user,
-          host: 'localhost',
-          hash: undefined,
-          socketUid: uid,
-          grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
-        });
+        catalog.accounts.set(accountKey(user, 'localhost'), almighty({ user, host: 'localhost', ...login(uid) }));
       }
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      process.stderr(`[ERROR] ${error.message}\n`);
-      throw new CommandError(
-        `Installation of system tables failed!  Examine the logs in\n${datadir} for more information.`,
-      );
+      throw failed(error.message);
     }
     process.stdout('OK\n');
     return 0;

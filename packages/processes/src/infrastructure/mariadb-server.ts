@@ -3,10 +3,11 @@ import type { Listener, Peer, Process, Program, Session } from '@openstack-opera
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { accountFor, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
+import { accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { MysqlError, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
+import { demandDatabase, tableDenied } from './sql-errors.ts';
 import { enterDatabase, runStatement, type SqlSession } from './sql-session.ts';
 import { answering } from './wire.ts';
 
@@ -68,7 +69,8 @@ async function serve(process: Process): Promise<number> {
   if (!(await pause(process, startTimes.mariadbd))) return 0;
   if (unknown !== undefined) {
     const [name, value] = unknown;
-    return abortUnknown(process, log, name, value);
+    abort(`${process.argv[0]}: ${value === '' ? `unknown option '--${name}'` : `unknown variable '${name}=${value}'`}`);
+    return 7;
   }
   const unwritable = temporaryFailure(process, settings.values.get('tmpdir'));
   if (unwritable !== undefined) return abort(...unwritable);
@@ -86,30 +88,25 @@ async function serve(process: Process): Promise<number> {
     catalogOf(process, datadir);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    log(
-      'ERROR',
-      `mariadbd: Can't create/write to file '${datadir}/aria_log_control' (Errcode: 13 "${reasonOf(error)}")`,
-    );
     return abort(
+      `mariadbd: Can't create/write to file '${datadir}/aria_log_control' (Errcode: 13 "${reasonOf(error)}")`,
       `Plugin 'InnoDB' registration as a STORAGE ENGINE failed.`,
       'Unknown/unsupported storage engine: InnoDB',
     );
   }
   if (!files.exists(`${datadir}/mysql`)) {
-    log(
-      'ERROR',
+    return abort(
       `Could not open mysql.plugin table: "Table 'mysql.plugin' doesn't exist". Some plugins may be not loaded`,
+      `Fatal error: Can't open and lock privilege tables: Table 'mysql.db' doesn't exist`,
     );
-    return abort(`Fatal error: Can't open and lock privilege tables: Table 'mysql.db' doesn't exist`);
   }
   const coordinatorLog = `${datadir}/tc.log`;
   if (files.exists(coordinatorLog) && files.read(coordinatorLog).startsWith('\0')) {
-    log('ERROR', 'Bad magic header in tc log');
-    log(
-      'ERROR',
+    return abort(
+      'Bad magic header in tc log',
       "Crash recovery failed. Either correct the problem (if it's, for example, out of memory error) and restart, or delete tc log and start server with --tc-heuristic-recover={commit|rollback}",
+      "Can't init tc log",
     );
-    return abort("Can't init tc log");
   }
   files.write(coordinatorLog, MAGIC);
   return listen(process, settings, datadir, log, abort);
@@ -199,13 +196,7 @@ function runInitFile(process: Process, path: string, server: Server): string | u
   }
   const root: SqlSession = {
     catalog: server.catalog,
-    account: {
-      user: '',
-      host: '',
-      hash: undefined,
-      socketUid: undefined,
-      grants: new Map([['*', new Set(['ALL PRIVILEGES', 'GRANT OPTION'])]]),
-    },
+    account: almighty({ user: '', host: '', hash: undefined, socketUid: undefined }),
     clientHost: 'localhost',
     variables: variables(server.characterSet, server.port),
     defaultCharacterSet: server.characterSet,
@@ -241,7 +232,7 @@ function session(process: Process, peer: Peer, { catalog, characterSet, resolveN
         const used = password === '' ? 'NO' : 'YES';
         const message = `Access denied for user '${request.user}'@'${clientHost}' (using password: ${used})`;
         log('Warning', message);
-        throw new MysqlError(1045, '28000', message);
+        throw new MysqlError(1045, message);
       }
       state = {
         catalog,
@@ -254,7 +245,7 @@ function session(process: Process, peer: Peer, { catalog, characterSet, resolveN
       if (request.database !== undefined) enterDatabase(state, request.database);
       return undefined;
     }
-    if (state === undefined) throw new MysqlError(1043, '08S01', 'Bad handshake');
+    if (state === undefined) throw new MysqlError(1043, 'Bad handshake');
     return request.type === 'query' ? runStatement(state, request.sql) : transaction(state, request);
   };
   return {
@@ -267,16 +258,13 @@ function session(process: Process, peer: Peer, { catalog, characterSet, resolveN
 }
 
 function transaction(state: SqlSession, request: MysqlRequest & { type: 'transaction' }): unknown {
-  if (state.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
-  const schema = state.catalog.databases.get(state.database);
-  if (schema === undefined) throw new MysqlError(1049, '42000', `Unknown database '${state.database}'`);
+  const database = demandDatabase(state.database);
+  const schema = state.catalog.databases.get(database);
+  if (schema === undefined) throw new MysqlError(1049, `Unknown database '${database}'`);
   const { account } = state;
   if (!mayUse(account, schema.name) || !isGranted(account, request.privilege, schema.name)) {
-    throw new MysqlError(
-      1142,
-      '42000',
-      `${request.privilege} command denied to user '${account.user}'@'${state.clientHost}' for table \`${schema.name}\`.\`${schema.tables.keys().next().value ?? 'alembic_version'}\``,
-    );
+    const [table = 'alembic_version'] = schema.tables.keys();
+    throw tableDenied(request.privilege, account.user, state.clientHost, `\`${schema.name}\`.\`${table}\``);
   }
   return request.run(schema);
 }
@@ -319,18 +307,4 @@ function isKnown(name: string): boolean {
     mariadbdOptions.has(bare) ||
     [...mariadbdOptions].some((known) => known.startsWith(name))
   );
-}
-
-function abortUnknown(
-  process: Process,
-  log: (level: string, text: string) => void,
-  name: string,
-  value: string,
-): number {
-  log(
-    'ERROR',
-    `${process.argv[0]}: ${value === '' ? `unknown option '--${name}'` : `unknown variable '${name}=${value}'`}`,
-  );
-  log('ERROR', 'Aborting');
-  return 7;
 }

@@ -1,5 +1,5 @@
 import type { Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { CommandError, commandWith, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 
@@ -22,15 +22,11 @@ export const memcached: Program = commandWith(
     const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
     const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
     if (!(await pause(process, startTimes.memcached))) return 0;
-    try {
-      process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host });
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new CommandError(
-        `bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`,
-        71,
-      );
-    }
+    worded(
+      () => process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host }),
+      (error) =>
+        new CommandError(`bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`, 71),
+    );
     await terminated(process);
     process.stderr('Signal handled: Terminated.\n');
     return 0;

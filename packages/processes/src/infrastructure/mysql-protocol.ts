@@ -38,17 +38,41 @@ export class MysqlError extends Error {
   readonly code: number;
   readonly state: string;
 
-  constructor(code: number, state: string, message: string) {
+  constructor(code: keyof typeof states, message: string) {
     super(message);
     this.code = code;
-    this.state = state;
+    this.state = states[code];
   }
 }
+
+/** SQLSTATE of the errors that the models know (sql/share/errmsg-utf8.txt). */
+const states = {
+  1007: 'HY000',
+  1008: 'HY000',
+  1043: '08S01',
+  1044: '42000',
+  1045: '28000',
+  1046: '3D000',
+  1049: '42000',
+  1054: '42S22',
+  1064: '42000',
+  1115: '42000',
+  1133: '28000',
+  1141: '42000',
+  1142: '42000',
+  1146: '42S02',
+  1193: 'HY000',
+  1227: '42000',
+  1253: '42000',
+  1273: 'HY000',
+  1372: 'HY000',
+  1396: 'HY000',
+} as const;
 
 /** A table of a schema. @throws MysqlError 1146 when no migration made it */
 export function tableOf(schema: Schema, name: string): Map<string, Row> {
   const table = schema.tables.get(name);
-  if (table === undefined) throw new MysqlError(1146, '42S02', `Table '${schema.name}.${name}' doesn't exist`);
+  if (table === undefined) throw new MysqlError(1146, `Table '${schema.name}.${name}' doesn't exist`);
   return table;
 }
 

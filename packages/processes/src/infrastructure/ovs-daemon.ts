@@ -1,5 +1,6 @@
-import { type Listener, type Process, SystemError } from '@openstack-operator/sandbox';
-import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
+import type { Listener, Process } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
+import { type CommandLine, parseCommandLine } from '../command-line.ts';
 import { CommandError, logTime, nameOf, reasonOf } from '../program-support.ts';
 import type { OvsdbRequest } from './ovsdb.ts';
 import { answering } from './wire.ts';
@@ -12,14 +13,9 @@ const common = {
   optional: 'pidfile log-file overwrite-pidfile verbose',
 };
 
-/** Reads a daemon's command line. @throws CommandError for an option that it does not know */
-export function daemonLine(process: Process, extra: { values?: string } = {}): CommandLine {
-  try {
-    return parseCommandLine(process.argv.slice(1), { ...common, values: `${common.values} ${extra.values ?? ''}` });
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new CommandError(`${nameOf(process)}: ${error.message}`);
-  }
+/** Reads a daemon's command line. @throws UsageError for an option that it does not know */
+export function daemonLine(process: Process): CommandLine {
+  return parseCommandLine(process.argv.slice(1), common);
 }
 
 /** Log lines as ovs writes them to the console: `2026-01-02T03:04:05Z|00001|module|LEVEL|text`. */
@@ -43,29 +39,21 @@ export function openDaemon(
   const name = nameOf(process);
   const { directory, control } = options;
   const pidfile = line.has('pidfile') ? line.value('pidfile') || `${directory}/${name}.pid` : undefined;
-  try {
-    if (pidfile !== undefined)
-      process.files.write(pidfile.startsWith('/') ? pidfile : `${directory}/${pidfile}`, `${process.pid}\n`);
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`${name}: ${pidfile}.tmp: create failed (${reasonOf(error)})`);
-  }
-  const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
-  try {
-    return process.network.listen(
-      `unix:${socket.startsWith('/') ? socket : `${directory}/${socket}`}`,
-      'ovsdb',
-      () => ({
-        receive: answering((request: OvsdbRequest) => {
-          const text = request.type === 'control' ? request.command : '';
-          const value = control(text);
-          if (value === undefined) throw new CommandError(`"${text}" is not a valid command`);
-          return value;
-        }),
-      }),
+  const absolute = (path: string): string => (path.startsWith('/') ? path : `${directory}/${path}`);
+  if (pidfile !== undefined)
+    worded(
+      () => process.files.write(absolute(pidfile), `${process.pid}\n`),
+      (error) => new CommandError(`${name}: ${pidfile}.tmp: create failed (${reasonOf(error)})`),
     );
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`${name}: could not initialize control socket ${socket}: ${reasonOf(error)}`);
-  }
+  const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
+  const receive = answering((request: OvsdbRequest) => {
+    const text = request.type === 'control' ? request.command : '';
+    const value = control(text);
+    if (value === undefined) throw new CommandError(`"${text}" is not a valid command`);
+    return value;
+  });
+  return worded(
+    () => process.network.listen(`unix:${absolute(socket)}`, 'ovsdb', () => ({ receive })),
+    (error) => new CommandError(`${name}: could not initialize control socket ${socket}: ${reasonOf(error)}`),
+  );
 }

@@ -1,5 +1,6 @@
 import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { parseCommandLine } from '../command-line.ts';
 import {
   CommandError,
@@ -29,12 +30,10 @@ export function createDatabase(process: Process, path: string, schema: string): 
     throw new CommandError(`ovsdb-tool: I/O error: ${schema}: open failed (No such file or directory)`);
   if (files.exists(path)) throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (File exists)`);
   const name = schemas[schema.split('/').at(-1) ?? ''] ?? notModelled(process, `the schema ${schema}`);
-  try {
-    databaseAt(process, path, name);
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${reasonOf(error)})`);
-  }
+  worded(
+    () => databaseAt(process, path, name),
+    (error) => new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${reasonOf(error)})`),
+  );
 }
 
 /** The live database of a file. @throws SystemError; CommandError in ovsdb-server's words for an empty one */
@@ -61,12 +60,10 @@ const ovsdbServer: Program = command(async (process) => {
   const databases = paths.map((path) => {
     if (!process.files.exists(path))
       throw new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (No such file or directory)`);
-    try {
-      return databaseAt(process, path, 'Open_vSwitch');
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${reasonOf(error)})`);
-    }
+    return worded(
+      () => databaseAt(process, path, 'Open_vSwitch'),
+      (error) => new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${reasonOf(error)})`),
+    );
   });
   return serveDatabases(process, databases, { remotes: line.values('remote'), directory: '/run/openvswitch', line });
 });
@@ -95,20 +92,15 @@ export async function serveDatabases(
     const unix = /^punix:(.+)$/.exec(remote);
     const tcp = /^p(?:tcp|ssl):(\d+)(?::(.+))?$/.exec(remote);
     const bind = tcp?.[2]?.replace(/^\[|\]$/g, '');
+    const address = unix ? (`unix:${unix[1]}` as const) : Number(tcp?.[1]);
+    if (!unix && !tcp)
+      throw new CommandError(`ovsdb-server: ${remote}: listen failed (Address family not supported by protocol)`);
     try {
-      if (unix)
-        listeners.set(
-          remote,
-          process.network.listen(`unix:${unix[1] as string}`, 'ovsdb', () => service.accept()),
-        );
-      else if (tcp)
-        listeners.set(
-          remote,
-          process.network.listen(Number(tcp[1]), 'ovsdb', () => service.accept(), {
-            ...(bind && bind !== '::' && { host: bind }),
-          }),
-        );
-      else throw new CommandError(`ovsdb-server: ${remote}: listen failed (Address family not supported by protocol)`);
+      const host = bind && bind !== '::' && { host: bind };
+      listeners.set(
+        remote,
+        process.network.listen(address, 'ovsdb', () => service.accept(), { ...host }),
+      );
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       if (unix) throw new CommandError(`ovsdb-server: ${remote}: listen failed (${reasonOf(error)})`);
@@ -135,16 +127,18 @@ export async function serveDatabases(
 
 const ovsdbClient: Program = commandWith({ values: 'timeout t v', flags: 'no-leader-only' }, async (process, line) => {
   const [task, server = 'unix:/run/openvswitch/db.sock'] = line.operands;
-  try {
-    const connection = await connectOvsdb(process, server);
-    if (task !== 'list-dbs') notModelled(process, `the command ${task}`);
-    process.stdout(`${(await ask<string[]>(connection, { type: 'list' })).join('\n')}\n`);
-    connection.close();
-    return 0;
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${reasonOf(error)})`);
-  }
+  const names = await worded(
+    async () => {
+      const connection = await connectOvsdb(process, server);
+      if (task !== 'list-dbs') notModelled(process, `the command ${task}`);
+      const listed = await ask<string[]>(connection, { type: 'list' });
+      connection.close();
+      return listed;
+    },
+    (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${reasonOf(error)})`),
+  );
+  process.stdout(`${names.join('\n')}\n`);
+  return 0;
 });
 
 /** Servers and tools of OVSDB. */

@@ -119,19 +119,20 @@ function readConf(process: Process, given: string | undefined): Map<string, stri
 }
 
 function fail(...lines: readonly string[]): never {
-  throw new CommandError(
-    `${lines.map((line) => `[error] <0.254.0> ${line}`).join('\n')}\n\nBOOT FAILED\n===========\nError during startup: {error,failed_to_prepare_configuration}`,
-  );
+  const said = lines.map((line) => `[error] <0.254.0> ${line}`).join('\n');
+  throw new CommandError(`${said}\n\n${startupError('failed_to_prepare_configuration').message}`);
+}
+
+/** How a node ends that does not start; `reason` as Erlang's term. */
+export function startupError(reason: string): CommandError {
+  return new CommandError(`BOOT FAILED\n===========\nError during startup: {error,${reason}}`);
 }
 
 /** `[rabbitmq_management,rabbitmq_prometheus].` */
 function pluginsOf(process: Process, path: string): string[] {
   if (!process.files.exists(path)) return [];
   const match = /^\s*\[([^\]]*)\]\s*\.\s*$/.exec(process.files.read(path));
-  if (match === null)
-    throw new CommandError(
-      `BOOT FAILED\n===========\nError during startup: {error,{cannot_read_enabled_plugins_file,"${path}"}}`,
-    );
+  if (match === null) throw startupError(`{cannot_read_enabled_plugins_file,"${path}"}`);
   return (match[1] as string)
     .split(',')
     .map((name) => name.trim())

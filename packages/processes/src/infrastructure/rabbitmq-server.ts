@@ -1,9 +1,10 @@
 import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { CommandError, command, logTime, makeDirectories, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
-import { type RabbitmqSettings, readRabbitmqSettings } from './rabbitmq-config.ts';
+import { type RabbitmqSettings, readRabbitmqSettings, startupError } from './rabbitmq-config.ts';
 import { managementApi } from './rabbitmq-management.ts';
 import { importDefinitions, ResourceError } from './rabbitmq-resources.ts';
 import { answering } from './wire.ts';
@@ -25,12 +26,10 @@ export const rabbitmqServerWrapper: Program = command(async (process) => {
   if (process.uid !== 0 && !rabbitmq) throw new CommandError('\nOnly root or rabbitmq can run rabbitmq-server\n');
   const redirect = (name: string) => {
     const path = `/var/log/rabbitmq/${name}`;
-    try {
-      process.files.write(path, '');
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new CommandError(`/usr/sbin/rabbitmq-server: 46: cannot create ${path}: ${reasonOf(error)}`, 2);
-    }
+    worded(
+      () => process.files.write(path, ''),
+      (error) => new CommandError(`/usr/sbin/rabbitmq-server: 46: cannot create ${path}: ${reasonOf(error)}`, 2),
+    );
     return (text: string) => process.files.write(path, text, { append: true });
   };
   return process.run(['/usr/lib/rabbitmq/bin/rabbitmq-server', ...process.argv.slice(1)], {
@@ -111,9 +110,7 @@ async function missTables(process: Process, log: (text: string) => void): Promis
     if (!(await pause(process, 30_000))) return 0;
     log('[warning] <0.223.0> Error while waiting for Mnesia tables: {timeout_waiting_for_tables,...}');
   }
-  throw new CommandError(
-    'BOOT FAILED\n===========\nError during startup: {error,{schema_integrity_check_failed,[{table_missing,rabbit_vhost},...]}}',
-  );
+  throw startupError('{schema_integrity_check_failed,[{table_missing,rabbit_vhost},...]}');
 }
 
 /** The shared secret of nodes and command-line tools; made when it is missing. @throws CommandError */
@@ -155,15 +152,14 @@ function demandName(process: Process, settings: RabbitmqSettings): void {
 }
 
 function openData(process: Process, settings: RabbitmqSettings): BrokerState {
-  try {
-    makeDirectories(process, settings.dataDirectory);
-    return process.files.attach(`${settings.dataDirectory}/schema.DAT`, emptyBroker, { bytes: 1024 * 1024 });
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(
-      `BOOT FAILED\n===========\nError during startup: {error,{cannot_create_mnesia_dir,"${settings.dataDirectory}/",${error.code.toLowerCase()}}}`,
-    );
-  }
+  const directory = settings.dataDirectory;
+  return worded(
+    () => {
+      makeDirectories(process, directory);
+      return process.files.attach(`${directory}/schema.DAT`, emptyBroker, { bytes: 1024 * 1024 });
+    },
+    ({ code }) => startupError(`{cannot_create_mnesia_dir,"${directory}/",${code.toLowerCase()}}`),
+  );
 }
 
 /** A new node gets its default user, virtual host and definitions; an old one keeps what it has. */
@@ -193,22 +189,14 @@ function initialize(
   }
   state.initialized = true;
   if (definitions === undefined) return;
-  let text: string;
-  try {
-    text = process.files.read(definitions);
-  } catch {
-    throw new CommandError(
-      `BOOT FAILED\n===========\nError during startup: {error,{could_not_read_defs,{"${definitions}",enoent}}}`,
-    );
-  }
+  const text = worded(
+    () => process.files.read(definitions),
+    () => startupError(`{could_not_read_defs,{"${definitions}",enoent}}`),
+  );
   try {
     importDefinitions(state, JSON.parse(text) as unknown);
   } catch (error) {
-    if (error instanceof ResourceError)
-      throw new CommandError(`BOOT FAILED\n===========\nError during startup: {error,${error.message}}`);
-    throw new CommandError(
-      `BOOT FAILED\n===========\nError during startup: {error,{invalid_definitions_file,"${definitions}"}}`,
-    );
+    throw startupError(error instanceof ResourceError ? error.message : `{invalid_definitions_file,"${definitions}"}`);
   }
 }
 

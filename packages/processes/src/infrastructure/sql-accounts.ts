@@ -1,27 +1,26 @@
 import { type Account, accountKey, isGranted, passwordHash } from './mariadb-catalog.ts';
 import { MysqlError } from './mysql-protocol.ts';
+import { databaseDenied, demandDatabase, grantMissing, privilegeMissing } from './sql-errors.ts';
 import type { SqlReader } from './sql-parser.ts';
 import type { SqlSession } from './sql-session.ts';
 
-interface AccountName {
-  readonly user: string;
-  readonly host: string;
-}
+type AccountName = Pick<Account, 'user' | 'host'>;
 
-interface Identification {
-  /** Present when the statement says how the account logs in. */
+/** An account, and how it logs in from now on, if the statement says so. */
+interface Wanted {
+  readonly name: AccountName;
   readonly hash?: string;
 }
 
-const quoted = ({ user, host }: AccountName): string => `'${user}'@'${host}'`;
-
 function demandCreateUser(session: SqlSession): void {
-  if (isGranted(session.account, 'CREATE USER', '*')) return;
-  throw new MysqlError(
-    1227,
-    '42000',
-    'Access denied; you need (at least one of) the CREATE USER privilege(s) for this operation',
-  );
+  if (!isGranted(session.account, 'CREATE USER', '*')) throw privilegeMissing('CREATE USER');
+}
+
+/** @throws MysqlError 1396 when there are accounts that a statement could not do anything with */
+function refuse(statement: string, failed: readonly AccountName[]): void {
+  if (failed.length === 0) return;
+  const names = failed.map(({ user, host }) => `'${user}'@'${host}'`);
+  throw new MysqlError(1396, `Operation ${statement} failed for ${names.join(',')}`);
 }
 
 function accountName(session: SqlSession, reader: SqlReader): AccountName {
@@ -30,12 +29,12 @@ function accountName(session: SqlSession, reader: SqlReader): AccountName {
 }
 
 /** `IDENTIFIED BY 'x'`, `IDENTIFIED BY PASSWORD 'hash'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, or nothing. */
-function identification(reader: SqlReader): Identification {
+function identification(reader: SqlReader): Pick<Wanted, 'hash'> {
   if (!reader.accept('IDENTIFIED')) return {};
   if (reader.accept('BY', 'PASSWORD')) {
     const hash = reader.text();
     if (!/^(\*[0-9A-F]{40})?$/i.test(hash))
-      throw new MysqlError(1372, 'HY000', 'Password hash should be a 41-digit hexadecimal number');
+      throw new MysqlError(1372, 'Password hash should be a 41-digit hexadecimal number');
     return { hash: hash.toUpperCase() };
   }
   if (reader.accept('BY')) return { hash: passwordHash(reader.text()) };
@@ -46,6 +45,11 @@ function identification(reader: SqlReader): Identification {
   const hash = passwordHash(reader.text());
   reader.expect(')');
   return { hash };
+}
+
+/** The accounts of a statement. */
+function wantedAccounts(session: SqlSession, reader: SqlReader): Wanted[] {
+  return reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
 }
 
 function resourceOptions(reader: SqlReader): void {
@@ -65,7 +69,7 @@ function resourceOptions(reader: SqlReader): void {
 /** `CREATE USER`, behind the keyword. */
 export function createUser(session: SqlSession, reader: SqlReader, replace: boolean): void {
   const tolerant = reader.accept('IF', 'NOT', 'EXISTS');
-  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  const wanted = wantedAccounts(session, reader);
   resourceOptions(reader);
   reader.end();
   demandCreateUser(session);
@@ -75,8 +79,7 @@ export function createUser(session: SqlSession, reader: SqlReader, replace: bool
       if (!tolerant) failed.push(name);
     } else addAccount(session, name, hash ?? '');
   }
-  if (failed.length > 0)
-    throw new MysqlError(1396, 'HY000', `Operation CREATE USER failed for ${failed.map(quoted).join(',')}`);
+  refuse('CREATE USER', failed);
 }
 
 function addAccount(session: SqlSession, { user, host }: AccountName, hash: string): Account {
@@ -88,7 +91,7 @@ function addAccount(session: SqlSession, { user, host }: AccountName, hash: stri
 /** `ALTER USER`, behind the keyword. */
 export function alterUser(session: SqlSession, reader: SqlReader): void {
   const tolerant = reader.accept('IF', 'EXISTS');
-  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  const wanted = wantedAccounts(session, reader);
   resourceOptions(reader);
   reader.end();
   const failed: AccountName[] = [];
@@ -98,9 +101,7 @@ export function alterUser(session: SqlSession, reader: SqlReader): void {
     if (account === undefined) failed.push(name);
     else if (hash !== undefined) identify(account, hash);
   }
-  if (failed.length > 0 && !tolerant) {
-    throw new MysqlError(1396, 'HY000', `Operation ALTER USER failed for ${failed.map(quoted).join(',')}`);
-  }
+  if (!tolerant) refuse('ALTER USER', failed);
 }
 
 function identify(account: Account, hash: string): void {
@@ -115,9 +116,7 @@ export function dropUser(session: SqlSession, reader: SqlReader): void {
   reader.end();
   demandCreateUser(session);
   const failed = names.filter(({ user, host }) => !session.catalog.accounts.delete(accountKey(user, host)));
-  if (failed.length > 0 && !tolerant) {
-    throw new MysqlError(1396, 'HY000', `Operation DROP USER failed for ${failed.map(quoted).join(',')}`);
-  }
+  if (!tolerant) refuse('DROP USER', failed);
 }
 
 const known: ReadonlySet<string> = new Set(
@@ -149,8 +148,7 @@ function scope(session: SqlSession, reader: SqlReader): string {
       reader.expect('*');
       return '*';
     }
-    if (session.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
-    return session.database;
+    return demandDatabase(session.database);
   }
   const database = reader.name();
   reader.expect('.', '*');
@@ -162,7 +160,7 @@ export function grant(session: SqlSession, reader: SqlReader): void {
   const granted = privileges(reader);
   const database = scope(session, reader);
   reader.expect('TO');
-  const wanted = reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
+  const wanted = wantedAccounts(session, reader);
   const option = reader.accept('WITH', 'GRANT', 'OPTION');
   resourceOptions(reader);
   reader.end();
@@ -170,7 +168,7 @@ export function grant(session: SqlSession, reader: SqlReader): void {
   for (const { name, hash } of wanted) {
     let account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account === undefined) {
-      if (hash === undefined) throw new MysqlError(1133, '28000', "Can't find any matching row in the user table");
+      if (hash === undefined) throw new MysqlError(1133, "Can't find any matching row in the user table");
       account = addAccount(session, name, hash);
     } else if (hash !== undefined) identify(account, hash);
     const held = account.grants.get(database) ?? new Set();
@@ -190,16 +188,8 @@ function demandGrant(session: SqlSession, wanted: readonly string[], database: s
   );
   if (may) return;
   if (database === '*')
-    throw new MysqlError(
-      1045,
-      '28000',
-      `Access denied for user '${account.user}'@'${account.host}' (using password: YES)`,
-    );
-  throw new MysqlError(
-    1044,
-    '42000',
-    `Access denied for user '${account.user}'@'${account.host}' to database '${database}'`,
-  );
+    throw new MysqlError(1045, `Access denied for user '${account.user}'@'${account.host}' (using password: YES)`);
+  throw databaseDenied(account, database);
 }
 
 /** `REVOKE`, behind the keyword. */
@@ -218,9 +208,7 @@ export function revoke(session: SqlSession, reader: SqlReader): void {
   for (const { user, host } of names) {
     const account = session.catalog.accounts.get(accountKey(user, host));
     const held = database === undefined ? undefined : account?.grants.get(database);
-    if (account === undefined || (database !== undefined && held === undefined)) {
-      throw new MysqlError(1141, '42000', `There is no such grant defined for user '${user}' on host '${host}'`);
-    }
+    if (account === undefined || (database !== undefined && held === undefined)) throw grantMissing({ user, host });
     if (database === undefined) account.grants.clear();
     else if (revoked.includes('ALL PRIVILEGES')) account.grants.delete(database);
     else for (const privilege of revoked) held?.delete(privilege);

@@ -1,16 +1,11 @@
 import { isGranted, newSchema, systemDatabases } from './mariadb-catalog.ts';
 import { MysqlError } from './mysql-protocol.ts';
+import { databaseDenied } from './sql-errors.ts';
 import type { SqlReader } from './sql-parser.ts';
 import type { SqlSession } from './sql-session.ts';
 
 function demand(session: SqlSession, privilege: string, database: string): void {
-  const { account } = session;
-  if (isGranted(account, privilege, database)) return;
-  throw new MysqlError(
-    1044,
-    '42000',
-    `Access denied for user '${account.user}'@'${account.host}' to database '${database}'`,
-  );
+  if (!isGranted(session.account, privilege, database)) throw databaseDenied(session.account, database);
 }
 
 function settings(reader: SqlReader): { characterSet?: string; collation?: string } {
@@ -39,7 +34,7 @@ export function createDatabase(session: SqlSession, reader: SqlReader, replace: 
   const schema = newSchema(name, characterSet ?? collation?.split('_')[0] ?? session.defaultCharacterSet, collation);
   if (databases.has(name) && !replace) {
     if (tolerant) return;
-    throw new MysqlError(1007, 'HY000', `Can't create database '${name}'; database exists`);
+    throw new MysqlError(1007, `Can't create database '${name}'; database exists`);
   }
   databases.set(name, schema);
 }
@@ -50,9 +45,8 @@ export function dropDatabase(session: SqlSession, reader: SqlReader): void {
   const name = reader.name();
   reader.end();
   demand(session, 'DROP', name);
-  if (systemDatabases.includes(name))
-    throw new MysqlError(1044, '42000', `Access denied for user to database '${name}'`);
+  if (systemDatabases.includes(name)) throw new MysqlError(1044, `Access denied for user to database '${name}'`);
   if (!session.catalog.databases.delete(name) && !tolerant) {
-    throw new MysqlError(1008, 'HY000', `Can't drop database '${name}'; database doesn't exist`);
+    throw new MysqlError(1008, `Can't drop database '${name}'; database doesn't exist`);
   }
 }

@@ -1,15 +1,8 @@
-import { type Account, accountKey, isGranted, mayUse, newSchema } from './mariadb-catalog.ts';
+import { type Account, accountKey, isGranted, isLike, mayUse, newSchema } from './mariadb-catalog.ts';
 import { MysqlError, type ResultSet } from './mysql-protocol.ts';
+import { demandDatabase, grantMissing, tableDenied } from './sql-errors.ts';
 import type { SqlReader } from './sql-parser.ts';
 import type { SqlSession } from './sql-session.ts';
-
-function like(pattern: string): RegExp {
-  const source = pattern
-    .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll('%', '.*')
-    .replaceAll('_', '.');
-  return new RegExp(`^${source}$`, 'i');
-}
 
 function visibleDatabases(session: SqlSession): string[] {
   const all = [...session.catalog.databases.keys()].sort();
@@ -21,7 +14,7 @@ export function show(session: SqlSession, reader: SqlReader): ResultSet {
   if (reader.accept('DATABASES') || reader.accept('SCHEMAS')) {
     const pattern = reader.accept('LIKE') ? reader.text() : undefined;
     reader.end();
-    const rows = visibleDatabases(session).filter((name) => pattern === undefined || like(pattern).test(name));
+    const rows = visibleDatabases(session).filter((name) => pattern === undefined || isLike(pattern, name));
     return {
       columns: [pattern === undefined ? 'Database' : `Database (${pattern})`],
       rows: rows.map((name) => [name]),
@@ -30,9 +23,9 @@ export function show(session: SqlSession, reader: SqlReader): ResultSet {
   if (reader.accept('GRANTS')) return showGrants(session, reader);
   if (reader.accept('TABLES')) {
     reader.end();
-    if (session.database === undefined) throw new MysqlError(1046, '3D000', 'No database selected');
-    const tables = [...(session.catalog.databases.get(session.database)?.tables.keys() ?? [])].sort();
-    return { columns: [`Tables_in_${session.database}`], rows: tables.map((name) => [name]) };
+    const database = demandDatabase(session.database);
+    const tables = [...(session.catalog.databases.get(database)?.tables.keys() ?? [])].sort();
+    return { columns: [`Tables_in_${database}`], rows: tables.map((name) => [name]) };
   }
   if (!reader.accept('GLOBAL')) reader.accept('SESSION');
   const status = reader.accept('STATUS');
@@ -40,7 +33,7 @@ export function show(session: SqlSession, reader: SqlReader): ResultSet {
   const pattern = reader.accept('LIKE') ? reader.text() : '%';
   reader.end();
   const values = status ? { wsrep_ready: 'OFF', threads_connected: '1' } : session.variables;
-  const rows = Object.entries(values).filter(([name]) => like(pattern).test(name));
+  const rows = Object.entries(values).filter(([name]) => isLike(pattern, name));
   return { columns: ['Variable_name', 'Value'], rows };
 }
 
@@ -49,9 +42,7 @@ function showGrants(session: SqlSession, reader: SqlReader): ResultSet {
   reader.end();
   const { user, host } = named.host === 'CURRENT_USER' ? session.account : named;
   const account = session.catalog.accounts.get(accountKey(user, host));
-  if (account === undefined) {
-    throw new MysqlError(1141, '42000', `There is no such grant defined for user '${user}' on host '${host}'`);
-  }
+  if (account === undefined) throw grantMissing({ user, host });
   const global = account.grants.get('*');
   const lines = [
     `GRANT ${privilegeList(global)} ON *.* TO \`${user}\`@\`${host}\`${identified(account)}${option(global)}`,
@@ -104,7 +95,7 @@ export function select(session: SqlSession, reader: SqlReader): ResultSet {
 }
 
 function fieldError(column: string): never {
-  throw new MysqlError(1054, '42S22', `Unknown column '${column}' in 'SELECT'`);
+  throw new MysqlError(1054, `Unknown column '${column}' in 'SELECT'`);
 }
 
 interface Expression {
@@ -128,7 +119,7 @@ function expression(session: SqlSession, reader: SqlReader): Expression {
     while (reader.accept('.')) parts.push(reader.name());
     const name = parts.at(-1) as string;
     const value = session.variables[name.toLowerCase()];
-    if (value === undefined) throw new MysqlError(1193, 'HY000', `Unknown system variable '${name}'`);
+    if (value === undefined) throw new MysqlError(1193, `Unknown system variable '${name}'`);
     return { column: `@@${parts.join('.')}`, value };
   }
   const name = reader.name();
@@ -166,14 +157,10 @@ function tableRows(session: SqlSession, schema: string, table: string): Record<s
     );
   }
   if (name !== 'mysql.user' && name !== 'mysql.db')
-    throw new MysqlError(1146, '42S02', `Table '${schema}.${table}' doesn't exist`);
-  if (!isGranted(session.account, 'SELECT', 'mysql')) {
-    throw new MysqlError(
-      1142,
-      '42000',
-      `SELECT command denied to user '${session.account.user}'@'${session.clientHost}' for table \`mysql\`.\`${table}\``,
-    );
-  }
+    throw new MysqlError(1146, `Table '${schema}.${table}' doesn't exist`);
+  const { account, clientHost } = session;
+  if (!isGranted(account, 'SELECT', 'mysql'))
+    throw tableDenied('SELECT', account.user, clientHost, `\`mysql\`.\`${table}\``);
   const accounts = [...session.catalog.accounts.values()];
   if (name === 'mysql.user') return accounts.map(({ user, host }) => ({ user, host }));
   return accounts.flatMap(({ user, host, grants }) =>
@@ -191,7 +178,7 @@ function condition(reader: SqlReader): (row: Record<string, string>) => boolean 
     const similar = !negated && reader.accept('LIKE');
     if (!negated && !similar) reader.expect('=');
     const value = reader.text();
-    tests.push((row) => (similar ? like(value).test(row[column] ?? '') : (row[column] === value) !== negated));
+    tests.push((row) => (similar ? isLike(value, row[column] ?? '') : (row[column] === value) !== negated));
   } while (reader.accept('AND'));
   return (row) => tests.every((test) => test(row));
 }

@@ -2,6 +2,7 @@ import { type Account, isGranted, type MariadbCatalog, mayUse } from './mariadb-
 import { MysqlError, type ResultSet } from './mysql-protocol.ts';
 import { alterUser, createUser, dropUser, grant, revoke } from './sql-accounts.ts';
 import { createDatabase, dropDatabase } from './sql-databases.ts';
+import { databaseDenied, privilegeMissing } from './sql-errors.ts';
 import { SqlReader } from './sql-parser.ts';
 import { select, show } from './sql-queries.ts';
 
@@ -43,7 +44,7 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
   else if (reader.accept('USE')) use(session, reader);
   else if (reader.accept('SET')) reader.rest();
   else if (reader.accept('FLUSH')) {
-    if (!isGranted(session.account, 'RELOAD', '*')) throw missingPrivilege('RELOAD');
+    if (!isGranted(session.account, 'RELOAD', '*')) throw privilegeMissing('RELOAD');
     reader.rest();
   } else if (reader.accept('COMMIT') || reader.accept('ROLLBACK') || reader.accept('BEGIN') || reader.accept('DO')) {
     reader.rest();
@@ -60,22 +61,7 @@ function use(session: SqlSession, reader: SqlReader): void {
 /** Makes a database the session's own. @throws MysqlError 1044 without any right on it, 1049 when it does not exist */
 export function enterDatabase(session: SqlSession, name: string): void {
   const { account, catalog } = session;
-  if (!mayUse(account, name)) {
-    throw new MysqlError(
-      1044,
-      '42000',
-      `Access denied for user '${account.user}'@'${account.host}' to database '${name}'`,
-    );
-  }
-  if (!catalog.databases.has(name)) throw new MysqlError(1049, '42000', `Unknown database '${name}'`);
+  if (!mayUse(account, name)) throw databaseDenied(account, name);
+  if (!catalog.databases.has(name)) throw new MysqlError(1049, `Unknown database '${name}'`);
   session.database = name;
-}
-
-/** The server's refusal for want of a global privilege. */
-export function missingPrivilege(privilege: string): MysqlError {
-  return new MysqlError(
-    1227,
-    '42000',
-    `Access denied; you need (at least one of) the ${privilege} privilege(s) for this operation`,
-  );
 }

@@ -41,7 +41,6 @@ export function syntaxError(sql: string, at: number): MysqlError {
   const before = sql.slice(0, at);
   return new MysqlError(
     1064,
-    '42000',
     'You have an error in your SQL syntax; check the manual that corresponds to your MariaDB server version for the ' +
       `right syntax to use near '${sql.slice(at, at + 80)}' at line ${before.split('\n').length}`,
   );

@@ -1,4 +1,4 @@
-import { MysqlError, type Schema } from '../infrastructure/mysql-protocol.ts';
+import { type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 
 /** A database of a project: where its URL stands, and what its migrations lead to. */
 export interface ProjectDatabase {
@@ -35,6 +35,5 @@ export function isMigrated(schema: Schema, { heads }: ProjectDatabase): boolean 
 
 /** The error of a query on the first table that is missing. `names` have blanks between. @throws MysqlError 1146 */
 export function demandTables(schema: Schema, names: string): void {
-  const missing = names.split(' ').find((name) => !schema.tables.has(name));
-  if (missing !== undefined) throw new MysqlError(1146, '42S02', `Table '${schema.name}.${missing}' doesn't exist`);
+  for (const name of names.split(' ')) tableOf(schema, name);
 }
