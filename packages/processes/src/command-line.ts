@@ -1,4 +1,7 @@
-/** Which options a program knows: names without dashes, blanks between; one letter is a short option. */
+/**
+ * Which options a program knows: names without dashes, blanks between; one letter is a short option. Names of one option
+ * have `|` between (`o|output`).
+ */
 export interface OptionNames {
   readonly flags?: string;
   /** Options that take a value. */
@@ -13,7 +16,7 @@ export interface OptionNames {
   readonly noDashedValues?: boolean;
 }
 
-/** A command line, read. */
+/** A command line, read. Any name of an option stands for it. */
 export interface CommandLine {
   readonly operands: readonly string[];
   has(name: string): boolean;
@@ -31,13 +34,12 @@ export class UsageError extends Error {
 
   constructor(option: string, reason: UsageError['reason']) {
     super(
-      reason === 'unknown'
-        ? `unrecognized option '${option}'`
-        : reason === 'value'
-          ? `option '${option}' requires an argument`
-          : reason === 'ambiguous'
-            ? `option '${option}' is ambiguous`
-            : `option '${option}' doesn't allow an argument`,
+      {
+        unknown: `unrecognized option '${option}'`,
+        value: `option '${option}' requires an argument`,
+        'extra value': `option '${option}' doesn't allow an argument`,
+        ambiguous: `option '${option}' is ambiguous`,
+      }[reason],
     );
     this.option = option;
     this.reason = reason;
@@ -52,24 +54,31 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
   const found = new Map<string, string[]>();
   const operands: string[] = [];
   const rest = [...words];
-  const add = (name: string, value: string): void => void found.set(name, [...(found.get(name) ?? []), value]);
-  const [flags, values, optional] = [names.flags, names.values, names.optional].map(wordsOf);
-  const isFlag = (name: string): boolean => flags?.includes(name) ?? false;
-  const isValue = (name: string): boolean => values?.includes(name) ?? false;
-  const isOptional = (name: string): boolean => optional?.includes(name) ?? false;
+  const add = (name: string, value: string): void => {
+    found.set(known.get(name)?.first ?? name, [...given(name), value]);
+  };
+  const known = new Map<string, { readonly kind: 'flags' | 'values' | 'optional'; readonly first: string }>();
+  for (const kind of ['flags', 'values', 'optional'] as const)
+    for (const word of names[kind]?.split(' ').filter((text) => text !== '') ?? []) {
+      const all = word.split('|');
+      for (const name of all) known.set(name, { kind, first: all[0] ?? '' });
+    }
+  const kindOf = (name: string) => known.get(name)?.kind;
+  const given = (name: string): readonly string[] => found.get(known.get(name)?.first ?? name) ?? [];
 
   const long = (word: string): void => {
     const equals = word.indexOf('=');
     const written = word.slice(2, equals < 0 ? undefined : equals);
-    const name = names.abbreviations ? complete(written, names, `--${written}`) : written;
-    const given = equals < 0 ? undefined : word.slice(equals + 1);
-    if (isFlag(name)) {
-      if (given !== undefined) throw new UsageError(`--${name}`, 'extra value');
+    const name = names.abbreviations ? complete(written, [...known.keys()]) : written;
+    const attached = equals < 0 ? undefined : word.slice(equals + 1);
+    const kind = kindOf(name);
+    if (kind === 'flags') {
+      if (attached !== undefined) throw new UsageError(`--${name}`, 'extra value');
       add(name, '');
-    } else if (isOptional(name)) add(name, given ?? '');
-    else if (isValue(name)) {
+    } else if (kind === 'optional') add(name, attached ?? '');
+    else if (kind === 'values') {
       const refused = names.noDashedValues === true && rest[0]?.startsWith('-') === true;
-      const value = given ?? (refused ? undefined : rest.shift());
+      const value = attached ?? (refused ? undefined : rest.shift());
       if (value === undefined) throw new UsageError(`--${name}`, 'value');
       add(name, value);
     } else throw new UsageError(equals < 0 ? word : `--${written}`, 'unknown');
@@ -78,16 +87,16 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
   const short = (word: string): void => {
     for (let i = 1; i < word.length; i += 1) {
       const name = word[i] as string;
-      if (isFlag(name)) add(name, '');
-      else if (isOptional(name)) {
-        add(name, word.slice(i + 1));
-        return;
-      } else if (isValue(name)) {
-        const value = i + 1 < word.length ? word.slice(i + 1) : rest.shift();
-        if (value === undefined) throw new UsageError(`-${name}`, 'value');
-        add(name, value);
-        return;
-      } else throw new UsageError(`-${name}`, 'unknown');
+      const kind = kindOf(name);
+      if (kind === undefined) throw new UsageError(`-${name}`, 'unknown');
+      if (kind === 'flags') {
+        add(name, '');
+        continue;
+      }
+      const attached = word.slice(i + 1);
+      const value = kind === 'optional' ? attached : attached || rest.shift();
+      if (value === undefined) throw new UsageError(`-${name}`, 'value');
+      return add(name, value);
     }
   };
 
@@ -108,20 +117,15 @@ export function parseCommandLine(words: readonly string[], names: OptionNames): 
   }
   return {
     operands,
-    has: (name) => found.has(name),
-    value: (name) => found.get(name)?.at(-1),
-    values: (name) => found.get(name) ?? [],
+    has: (name) => given(name).length > 0,
+    value: (name) => given(name).at(-1),
+    values: given,
   };
 }
 
-function complete(written: string, names: OptionNames, option: string): string {
-  const all = [names.flags, names.values, names.optional].flatMap(wordsOf).filter((name) => name.length > 1);
-  if (all.includes(written)) return written;
-  const candidates = all.filter((name) => name.startsWith(written));
-  if (candidates.length > 1) throw new UsageError(option, 'ambiguous');
-  return candidates[0] ?? written;
-}
-
-function wordsOf(names = ''): string[] {
-  return names.split(' ').filter((name) => name !== '');
+function complete(written: string, known: readonly string[]): string {
+  if (known.includes(written)) return written;
+  const [first, second] = known.filter((name) => name.length > 1 && name.startsWith(written));
+  if (second !== undefined) throw new UsageError(`--${written}`, 'ambiguous');
+  return first ?? written;
 }

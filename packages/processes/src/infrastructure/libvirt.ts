@@ -34,14 +34,14 @@ const daemonKeys =
 /** `libvirtd`, the monolithic daemon: needs a privileged container, its run directory and a host UUID. */
 const libvirtd: Program = command(async (process) => {
   const line = parseCommandLine(process.argv.slice(1), {
-    flags: 'd l v daemon listen verbose version',
-    values: 'f config p pid-file t timeout',
+    flags: 'd|daemon l|listen v|verbose version',
+    values: 'f|config p|pid-file t|timeout',
   });
   const log = (text: string): void => process.stderr(`${logTime(process)}+0000: ${process.pid}: error : ${text}\n`);
-  const file = line.value('config') ?? line.value('f') ?? '/etc/libvirt/libvirtd.conf';
+  const file = line.value('config') ?? '/etc/libvirt/libvirtd.conf';
   const settings = readSettings(process, file, daemonKeys);
   const qemu = readSettings(process, '/etc/libvirt/qemu.conf');
-  const pidFile = line.value('pid-file') ?? line.value('p') ?? '/run/libvirtd.pid';
+  const pidFile = line.value('pid-file') ?? '/run/libvirtd.pid';
   if (process.uid === 0 && !process.privileged) {
     throw new CommandError(
       `${logTime(process)}+0000: ${process.pid}: error : virPidFileAcquirePath:409 : Failed to open pid file '${pidFile}': Permission denied`,
@@ -187,10 +187,7 @@ function session(
 
 /** `virtlogd`: keeps the consoles of guests. */
 const virtlogd: Program = command(async (process) => {
-  parseCommandLine(process.argv.slice(1), {
-    flags: 'd v daemon verbose',
-    values: 'f config p pid-file t',
-  });
+  parseCommandLine(process.argv.slice(1), { flags: 'd|daemon v|verbose', values: 'f|config p|pid-file t' });
   await pause(process, 200);
   const receive = (path: unknown) => Promise.resolve(consoleProblem(process, path as string));
   worded(
@@ -209,12 +206,9 @@ const virtlogd: Program = command(async (process) => {
 
 /** `virsh`: version, list, hostname, capabilities, domstate, destroy. */
 const virsh: Program = commandWith(
-  {
-    flags: 'r q readonly quiet all name uuid daemon',
-    values: 'c connect',
-  },
+  { flags: 'r|readonly q|quiet all name uuid daemon', values: 'c|connect' },
   async (process, line) => {
-    const uri = line.value('c') ?? line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
+    const uri = line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
     const [task = '', ...operands] = line.operands;
     try {
       const connection = await openLibvirt(process, uri);

@@ -1,6 +1,7 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine, UsageError } from '../command-line.ts';
+import { attempt } from '../attempt.ts';
+import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled } from '../program-support.ts';
 import { connectMysql, type MysqlConnection, MysqlError, type MysqlLogin } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
@@ -8,57 +9,46 @@ import { splitStatements } from './sql-tokens.ts';
 
 const names = {
   flags:
-    'B N s f t v r batch skip-column-names silent force verbose raw skip-ssl ssl no-auto-rehash A unbuffered compress abort-source-on-error',
+    'B|batch N|skip-column-names s|silent f|force t v|verbose r|raw skip-ssl ssl no-auto-rehash A unbuffered compress abort-source-on-error',
   values:
-    'h u P S e D host user port socket execute database protocol connect-timeout default-character-set w wait ssl-ca',
-  optional: 'p password',
+    'h|host u|user P|port S|socket e|execute D|database protocol connect-timeout default-character-set w|wait ssl-ca',
+  optional: 'p|password',
 };
 
-interface ClientOptions {
+interface ClientOptions extends CommandLine {
   readonly login: MysqlLogin;
-  readonly execute: string | undefined;
-  readonly operands: readonly string[];
-  has(...names: string[]): boolean;
 }
 
 /** Reads my.cnf groups `[client]`, `[mariadb-client]` and the command line. */
 function readOptions(process: Process, groups: readonly string[]): ClientOptions {
   const { options, rest } = readOptionFiles(process, groups);
-  const fromFiles = options.flatMap(({ name, value }) => [
-    value === undefined ? `--${name.replaceAll('_', '-')}` : `--${name.replaceAll('_', '-')}=${value}`,
-  ]);
-  let line: ReturnType<typeof parseCommandLine>;
-  try {
-    line = parseCommandLine([...fromFiles, ...rest], names);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const [, name = error.option, value] =
-      /^--([^=]*)=?(.*)$/.exec([...fromFiles, ...rest].find((word) => word.startsWith(`${error.option}=`)) ?? '') ?? [];
-    throw value === undefined
-      ? new CommandError(`${process.argv[0]}: unknown option '${error.option}'`, 2)
-      : new CommandError(`${process.argv[0]}: unknown variable '${name}=${value}'`, 7);
-  }
-  const value = (...all: string[]): string | undefined =>
-    all.map((name) => line.value(name)).findLast((found) => found !== undefined);
-  const host = value('host', 'h');
-  const socket = value('socket', 'S');
-  const byPort = value('protocol')?.toLowerCase() === 'tcp';
-  const password = value('password', 'p') ?? process.env['MYSQL_PWD'];
-  const database = value('database', 'D') ?? (groups.includes('mysqladmin') ? undefined : line.operands[0]);
+  const fromFiles = options.map(
+    ({ name, value }) => `--${name.replaceAll('_', '-')}${value === undefined ? '' : `=${value}`}`,
+  );
+  const words = [...fromFiles, ...rest];
+  const line = attempt(
+    UsageError,
+    () => parseCommandLine(words, names),
+    ({ option }): never => {
+      const variable = words.find((word) => word.startsWith(`${option}=`))?.slice(2);
+      throw variable === undefined
+        ? new CommandError(`${process.argv[0]}: unknown option '${option}'`, 2)
+        : new CommandError(`${process.argv[0]}: unknown variable '${variable}'`, 7);
+    },
+  );
+  const host = line.value('host');
+  const byPort = line.value('protocol')?.toLowerCase() === 'tcp';
+  const password = line.value('password') ?? process.env['MYSQL_PWD'];
+  const database = line.value('database') ?? (groups.includes('mysqladmin') ? undefined : line.operands[0]);
   const login: MysqlLogin = {
-    user: value('user', 'u') ?? (process.uid === 0 ? 'root' : String(process.uid)),
+    user: line.value('user') ?? (process.uid === 0 ? 'root' : String(process.uid)),
     ...((host === undefined || host === 'localhost') && !byPort
-      ? { socket: socket ?? '/run/mysqld/mysqld.sock' }
-      : { host: host ?? 'localhost', port: Number(value('port', 'P') ?? 3306) }),
+      ? { socket: line.value('socket') ?? '/run/mysqld/mysqld.sock' }
+      : { host: host ?? 'localhost', port: Number(line.value('port') ?? 3306) }),
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
   };
-  return {
-    login,
-    execute: value('execute', 'e'),
-    operands: line.operands,
-    has: (...all) => all.some((name) => line.has(name)),
-  };
+  return { ...line, login };
 }
 
 /** The client library's words for a server that cannot be reached. */
@@ -97,11 +87,11 @@ const mariadb: Program = command(async (process) => {
     throw new CommandError(`ERROR ${code} (HY000): ${message}`);
   }
   if (isUntrusted(options)) throw untrusted();
-  const script = options.execute ?? process.stdin ?? '';
+  const script = options.value('execute') ?? process.stdin ?? '';
   const run = new ScriptRun(process, connection, options);
   const failed = await run.script(script);
   connection.close();
-  return failed && !options.has('force', 'f') ? 1 : 0;
+  return failed && !options.has('force') ? 1 : 0;
 });
 
 /** The server's certificate is its own; clients since 11.4 know it by the password that both have. */
@@ -146,7 +136,7 @@ class ScriptRun {
   }
 
   #stops(file: string | undefined): boolean {
-    return file === undefined ? !this.#options.has('force', 'f') : this.#options.has('abort-source-on-error');
+    return file === undefined ? !this.#options.has('force') : this.#options.has('abort-source-on-error');
   }
 
   async #source(path: string): Promise<boolean> {
@@ -165,7 +155,7 @@ class ScriptRun {
     try {
       const { columns = [], rows = [] } = (await this.#connection.query(sql)) ?? {};
       if (rows.length === 0) return true;
-      if (!this.#options.has('N', 'skip-column-names')) this.#process.stdout(`${columns.join('\t')}\n`);
+      if (!this.#options.has('skip-column-names')) this.#process.stdout(`${columns.join('\t')}\n`);
       for (const row of rows) this.#process.stdout(`${row.join('\t')}\n`);
       return true;
     } catch (error) {

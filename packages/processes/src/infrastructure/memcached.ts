@@ -13,14 +13,14 @@ export interface MemcachedRequest {
 export const memcached: Program = commandWith(
   {
     flags: 'v vv d k r M L C F A Z',
-    values: 'p U l u m c t I o s a b f n R B P listen port memory-limit conn-limit threads max-item-size user',
+    values: 'p|port U l|listen u|user m|memory-limit c|conn-limit t|threads I|max-item-size o s a b f n R B P',
   },
   async (process, line) => {
-    if (process.uid === 0 && line.value('u') === undefined && line.value('user') === undefined) {
+    if (process.uid === 0 && line.value('user') === undefined) {
       throw new CommandError("can't find the user root to switch to, or use -u root", 71);
     }
-    const port = Number(line.value('p') ?? line.value('port') ?? 11_211);
-    const host = (line.value('l') ?? line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
+    const port = Number(line.value('port') ?? 11_211);
+    const host = (line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
     if (!(await pause(process, startTimes.memcached))) return 0;
     worded(
       () => process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host }),

@@ -290,11 +290,8 @@ async function claimPorts(connection: Connection, chassis: string, ids: Readonly
 /** `ovs-appctl`, `ovn-appctl`: ask a daemon over its control socket. */
 const appctl = (directory: string): Program =>
   command(async (process) => {
-    const line = parseCommandLine(process.argv.slice(1), {
-      values: 't target T timeout',
-      stopAtOperand: true,
-    });
-    const target = line.value('t') ?? line.value('target') ?? 'ovs-vswitchd';
+    const line = parseCommandLine(process.argv.slice(1), { values: 't|target T|timeout', stopAtOperand: true });
+    const target = line.value('target') ?? 'ovs-vswitchd';
     const text = line.operands.join(' ');
     let socket = target;
     if (!target.startsWith('/')) {

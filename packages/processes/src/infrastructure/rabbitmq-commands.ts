@@ -31,7 +31,7 @@ const rabbitmqctl: Program = command(async (process) => {
   const run = tasks[task];
   if (run === undefined) notModelled(process, `the command ${task}`);
   const settings = readRabbitmqSettings(process);
-  const node = line.value('n') ?? line.value('node') ?? settings.nodeName;
+  const node = line.value('node') ?? settings.nodeName;
   const cookie = cookieOf(process, settings.home);
   await pause(process, 1500);
   const unreachable = (why: string): never => {
@@ -52,7 +52,7 @@ const rabbitmqctl: Program = command(async (process) => {
       return unreachable(
         `connected to epmd (port 4369) on ${host}\n  * TCP connection succeeded but Erlang distribution failed\n  * suggestion: check if the Erlang cookie is identical for all server nodes and CLI tools`,
       );
-    const quiet = line.has('q') || line.has('s') || line.has('quiet') || line.has('silent');
+    const quiet = line.has('quiet') || line.has('silent');
     if (text !== '' && !(quiet && task === 'ping')) process.stdout(`${text}\n`);
     return 0;
   } catch (error) {
@@ -66,8 +66,8 @@ const rabbitmqctl: Program = command(async (process) => {
 function readLine(process: Process): CommandLine {
   try {
     return parseCommandLine(process.argv.slice(1), {
-      flags: 'q s quiet silent l longnames no-table-headers dry-run address',
-      values: 'n node p vhost t timeout formatter',
+      flags: 'q|quiet s|silent l|longnames no-table-headers dry-run address',
+      values: 'n|node p|vhost t|timeout formatter',
     });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

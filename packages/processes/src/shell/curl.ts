@@ -1,14 +1,15 @@
 import type { HttpReply, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine, UsageError } from '../command-line.ts';
+import { attempt } from '../attempt.ts';
+import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, pause } from '../program-support.ts';
 import { absolutePath } from './file-commands.ts';
 
 const names = {
   flags:
-    's S f k L i I v g silent show-error fail fail-with-body insecure location include head verbose compressed globoff retry-connrefused retry-all-errors N',
+    's|silent S|show-error f|fail fail-with-body k|insecure L|location i|include I|head v|verbose g|globoff N compressed retry-connrefused retry-all-errors',
   values:
-    'X H d u o w K A m b c request header data data-binary data-raw data-urlencode json user output write-out config max-time connect-timeout retry retry-delay retry-max-time cacert cert key url netrc-file unix-socket noproxy',
+    'X|request H|header d|data|data-binary|data-raw data-urlencode json u|user o|output w|write-out K|config m|max-time A b c connect-timeout retry retry-delay retry-max-time cacert cert key url netrc-file unix-socket noproxy',
 };
 
 class CurlError extends Error {
@@ -24,44 +25,34 @@ class CurlError extends Error {
 /** `curl` over plain HTTP: method, headers, data, basic authentication, -f, -o, -w, -K, --retry. */
 export const curl: Program = command(async (process) => {
   const words = process.argv.slice(1);
-  let line: ReturnType<typeof parseCommandLine>;
-  try {
-    line = parseCommandLine([...words, ...configured(process, words)], names);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new CommandError(
-      `curl: option ${error.option}: is unknown\ncurl: try 'curl --help' or 'curl --manual' for more information`,
-      2,
-    );
-  }
-  const value = (...all: string[]): string | undefined =>
-    all.map((name) => line.value(name)).find((found) => found !== undefined);
-  const has = (...all: string[]): boolean => all.some((name) => line.has(name));
-  const url = value('url') ?? line.operands[0];
-  if (url === undefined)
-    throw new CommandError(
-      "curl: (2) no URL specified\ncurl: try 'curl --help' or 'curl --manual' for more information",
-      2,
-    );
+  const usage = (words: string): never => {
+    throw new CommandError(`curl: ${words}\ncurl: try 'curl --help' or 'curl --manual' for more information`, 2);
+  };
+  const line = attempt(
+    UsageError,
+    () => parseCommandLine([...words, ...configured(process, words)], names),
+    ({ option }) => usage(`option ${option}: is unknown`),
+  );
+  const url = line.value('url') ?? line.operands[0] ?? usage('(2) no URL specified');
   const complain = (error: CurlError): number => {
-    if (!has('s', 'silent') || has('S', 'show-error')) process.stderr(`curl: (${error.code}) ${error.message}\n`);
+    if (!line.has('silent') || line.has('show-error')) process.stderr(`curl: (${error.code}) ${error.message}\n`);
     return error.code;
   };
-  const retries = Number(value('retry') ?? 0);
+  const retries = Number(line.value('retry') ?? 0);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const reply = await send(process, url, line, Number(value('max-time', 'm') ?? 0) * 1000);
+      const reply = await send(process, url, line, Number(line.value('max-time') ?? 0) * 1000);
       if (attempt < retries && [408, 429, 500, 502, 503, 504].includes(reply.status)) throw new CurlError(-1, '');
-      return show(process, reply, { has, value, complain });
+      return show(process, reply, line, complain);
     } catch (error) {
       if (!(error instanceof CurlError)) throw error;
       const again =
         error.code === -1 ||
         error.code === 28 ||
-        has('retry-all-errors') ||
-        (error.code === 7 && has('retry-connrefused'));
+        line.has('retry-all-errors') ||
+        (error.code === 7 && line.has('retry-connrefused'));
       if (attempt >= retries || !again) return complain(error);
-      await pause(process, Number(value('retry-delay') ?? 2 ** attempt) * 1000);
+      await pause(process, Number(line.value('retry-delay') ?? 2 ** attempt) * 1000);
     }
   }
 });
@@ -82,12 +73,7 @@ function configured(process: Process, words: readonly string[]): string[] {
   });
 }
 
-async function send(
-  process: Process,
-  url: string,
-  line: ReturnType<typeof parseCommandLine>,
-  limit: number,
-): Promise<HttpReply> {
+async function send(process: Process, url: string, line: CommandLine, limit: number): Promise<HttpReply> {
   const match = /^(?:(https?):\/\/)?(?:([^@/]*)@)?(\[[^\]]+\]|[^/:?]+)(?::(\d+))?([/?].*)?$/.exec(url);
   if (match === null) throw new CurlError(3, 'URL using bad/illegal format or missing URL');
   const [, scheme = 'http', login, host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
@@ -96,27 +82,21 @@ async function send(
     accept: '*/*',
     'user-agent': 'curl/8.14.1',
   };
-  const data = ['d', 'data', 'data-binary', 'data-raw', 'json']
-    .flatMap((name) => line.values(name))
-    .map((text) => dataOf(process, text));
+  const data = [...line.values('data'), ...line.values('json')].map((text) => dataOf(process, text));
   if (data.length > 0)
     headers['content-type'] = line.has('json') ? 'application/json' : 'application/x-www-form-urlencoded';
-  const user = line.value('u') ?? line.value('user') ?? (login && decodeURIComponent(login));
+  const user = line.value('user') ?? (login && decodeURIComponent(login));
   if (user !== undefined) headers['authorization'] = `Basic ${Buffer.from(user).toString('base64')}`;
-  for (const header of [...line.values('H'), ...line.values('header')]) {
+  for (const header of line.values('header')) {
     const [name = '', ...rest] = header.split(':');
     headers[name.trim().toLowerCase()] = rest.join(':').trim();
   }
-  const method =
-    line.value('X') ??
-    line.value('request') ??
-    (line.has('I') || line.has('head') ? 'HEAD' : data.length > 0 ? 'POST' : 'GET');
+  const method = line.value('request') ?? (line.has('head') ? 'HEAD' : data.length > 0 ? 'POST' : 'GET');
   try {
     const socket = line.value('unix-socket');
-    const connection =
-      socket === undefined
-        ? await process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http')
-        : await process.network.connectUnix(socket, 'http');
+    const connection = await (socket === undefined
+      ? process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http')
+      : process.network.connectUnix(socket, 'http'));
     if (scheme === 'https') throw new CurlError(35, 'OpenSSL/3.5.1: error:0A00010B:SSL routines::wrong version number');
     const late = new Promise<'late'>((resolve) => {
       if (limit > 0) process.clock.after(limit, () => resolve('late'), { ref: false });
@@ -151,27 +131,19 @@ function dataOf(process: Process, text: string): string {
   }
 }
 
-function show(
-  process: Process,
-  reply: HttpReply,
-  options: {
-    has: (...names: string[]) => boolean;
-    value: (...names: string[]) => string | undefined;
-    complain: (error: CurlError) => number;
-  },
-): number {
-  const { has, value, complain } = options;
-  const failed = reply.status >= 400 && has('f', 'fail', 'fail-with-body');
-  const heads = has('i', 'include', 'I', 'head')
-    ? `HTTP/1.1 ${reply.status}\n${Object.entries(reply.headers ?? {})
-        .map(([name, text]) => `${name}: ${text}\n`)
-        .join('')}\n`
-    : '';
-  const body = has('I', 'head') || (failed && !has('fail-with-body')) ? '' : (reply.body ?? '');
-  const output = value('output', 'o');
+function show(process: Process, reply: HttpReply, line: CommandLine, complain: (error: CurlError) => number): number {
+  const failed = reply.status >= 400 && (line.has('fail') || line.has('fail-with-body'));
+  const heads =
+    line.has('include') || line.has('head')
+      ? `HTTP/1.1 ${reply.status}\n${Object.entries(reply.headers ?? {})
+          .map(([name, text]) => `${name}: ${text}\n`)
+          .join('')}\n`
+      : '';
+  const body = line.has('head') || (failed && !line.has('fail-with-body')) ? '' : (reply.body ?? '');
+  const output = line.value('output');
   if (output === undefined || output === '-') process.stdout(`${heads}${body}`);
   else if (output !== '/dev/null') process.files.write(absolutePath(process, output), `${heads}${body}`);
-  const format = value('write-out', 'w');
+  const format = line.value('write-out');
   if (format !== undefined)
     process.stdout(
       format

@@ -86,8 +86,8 @@ export const baseCommands: Readonly<Record<string, Program>> = {
     else process.stdout(`${process.pod.hostname}\n`);
     return 0;
   }),
-  date: commandWith({ flags: 'u', values: 'I d date' }, (process, line) => {
-    const given = line.value('d') ?? line.value('date');
+  date: commandWith({ flags: 'u', values: 'I d|date' }, (process, line) => {
+    const given = line.value('date');
     const [, days] = /^(\d+) days? ago$/.exec(given ?? '') ?? [];
     if (given !== undefined && days === undefined) notModelled(process, given);
     const moment = process.clock.now() - Number(days ?? 0) * 86_400_000;

@@ -136,43 +136,37 @@ function characters(process: Process, set: string): string[] {
 /** Coreutils that work on text, with grep and sed (`s///` alone). */
 export const textCommands: Readonly<Record<string, Program>> = {
   cat,
-  grep: commandWith(
-    {
-      flags: 'q v i E F c o s x w n l h a quiet r',
-      values: 'e m',
-    },
-    (process, line) => {
-      if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
-      const operands = [...line.operands];
-      const patterns = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
-      const expressions = patterns.map((pattern) => {
-        const plain = line.has('F') ? pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) : pattern;
-        const source = regularExpression(process, plain, line.has('E') || line.has('F'), '').source;
-        return new RegExp(line.has('x') ? `^(?:${source})$` : source, line.has('i') ? 'i' : '');
-      });
-      const { texts, failed } = inputs(process, operands, line.has('s'));
-      let matches = 0;
-      for (const { name, text } of texts) {
-        const prefix = operands.length > 1 && !line.has('h') ? `${name}:` : '';
-        for (const [index, candidate] of linesOf(text).entries()) {
-          const match = expressions.map((expression) => expression.exec(candidate)).find((found) => found !== null);
-          if ((match !== undefined) === line.has('v')) continue;
-          matches += 1;
-          if (line.has('l')) {
-            process.stdout(`${name}\n`);
-            break;
-          }
-          if (line.has('q') || line.has('quiet') || line.has('c')) continue;
-          const number = line.has('n') ? `${index + 1}:` : '';
-          process.stdout(`${prefix}${number}${line.has('o') && match ? match[0] : candidate}\n`);
-          if (matches >= Number(line.value('m') ?? Infinity)) return 0;
+  grep: commandWith({ flags: 'q|quiet v i E F c o s x w n l h a r', values: 'e m' }, (process, line) => {
+    if (line.has('r') || line.has('w')) notModelled(process, '-r, -w');
+    const operands = [...line.operands];
+    const patterns = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
+    const expressions = patterns.map((pattern) => {
+      const plain = line.has('F') ? pattern.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`) : pattern;
+      const source = regularExpression(process, plain, line.has('E') || line.has('F'), '').source;
+      return new RegExp(line.has('x') ? `^(?:${source})$` : source, line.has('i') ? 'i' : '');
+    });
+    const { texts, failed } = inputs(process, operands, line.has('s'));
+    let matches = 0;
+    for (const { name, text } of texts) {
+      const prefix = operands.length > 1 && !line.has('h') ? `${name}:` : '';
+      for (const [index, candidate] of linesOf(text).entries()) {
+        const match = expressions.map((expression) => expression.exec(candidate)).find((found) => found !== null);
+        if ((match !== undefined) === line.has('v')) continue;
+        matches += 1;
+        if (line.has('l')) {
+          process.stdout(`${name}\n`);
+          break;
         }
+        if (line.has('quiet') || line.has('c')) continue;
+        const number = line.has('n') ? `${index + 1}:` : '';
+        process.stdout(`${prefix}${number}${line.has('o') && match ? match[0] : candidate}\n`);
+        if (matches >= Number(line.value('m') ?? Infinity)) return 0;
       }
-      if (line.has('c')) process.stdout(`${matches}\n`);
-      if (matches > 0 && (line.has('q') || !failed)) return 0;
-      return failed ? 2 : 1;
-    },
-  ),
+    }
+    if (line.has('c')) process.stdout(`${matches}\n`);
+    if (matches > 0 && (line.has('q') || !failed)) return 0;
+    return failed ? 2 : 1;
+  }),
   sed: commandWith({ flags: 'n E r i z', values: 'e' }, (process, line) => {
     const operands = [...line.operands];
     const scripts = line.values('e').length > 0 ? line.values('e') : [operands.shift() ?? ''];
