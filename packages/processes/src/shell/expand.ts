@@ -1,23 +1,16 @@
 import { evaluateArithmetic } from './arithmetic.ts';
 import { isPattern, type PatternCharacter, patternSource } from './pattern.ts';
 import { assign, resolvePath, ShellError, type ShellState } from './state.ts';
-import type { Script, Word, WordPart } from './syntax.ts';
-
-/** Runs `$(...)` and gives its output without the newlines at the end. */
-export type Substitute = (state: ShellState, script: Script) => Promise<string>;
+import type { Word, WordPart } from './syntax.ts';
 
 /** A character after expansion, or a border between fields (`"$@"`). */
-type Piece = PatternCharacter | { readonly border: true } | { readonly empty: true };
+type Piece = SplittableCharacter | { readonly border: true } | { readonly empty: true };
 
 /** Expands words to fields: variables, substitutions, field splitting, path names, quote removal. */
-export async function expandFields(
-  state: ShellState,
-  words: readonly Word[],
-  substitute: Substitute,
-): Promise<string[]> {
+export async function expandFields(state: ShellState, words: readonly Word[]): Promise<string[]> {
   const fields: string[] = [];
   for (const word of words) {
-    for (const field of splitFields(await expand(state, word, substitute), state.variables.get('IFS') ?? ' \t\n')) {
+    for (const field of splitFields(await expand(state, word), state.variables.get('IFS') ?? ' \t\n')) {
       const paths = state.options.noglob || !isPattern(field) ? [] : pathsOf(state, field);
       fields.push(...(paths.length > 0 ? paths : [textOf(field)]));
     }
@@ -26,18 +19,14 @@ export async function expandFields(
 }
 
 /** Expands a word to one text: assignments, redirections, here-documents, `case` subjects. */
-export async function expandText(state: ShellState, word: Word, substitute: Substitute): Promise<string> {
-  const pieces = await expand(state, word, substitute);
+export async function expandText(state: ShellState, word: Word): Promise<string> {
+  const pieces = await expand(state, word);
   return pieces.map((piece) => ('char' in piece ? piece.char : 'border' in piece ? ' ' : '')).join('');
 }
 
 /** Expands a word to a pattern: `case` patterns and the operand of `${x%pattern}`. */
-export async function expandPattern(
-  state: ShellState,
-  word: Word,
-  substitute: Substitute,
-): Promise<PatternCharacter[]> {
-  const pieces = await expand(state, word, substitute);
+export async function expandPattern(state: ShellState, word: Word): Promise<PatternCharacter[]> {
+  const pieces = await expand(state, word);
   return pieces.flatMap((piece) => ('char' in piece ? [{ char: piece.char, quoted: piece.quoted }] : []));
 }
 
@@ -46,17 +35,17 @@ interface SplittableCharacter extends PatternCharacter {
   readonly expanded?: boolean;
 }
 
-async function expand(state: ShellState, word: Word, substitute: Substitute): Promise<Piece[]> {
+async function expand(state: ShellState, word: Word): Promise<Piece[]> {
   const pieces: Piece[] = [];
   for (const [index, part] of word.entries()) {
     if (part.kind === 'text') {
       if (index === 0 && !part.quoted && part.text === '~' && tildeStands(word)) {
         push(pieces, state.variables.get('HOME') ?? '/', true);
       } else push(pieces, part.text, part.quoted);
-    } else if (part.kind === 'parameter') await expandParameter(state, part, pieces, substitute);
-    else if (part.kind === 'command') push(pieces, await substitute(state, part.script), part.quoted, true);
+    } else if (part.kind === 'parameter') await expandParameter(state, part, pieces);
+    else if (part.kind === 'command') push(pieces, await state.substitute(state, part.script), part.quoted, true);
     else {
-      const expression = await expandText(state, part.expression, substitute);
+      const expression = await expandText(state, part.expression);
       push(pieces, String(arithmetic(state, expression)), part.quoted, true);
     }
   }
@@ -82,8 +71,7 @@ function arithmetic(state: ShellState, expression: string): number {
 function push(pieces: Piece[], text: string, quoted: boolean, expanded = false): void {
   if (text === '' && quoted) pieces.push({ empty: true });
   for (const char of text) {
-    const piece: SplittableCharacter = { char, quoted, ...(expanded && !quoted && { expanded: true }) };
-    pieces.push(piece);
+    pieces.push({ char, quoted, ...(expanded && !quoted && { expanded: true }) });
   }
 }
 
@@ -113,7 +101,6 @@ async function expandParameter(
   state: ShellState,
   part: WordPart & { kind: 'parameter' },
   pieces: Piece[],
-  substitute: Substitute,
 ): Promise<void> {
   const { name, operator, operand = [], quoted } = part;
   const value = parameterValue(state, name);
@@ -121,20 +108,20 @@ async function expandParameter(
   switch (operator) {
     case ':-':
     case '-':
-      if (absent) return void pieces.push(...(await expandOperand(state, operand, quoted, substitute)));
+      if (absent) return void pieces.push(...(await expandOperand(state, operand, quoted)));
       break;
     case ':+':
     case '+':
-      if (!absent) pieces.push(...(await expandOperand(state, operand, quoted, substitute)));
+      if (!absent) pieces.push(...(await expandOperand(state, operand, quoted)));
       return;
     case ':=':
     case '=':
-      if (absent) assign(state, name, await expandText(state, operand, substitute));
+      if (absent) assign(state, name, await expandText(state, operand));
       return push(pieces, parameterValue(state, name) ?? '', quoted, true);
     case ':?':
     case '?':
       if (absent) {
-        const message = await expandText(state, operand, substitute);
+        const message = await expandText(state, operand);
         throw new ShellError(
           `${name}: ${message || (operator === ':?' ? 'parameter not set or null' : 'parameter not set')}`,
         );
@@ -144,7 +131,7 @@ async function expandParameter(
     case '%%':
     case '#':
     case '##':
-      return push(pieces, trim(value ?? '', operator, await expandPattern(state, operand, substitute)), quoted, true);
+      return push(pieces, trim(value ?? '', operator, await expandPattern(state, operand)), quoted, true);
     case 'length':
       return push(pieces, String((value ?? '').length), quoted, true);
     case undefined:
@@ -161,21 +148,12 @@ async function expandParameter(
   } else push(pieces, value ?? '', quoted, true);
 }
 
-async function expandOperand(
-  state: ShellState,
-  operand: Word,
-  quoted: boolean,
-  substitute: Substitute,
-): Promise<Piece[]> {
-  if (quoted) return expandToQuoted(await expandText(state, operand, substitute));
-  return (await expand(state, operand, substitute)).map((piece) =>
-    'char' in piece && !piece.quoted ? { ...piece, expanded: true } : piece,
-  );
-}
-
-function expandToQuoted(text: string): Piece[] {
+async function expandOperand(state: ShellState, operand: Word, quoted: boolean): Promise<Piece[]> {
   const pieces: Piece[] = [];
-  push(pieces, text, true);
+  if (quoted) push(pieces, await expandText(state, operand), true);
+  else
+    for (const piece of await expand(state, operand))
+      pieces.push('char' in piece && !piece.quoted ? { ...piece, expanded: true } : piece);
   return pieces;
 }
 
@@ -199,7 +177,7 @@ function splitFields(pieces: readonly Piece[], separators: string): PatternChara
       if (field !== undefined) fields.push(field);
       field = [];
     } else if ('empty' in piece) field ??= [];
-    else if ((piece as SplittableCharacter).expanded === true && separators.includes(piece.char)) {
+    else if (piece.expanded === true && separators.includes(piece.char)) {
       if (field !== undefined) fields.push(field);
       else if (!/\s/.test(piece.char)) fields.push([]);
       field = undefined;

@@ -1,8 +1,8 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { type OptionNames, parseCommandLine } from '../command-line.ts';
+import { attempt } from '../attempt.ts';
+import type { CommandLine, OptionNames } from '../command-line.ts';
 import {
   CommandError,
-  command,
   commandWith,
   fileSystemSize,
   makeDirectories,
@@ -17,7 +17,7 @@ export function absolutePath(process: Process, path: string): string {
   return resolvePath(process.env['PWD'] ?? '/', path);
 }
 
-type Each = (process: Process, path: string, operand: string) => void;
+type Each = (path: string, operand: string) => void;
 
 /** Does something for every operand; one that fails is reported (`name: verb 'x': reason`) and the rest goes on. */
 function forEachOperand(process: Process, operands: readonly string[], verb: string, each: Each): number {
@@ -25,7 +25,7 @@ function forEachOperand(process: Process, operands: readonly string[], verb: str
   let status = 0;
   for (const operand of operands) {
     try {
-      each(process, absolutePath(process, operand), operand);
+      each(absolutePath(process, operand), operand);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       process.stderr(`${nameOf(process)}: ${verb.replace('%', operand)}: ${reasonOf(error)}\n`);
@@ -35,8 +35,19 @@ function forEachOperand(process: Process, operands: readonly string[], verb: str
   return status;
 }
 
-function options(process: Process, names: OptionNames) {
-  return parseCommandLine(process.argv.slice(1), names);
+/** `cp` and `mv`: the last operand is where the others go, or what they become. */
+function toTarget(
+  names: OptionNames,
+  move: (process: Process, line: CommandLine, from: string, to: string, operand: string) => void,
+): Program {
+  return commandWith(names, (process, line) => {
+    const target = line.operands.at(-1);
+    if (target === undefined || line.operands.length < 2)
+      throw new CommandError(`${nameOf(process)}: missing destination file operand`);
+    return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (path, operand) =>
+      move(process, line, path, destination(process, operand, target), operand),
+    );
+  });
 }
 
 function octal(process: Process, text: string): number {
@@ -52,12 +63,6 @@ function removeTree(process: Process, path: string): void {
   }
   process.files.remove(path);
 }
-
-const rmdir = command((process) =>
-  forEachOperand(process, options(process, {}).operands, "failed to remove '%'", (_process, path) =>
-    process.files.remove(path),
-  ),
-);
 
 function copyTree(process: Process, from: string, to: string, preserve: boolean): void {
   const { files } = process;
@@ -78,26 +83,6 @@ function destination(process: Process, source: string, target: string): string {
   const inside = process.files.exists(path) && process.files.isDirectory(path);
   return inside ? `${path}/${source.replace(/\/+$/, '').split('/').at(-1)}` : path;
 }
-
-/** Says nothing of what is no link, and fails then. */
-const readlink = command((process) => {
-  let status = 0;
-  for (const operand of options(process, {}).operands) {
-    try {
-      process.stdout(`${process.files.readlink(absolutePath(process, operand))}\n`);
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      status = 1;
-    }
-  }
-  return status;
-});
-
-const touch = command((process) =>
-  forEachOperand(process, options(process, {}).operands, "cannot touch '%'", (_process, path) => {
-    if (!process.files.exists(path)) process.files.write(path, '');
-  }),
-);
 
 function walk(process: Process, path: string, recursive: boolean, each: (path: string) => void): void {
   each(path);
@@ -135,65 +120,39 @@ export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name:
   return Number(entry[2]);
 }
 
-/** What is written is durable at once. */
-const sync = command((process) =>
-  forEachOperand(process, options(process, { flags: 'f' }).operands, "error opening '%'", (_process, path) => {
-    process.files.stat(path);
-  }),
-);
-
 /** Coreutils that work on files. */
 export const fileCommands: Readonly<Record<string, Program>> = {
-  mkdir: commandWith({ flags: 'p v parents', values: 'm mode' }, (process, line) => {
-    const text = line.value('m') ?? line.value('mode');
+  mkdir: commandWith({ flags: 'p|parents v', values: 'm|mode' }, (process, line) => {
+    const text = line.value('mode');
     const mode = text === undefined ? undefined : octal(process, text);
-    return forEachOperand(process, line.operands, "cannot create directory '%'", (_process, path) => {
-      if (line.has('p') || line.has('parents')) {
+    return forEachOperand(process, line.operands, "cannot create directory '%'", (path) => {
+      if (line.has('parents')) {
         const existed = process.files.exists(path);
         makeDirectories(process, path);
         if (mode !== undefined && !existed) process.files.chmod(path, mode);
       } else process.files.mkdir(path, mode === undefined ? {} : { mode });
     });
   }),
-  rm: commandWith(
-    {
-      flags: 'r R f v recursive force one-file-system',
-      values: 'preserve-root',
-    },
-    (process, line) => {
-      const force = line.has('f') || line.has('force');
-      const recursive = line.has('r') || line.has('R') || line.has('recursive');
-      if (force && line.operands.length === 0) return 0;
-      return forEachOperand(process, line.operands, "cannot remove '%'", (_process, path) => {
-        if (force && !process.files.exists(path)) return;
-        if (process.files.isDirectory(path)) {
-          if (!recursive) throw new SystemError('EISDIR', path);
-          removeTree(process, path);
-        } else process.files.remove(path);
-      });
-    },
-  ),
-  rmdir,
-  cp: commandWith({ flags: 'r R a p f v L d' }, (process, line) => {
-    const target = line.operands.at(-1);
-    if (target === undefined || line.operands.length < 2)
-      throw new CommandError(`cp: missing destination file operand`);
-    const recursive = line.has('r') || line.has('R') || line.has('a');
-    return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) => {
-      if (process.files.isDirectory(path) && !recursive) {
-        throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
-      }
-      copyTree(process, path, destination(process, operand, target), line.has('a') || line.has('p'));
+  rm: commandWith({ flags: 'r|R|recursive f|force v one-file-system', values: 'preserve-root' }, (process, line) => {
+    const force = line.has('force');
+    if (force && line.operands.length === 0) return 0;
+    return forEachOperand(process, line.operands, "cannot remove '%'", (path) => {
+      if (force && !process.files.exists(path)) return;
+      if (process.files.isDirectory(path)) {
+        if (!line.has('recursive')) throw new SystemError('EISDIR', path);
+        removeTree(process, path);
+      } else process.files.remove(path);
     });
   }),
-  mv: commandWith({ flags: 'f v n' }, (process, line) => {
-    const target = line.operands.at(-1);
-    if (target === undefined || line.operands.length < 2)
-      throw new CommandError(`mv: missing destination file operand`);
-    return forEachOperand(process, line.operands.slice(0, -1), "cannot stat '%'", (_process, path, operand) =>
-      process.files.rename(path, destination(process, operand, target)),
-    );
+  rmdir: commandWith({}, (process, line) =>
+    forEachOperand(process, line.operands, "failed to remove '%'", (path) => process.files.remove(path)),
+  ),
+  cp: toTarget({ flags: 'r|R a p f v L d' }, (process, line, from, to, operand) => {
+    if (process.files.isDirectory(from) && !line.has('r') && !line.has('a'))
+      throw new CommandError(`cp: -r not specified; omitting directory '${operand}'`);
+    copyTree(process, from, to, line.has('a') || line.has('p'));
   }),
+  mv: toTarget({ flags: 'f v n' }, (process, _line, from, to) => process.files.rename(from, to)),
   ln: commandWith({ flags: 's f n v' }, (process, line) => {
     if (!line.has('s')) notModelled(process, 'hard links');
     const [target, link] = line.operands;
@@ -203,12 +162,27 @@ export const fileCommands: Readonly<Record<string, Program>> = {
     process.files.symlink(target, path);
     return 0;
   }),
-  readlink,
-  touch,
+  /** Says nothing of what is no link, and fails then. */
+  readlink: commandWith({}, (process, line) => {
+    const links = line.operands.map((operand) =>
+      attempt(
+        SystemError,
+        () => process.files.readlink(absolutePath(process, operand)),
+        () => undefined,
+      ),
+    );
+    for (const link of links) if (link !== undefined) process.stdout(`${link}\n`);
+    return links.includes(undefined) ? 1 : 0;
+  }),
+  touch: commandWith({}, (process, line) =>
+    forEachOperand(process, line.operands, "cannot touch '%'", (path) => {
+      if (!process.files.exists(path)) process.files.write(path, '');
+    }),
+  ),
   chmod: commandWith({ flags: 'R v f' }, (process, line) => {
     const [text = '', ...operands] = line.operands;
     const change = /^\d+$/.test(text) ? () => octal(process, text) : symbolicMode(process, text);
-    return forEachOperand(process, operands, "changing permissions of '%'", (_process, path) =>
+    return forEachOperand(process, operands, "changing permissions of '%'", (path) =>
       walk(process, path, line.has('R'), (each) => process.files.chmod(each, change(process.files.stat(each).mode))),
     );
   }),
@@ -217,7 +191,7 @@ export const fileCommands: Readonly<Record<string, Program>> = {
     const [user = '', group] = owner.split(':');
     if (operands.length === 0)
       throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
-    return forEachOperand(process, operands, "changing ownership of '%'", (_process, path) =>
+    return forEachOperand(process, operands, "changing ownership of '%'", (path) =>
       walk(process, path, line.has('R'), (each) => {
         const facts = process.files.stat(each);
         const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
@@ -236,7 +210,7 @@ export const fileCommands: Readonly<Record<string, Program>> = {
       const bits = Array.from({ length: 9 }, (_, i) => ((mode >> (8 - i)) & 1 ? 'rwx'[i % 3] : '-')).join('');
       return `${letter}${bits} 1 ${uid} ${gid} ${size} ${name}\n`;
     };
-    return forEachOperand(process, operands, "cannot access '%'", (_process, path, operand) => {
+    return forEachOperand(process, operands, "cannot access '%'", (path, operand) => {
       if (process.files.stat(path).type !== 'directory' || line.has('d')) return process.stdout(show(path, operand));
       for (const name of process.files.list(path)) {
         if (name.startsWith('.') && !line.has('a') && !line.has('A')) continue;
@@ -248,11 +222,14 @@ export const fileCommands: Readonly<Record<string, Program>> = {
   df: commandWith({ flags: 'k', values: 'output' }, (process, line) => {
     if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
     let sizes = '';
-    const status = forEachOperand(process, line.operands, '%', (_process, path) => {
+    const status = forEachOperand(process, line.operands, '%', (path) => {
       sizes += `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
     });
     if (sizes !== '') process.stdout(`1K-blocks\n${sizes}`);
     return status;
   }),
-  sync,
+  /** What is written is durable at once. */
+  sync: commandWith({ flags: 'f' }, (process, line) =>
+    forEachOperand(process, line.operands, "error opening '%'", (path) => void process.files.stat(path)),
+  ),
 };

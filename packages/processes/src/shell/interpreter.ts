@@ -14,7 +14,7 @@ import {
   type ShellState,
   subshellOf,
 } from './state.ts';
-import type { AndOr, Command, Pipeline, Script } from './syntax.ts';
+import { type AndOr, type Command, type Pipeline, type Script, ShellSyntaxError } from './syntax.ts';
 
 /** Runs a script; its status is `state.status` afterwards as well. `checked`: inside a condition, `set -e` is off. */
 export async function runScript(state: ShellState, script: Script, checked = false): Promise<number> {
@@ -27,6 +27,7 @@ export async function runScript(state: ShellState, script: Script, checked = fal
 
 /** Runs `$(...)` in a subshell. */
 export async function substitute(state: ShellState, script: Script): Promise<string> {
+  state.substituted = true;
   let output = '';
   const sinks = { ...state.descriptors.sinks, 1: (text: string) => void (output += text) };
   state.status = await runSubshell(subshellOf(state, { ...state.descriptors, sinks }), script);
@@ -35,17 +36,16 @@ export async function substitute(state: ShellState, script: Script): Promise<str
 
 /** Runs a script in its own copy of the state: `exit` ends only that. */
 export async function runSubshell(state: ShellState, script: Script): Promise<number> {
-  try {
-    return await runScript(state, script);
-  } catch (error) {
-    if (error instanceof ControlFlow)
-      return error.kind === 'exit' || error.kind === 'return' ? error.value : state.status;
-    if (error instanceof ShellError) {
-      complain(state, error.message);
-      return 2;
-    }
-    throw error;
-  }
+  return runScript(state, script).catch((error: unknown) => endOf(state, error));
+}
+
+/** The status of a shell that something has unwound. */
+export function endOf(state: ShellState, error: unknown): number {
+  if (error instanceof ControlFlow)
+    return error.kind === 'exit' || error.kind === 'return' ? error.value : state.status;
+  if (!(error instanceof ShellError || error instanceof ShellSyntaxError)) throw error;
+  complain(state, error.message);
+  return 2;
 }
 
 function startInBackground(state: ShellState, item: AndOr): void {
@@ -101,7 +101,7 @@ async function runCommand(state: ShellState, command: Command, checked: boolean)
     state.status = 0;
     return;
   }
-  await withRedirections(state, command.redirections, substitute, () => runCompound(state, command, checked));
+  await withRedirections(state, command.redirections, () => runCompound(state, command, checked));
 }
 
 async function runCompound(
@@ -133,7 +133,7 @@ async function runCompound(
         return true;
       });
     case 'for': {
-      const values = command.words ? await expandFields(state, command.words, substitute) : state.positional;
+      const values = command.words ? await expandFields(state, command.words) : state.positional;
       const remaining = [...values];
       return runLoop(state, async () => {
         const value = remaining.shift();
@@ -144,10 +144,10 @@ async function runCompound(
       });
     }
     case 'case': {
-      const subject = await expandText(state, command.subject, substitute);
+      const subject = await expandText(state, command.subject);
       for (const { patterns, body } of command.clauses) {
         for (const pattern of patterns) {
-          const source = patternSource(await expandPattern(state, pattern, substitute));
+          const source = patternSource(await expandPattern(state, pattern));
           if (!new RegExp(`^(?:${source})$`).test(subject)) continue;
           state.status = 0;
           await runScript(state, body, checked);
@@ -180,33 +180,21 @@ async function runLoop(state: ShellState, pass: () => Promise<boolean>): Promise
 }
 
 async function runSimple(state: ShellState, command: Command & { kind: 'simple' }, checked: boolean): Promise<void> {
-  let substituted = false;
-  const noted: typeof substitute = (...substitution) => {
-    substituted = true;
-    return substitute(...substitution);
-  };
-  const argv = await expandFields(state, command.words, noted);
+  state.substituted = false;
+  const argv = await expandFields(state, command.words);
   const assignments = new Map<string, string>();
-  for (const { name, value } of command.assignments) assignments.set(name, await expandText(state, value, noted));
+  for (const { name, value } of command.assignments) assignments.set(name, await expandText(state, value));
   // Without a command, the status is that of the last substitution; until then `$?` is that of the command before.
-  if (argv.length === 0 && !substituted) state.status = 0;
+  if (argv.length === 0 && !state.substituted) state.status = 0;
   if (state.options.xtrace) trace(state, assignments, argv);
   const [name] = argv;
   // `exec > file` changes the shell's own descriptors.
   const permanent = name === 'exec' && argv.length === 1;
-  await withRedirections(
-    state,
-    command.redirections,
-    substitute,
-    async () => {
-      if (name === undefined) {
-        for (const [variable, value] of assignments) assign(state, variable, value);
-        return;
-      }
-      state.status = await invoke(state, argv, assignments, command.line, checked);
-    },
-    permanent,
-  );
+  const run = async (): Promise<void> => {
+    if (name !== undefined) state.status = await invoke(state, argv, assignments, command.line, checked);
+    else for (const [variable, value] of assignments) assign(state, variable, value);
+  };
+  await withRedirections(state, command.redirections, run, permanent);
 }
 
 async function invoke(

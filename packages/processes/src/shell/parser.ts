@@ -26,7 +26,8 @@ interface PendingHereDocument {
   readonly delimiter: string;
   readonly expand: boolean;
   readonly stripTabs: boolean;
-  readonly fill: (body: Word) => void;
+  /** Whose target it becomes. */
+  readonly redirection: { target: Word };
 }
 
 class Parser {
@@ -100,12 +101,7 @@ class Parser {
     }
     switch (this.#peekKeyword()) {
       case '{':
-        return this.#between('{', '}', (body) => ({
-          kind: 'group',
-          subshell: false,
-          body,
-          redirections: this.#redirections(),
-        }));
+        return this.#group();
       case 'if':
         return this.#if();
       case 'while':
@@ -121,11 +117,11 @@ class Parser {
     }
   }
 
-  #between(open: string, close: string, make: (body: Script) => Command): Command {
-    this.#keyword(open);
-    const body = this.script([close]);
-    this.#keyword(close);
-    return make(body);
+  #group(): Command {
+    this.#keyword('{');
+    const body = this.script(['}']);
+    this.#keyword('}');
+    return { kind: 'group', subshell: false, body, redirections: this.#redirections() };
   }
 
   #if(): Command {
@@ -281,19 +277,14 @@ class Parser {
     if (operator !== '<<' && operator !== '<<-') {
       return { descriptor, operator: operator as Redirection['operator'], target: word };
     }
-    const body: { target: Word } = { target: [] };
+    const redirection = { descriptor, operator: '<<' as const, target: [] as Word };
     this.#pending.push({
       delimiter: literalOf(word) ?? this.#unexpected(),
       expand: word.every((part) => !part.quoted),
       stripTabs: operator === '<<-',
-      fill: (text) => {
-        body.target = text;
-      },
+      redirection,
     });
-    return Object.defineProperty({ descriptor, operator: '<<' as const, target: [] as Word }, 'target', {
-      enumerable: true,
-      get: () => body.target,
-    });
+    return redirection;
   }
 
   /** Skips blanks, comments, line continuations; with `newlines` also line ends. Reads due here-documents. */
@@ -316,7 +307,7 @@ class Parser {
   #hereDocuments(): void {
     const pending = this.#pending;
     this.#pending = [];
-    for (const { delimiter, expand, stripTabs, fill } of pending) {
+    for (const { delimiter, expand, stripTabs, redirection } of pending) {
       const lines: string[] = [];
       for (;;) {
         const reader = this.#reader;
@@ -329,7 +320,9 @@ class Parser {
         lines.push(`${line}\n`);
       }
       const body = lines.join('');
-      fill(expand ? new WordReader(body, parseScript).quoted(undefined) : [{ kind: 'text', text: body, quoted: true }]);
+      redirection.target = expand
+        ? new WordReader(body, parseScript).quoted(undefined)
+        : [{ kind: 'text', text: body, quoted: true }];
     }
   }
 

@@ -9,20 +9,14 @@ export function isPattern(characters: readonly PatternCharacter[]): boolean {
   return characters.some(({ char, quoted }) => !quoted && (char === '*' || char === '?' || char === '['));
 }
 
-/**
- * The regular expression (not anchored, no flags) of a shell pattern. In paths `*` and `?` stop at a slash.
- * `lazy` makes `*` match as little as possible (`${x%pattern}`).
- */
-export function patternSource(
-  characters: readonly PatternCharacter[],
-  options: { path?: boolean; lazy?: boolean } = {},
-): string {
-  const any = options.path ? '[^/]' : '[\\s\\S]';
+/** The regular expression (not anchored, no flags) of a shell pattern. In paths `*` and `?` stop at a slash. */
+export function patternSource(characters: readonly PatternCharacter[], { path = false } = {}): string {
+  const any = path ? '[^/]' : '[\\s\\S]';
   let source = '';
   for (let i = 0; i < characters.length; i += 1) {
     const { char, quoted } = characters[i] as PatternCharacter;
     if (quoted) source += escape(char);
-    else if (char === '*') source += `${any}*${options.lazy ? '?' : ''}`;
+    else if (char === '*') source += `${any}*`;
     else if (char === '?') source += any;
     else if (char === '[') {
       const end = characters.findIndex((other, index) => index > i + 1 && other.char === ']');
@@ -39,11 +33,6 @@ export function patternSource(
     } else source += escape(char);
   }
   return source;
-}
-
-/** Every character of an unquoted text. */
-export function unquoted(text: string): PatternCharacter[] {
-  return Array.from(text, (char) => ({ char, quoted: false }));
 }
 
 function escape(char: string): string {

@@ -1,6 +1,7 @@
 import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { reasonOf } from '../program-support.ts';
-import { expandText, type Substitute } from './expand.ts';
+import { expandText } from './expand.ts';
 import { complain, type Descriptors, Input, resolvePath, type ShellState, type Sink } from './state.ts';
 import type { Redirection } from './syntax.ts';
 
@@ -8,14 +9,13 @@ import type { Redirection } from './syntax.ts';
 export async function withRedirections(
   state: ShellState,
   redirections: readonly Redirection[],
-  substitute: Substitute,
   body: () => Promise<void>,
   permanent = false,
 ): Promise<void> {
   if (redirections.length === 0) return body();
   const before = state.descriptors;
   try {
-    for (const redirection of redirections) state.descriptors = await redirect(state, redirection, substitute);
+    for (const redirection of redirections) state.descriptors = await redirect(state, redirection);
   } catch (error) {
     state.descriptors = before;
     if (!(error instanceof SystemError)) throw error;
@@ -30,39 +30,40 @@ export async function withRedirections(
   }
 }
 
-async function redirect(state: ShellState, redirection: Redirection, substitute: Substitute): Promise<Descriptors> {
+async function redirect(state: ShellState, redirection: Redirection): Promise<Descriptors> {
   const { descriptor, operator } = redirection;
   const { descriptors } = state;
-  const target = await expandText(state, redirection.target, substitute);
+  const target = await expandText(state, redirection.target);
+  const from = (text: string): Descriptors => ({ ...descriptors, input: new Input(text) });
+  const to = (sinks: Descriptors['sinks']): Descriptors => ({
+    ...descriptors,
+    sinks: { ...descriptors.sinks, ...sinks },
+  });
+  const toBoth = (sink: Sink): Descriptors => to({ 1: sink, 2: sink });
   switch (operator) {
     case '<<':
-      return { ...descriptors, input: new Input(target) };
+      return from(target);
     case '<<<':
-      return { ...descriptors, input: new Input(`${target}\n`) };
+      return from(`${target}\n`);
     case '<':
-      if (state.dialect === 'bash' && target.startsWith('/dev/tcp/')) {
-        await connects(state, target);
-        return { ...descriptors, input: new Input('') };
-      }
-      return { ...descriptors, input: new Input(readInput(state, target)) };
+      return from(await readInput(state, target));
     case '<&':
-      if (target === '-') return { ...descriptors, input: new Input('') };
-      return descriptors;
+      return target === '-' ? from('') : descriptors;
     case '>&':
-      if (target === '-') return { ...descriptors, sinks: { ...descriptors.sinks, [descriptor]: () => undefined } };
+      if (target === '-') return to({ [descriptor]: () => undefined });
       if (/^\d+$/.test(target)) {
         const sink = descriptors.sinks[Number(target)];
         if (sink === undefined) throw new SystemError('EINVAL', `${target}: Bad file descriptor`);
-        return { ...descriptors, sinks: { ...descriptors.sinks, [descriptor]: sink } };
+        return to({ [descriptor]: sink });
       }
-      return both(descriptors, open(state, target, false));
+      return toBoth(open(state, target, false));
     case '&>':
-      return both(descriptors, open(state, target, false));
+      return toBoth(open(state, target, false));
     case '>':
     case '>|':
     case '>>':
     default:
-      return { ...descriptors, sinks: { ...descriptors.sinks, [descriptor]: open(state, target, operator === '>>') } };
+      return to({ [descriptor]: open(state, target, operator === '>>') });
   }
 }
 
@@ -78,17 +79,16 @@ async function connects({ process }: ShellState, path: string): Promise<void> {
   }
 }
 
-function both(descriptors: Descriptors, sink: Sink): Descriptors {
-  return { ...descriptors, sinks: { ...descriptors.sinks, 1: sink, 2: sink } };
-}
-
-function readInput(state: ShellState, path: string): string {
+async function readInput(state: ShellState, path: string): Promise<string> {
   if (path === '/dev/null') return '';
-  try {
-    return state.process.files.read(resolvePath(state.directory, path));
-  } catch (error) {
-    throw worded(state, error, path, 'open');
+  if (state.dialect === 'bash' && path.startsWith('/dev/tcp/')) {
+    await connects(state, path);
+    return '';
   }
+  return worded(
+    () => state.process.files.read(resolvePath(state.directory, path)),
+    (error) => refusal(state, error, path, 'open'),
+  );
 }
 
 /** A sink that writes to a file: truncated when it is opened, then appended to. */
@@ -98,16 +98,14 @@ function open(state: ShellState, path: string, append: boolean): Sink {
   if (standard !== undefined) return state.descriptors.sinks[standard] ?? (() => undefined);
   const file = resolvePath(state.directory, path);
   const { files } = state.process;
-  try {
-    files.write(file, '', { append, mode: 0o666 & ~state.umask });
-  } catch (error) {
-    throw worded(state, error, path, 'create');
-  }
+  worded(
+    () => files.write(file, '', { append, mode: 0o666 & ~state.umask }),
+    (error) => refusal(state, error, path, 'create'),
+  );
   return (text) => files.write(file, text, { append: true });
 }
 
-function worded(state: ShellState, error: unknown, path: string, action: 'open' | 'create'): unknown {
-  if (!(error instanceof SystemError)) return error;
+function refusal(state: ShellState, error: SystemError, path: string, action: 'open' | 'create'): SystemError {
   const reason = reasonOf(error);
   if (state.dialect === 'bash') return new SystemError(error.code, `${path}: ${reason}`);
   const plain =

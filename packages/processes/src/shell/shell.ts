@@ -1,8 +1,8 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { setLetter, setLongOption } from './builtins.ts';
-import { runScript, runSubshell } from './interpreter.ts';
+import { endOf, runScript, runSubshell, substitute } from './interpreter.ts';
 import { parseScript } from './parser.ts';
-import { ControlFlow, complain, Input, resolvePath, ShellError, type ShellState } from './state.ts';
+import { complain, Input, resolvePath, ShellError, type ShellState } from './state.ts';
 import { type Script, ShellSyntaxError } from './syntax.ts';
 
 /** `sh` and `dash`: Debian's POSIX shell. */
@@ -56,12 +56,7 @@ async function finish(state: ShellState, script: Script): Promise<number> {
     }
     return state.status;
   };
-  let status: number;
-  try {
-    status = await body();
-  } catch (error) {
-    status = statusOf(state, error);
-  }
+  const status = await body().catch((error: unknown) => endOf(state, error));
   const onExit = state.traps.get('EXIT');
   if (onExit !== undefined) {
     state.traps.clear();
@@ -69,16 +64,6 @@ async function finish(state: ShellState, script: Script): Promise<number> {
   }
   if (state.process.pid === 1) for (const job of state.jobs.values()) job.controller.abort();
   return status;
-}
-
-function statusOf(state: ShellState, error: unknown): number {
-  if (error instanceof ControlFlow)
-    return error.kind === 'exit' || error.kind === 'return' ? error.value : state.status;
-  if (error instanceof ShellError || error instanceof ShellSyntaxError) {
-    complain(state, error.message);
-    return 2;
-  }
-  throw error;
 }
 
 function initialState(process: Process, dialect: 'sh' | 'bash'): ShellState {
@@ -103,6 +88,8 @@ function initialState(process: Process, dialect: 'sh' | 'bash'): ShellState {
       sinks: { 1: (text) => process.stdout(text), 2: (text) => process.stderr(text) },
     },
     replaced: false,
+    substitute,
+    substituted: false,
   };
 }
 

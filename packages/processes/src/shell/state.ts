@@ -1,5 +1,5 @@
 import type { Process } from '@openstack-operator/sandbox';
-import type { Command } from './syntax.ts';
+import type { Command, Script } from './syntax.ts';
 
 /** Where a descriptor's output goes. */
 export type Sink = (text: string) => void;
@@ -77,6 +77,10 @@ export interface ShellState {
   signal?: AbortSignal;
   /** Set once `exec` has replaced the shell: signals are the program's own affair from then on. */
   replaced: boolean;
+  /** Runs `$(...)` and gives its output without the newlines at the end. */
+  readonly substitute: (state: ShellState, script: Script) => Promise<string>;
+  /** Set by each substitution. */
+  substituted: boolean;
 }
 
 /** `exit`, `return`, `break`, `continue` unwinding the interpreter; `set -e` is an `exit` too. */
@@ -96,12 +100,6 @@ export class ControlFlow extends Error {
 /** An expansion or a redirection failed: the command ends with status 2 (a non-interactive shell ends with it). */
 export class ShellError extends Error {
   override readonly name = 'ShellError';
-  readonly fatal: boolean;
-
-  constructor(message: string, fatal = true) {
-    super(message);
-    this.fatal = fatal;
-  }
 }
 
 /** `sh: 1: message` (dash), `bash: line 1: message` (bash). */
@@ -127,17 +125,9 @@ export function subshellOf(state: ShellState, descriptors: Descriptors = state.d
 }
 
 /** The environment of a program that the shell starts. */
-export function environmentOf(
-  state: ShellState,
-  extra: ReadonlyMap<string, string> = new Map(),
-): Record<string, string> {
-  const environment: Record<string, string> = { PWD: state.directory };
-  for (const name of state.exported) {
-    const value = state.variables.get(name);
-    if (value !== undefined) environment[name] = value;
-  }
-  for (const [name, value] of extra) environment[name] = value;
-  return environment;
+export function environmentOf(state: ShellState, extra: ReadonlyMap<string, string>): Record<string, string> {
+  const exported = [...state.variables].filter(([name]) => state.exported.has(name));
+  return { PWD: state.directory, ...Object.fromEntries([...exported, ...extra]) };
 }
 
 /** Sets a variable. @throws ShellError when it is read-only */
