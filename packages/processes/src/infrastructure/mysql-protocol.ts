@@ -76,6 +76,16 @@ export function tableOf(schema: Schema, name: string): Map<string, Row> {
   return table;
 }
 
+/** Whether a row has these columns. */
+export function hasColumns(row: Row, columns: Row = {}): boolean {
+  return Object.entries(columns).every(([name, value]) => row[name] === value);
+}
+
+/** Rows of a table that have these columns. @throws MysqlError 1146 */
+export function rowsOf(schema: Schema, table: string, columns?: Row): Row[] {
+  return [...tableOf(schema, table).values()].filter((row) => hasColumns(row, columns));
+}
+
 /** A logged-in connection. */
 export interface MysqlConnection {
   readonly closed: AbortSignal;

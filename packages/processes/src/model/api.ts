@@ -20,8 +20,10 @@ export interface Api {
   readonly open: Readonly<Record<string, HttpReply>>;
   /** Whether the pipeline has no authentication: then everybody is an administrator. */
   unauthenticated?(config: Config): boolean;
-  /** Roles of which a caller needs one, and the rule that refuses others; absent: anybody with a token. */
-  readonly policy?: { readonly roles: readonly string[]; readonly rule: string };
+  /** Who may call; absent: anybody with a token. */
+  readonly policy?: Policy;
+  /** Who may call what, by the first part of the path, where that differs. */
+  readonly policies?: Readonly<Record<string, Policy>>;
   /** What differs from the words of most APIs. */
   readonly words?: Partial<FaultWords>;
   /** Where its collections are kept. */
@@ -29,6 +31,12 @@ export interface Api {
   readonly collections?: readonly Collection[];
   /** What data cannot say, by the part of the path that a collection would have; undefined: a collection answers. */
   readonly routes?: Readonly<Record<string, Route>>;
+}
+
+/** Roles of which a caller needs one, and the rule that refuses others. */
+export interface Policy {
+  readonly roles: readonly string[];
+  readonly rule: string;
 }
 
 /** Answers a request. @throws Fault, PythonError */
@@ -60,14 +68,14 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
   const prefixes = [api.prefix ?? []].flat();
   const answer = async (request: HttpMessage, identity: Identity): Promise<HttpReply> => {
     const { path, query } = locationOf(request);
-    const { roles, rule = '' } = api.policy ?? {};
-    const isAllowed = roles === undefined || identity.roles.some((role) => roles.includes(role));
-    const policy = statedPolicy(context, { method: request.method, path }, identity) ?? { rule, passes: isAllowed };
-    if (!policy.passes) throw words.forbidden(policy.rule);
     const [, ...segments] = path.split('/');
     const served = prefixes.length === 0 || prefixes.includes(segments.shift() ?? '');
-    const collection = api.collections?.find(({ path }) => `${segments.join('/')}/`.startsWith(`${path}/`));
     const [kind = ''] = segments;
+    const { roles, rule = '' } = api.policies?.[kind] ?? api.policy ?? {};
+    const isAllowed = roles === undefined || identity.roles.some((role) => roles.includes(role));
+    const policy = statedPolicy(context, { method: request.method, path }, identity) ?? { rule, passes: isAllowed };
+    if (!policy.passes) throw new Fault(403, words.forbidden(policy.rule));
+    const collection = api.collections?.find(({ path }) => `${segments.join('/')}/`.startsWith(`${path}/`));
     const [id, part, ...further] = segments.slice(collection?.path.split('/').length ?? 1);
     const store = <T>(run: (schema: Schema) => T): Promise<T> => {
       if (database === undefined) throw new Error(`this model has no database for ${request.method} ${path}`);

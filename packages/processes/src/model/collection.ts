@@ -2,7 +2,7 @@ import type { Random } from '@openstack-operator/kube';
 import { uuid } from '@openstack-operator/kube';
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { bodyOf, json, locationOf } from '../http.ts';
-import { type Row, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
+import { hasColumns, type Row, rowsOf, type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 import { Fault, type FaultWords } from './fault.ts';
 
 /** A collection of an API: rows of one table that are listed, shown, made, changed and deleted. */
@@ -81,10 +81,11 @@ export function answerCollection(
     const shown = collection.shown?.(row, use) ?? row;
     return item === undefined ? shown : { [item]: shown };
   };
-  if (readOnly && !reading) throw new Fault(405, 'The method is not allowed for the requested URL.');
+  const notAllowed = new Fault(405, 'The method is not allowed for the requested URL.');
+  if (readOnly && !reading) throw notAllowed;
   if (id === undefined || (collection.detail === true && id === 'detail')) {
     if (request.method === 'POST') return json(created, wrap(createRow(collection, use)));
-    if (!reading) throw new Fault(405, 'The method is not allowed for the requested URL.');
+    if (!reading) throw notAllowed;
     const rows = listRows(collection, schema, locationOf(request).query);
     const shown = rows.map((row) => collection.shown?.(row, use) ?? row);
     return json(200, { [keyOf(collection)]: shown, ...collection.listed?.(use) });
@@ -97,8 +98,8 @@ export function answerCollection(
   }
   if (reading) return json(200, wrap(row));
   if (request.method === 'PUT' || request.method === 'PATCH') return json(200, wrap(updateRow(collection, use, row)));
-  if (request.method !== 'DELETE') throw new Fault(405, 'The method is not allowed for the requested URL.');
-  rowsOf(collection, schema).delete(id);
+  if (request.method !== 'DELETE') throw notAllowed;
+  tableOf(schema, tableName(collection)).delete(id);
   collection.deleted?.(row, use);
   return { status: removed };
 }
@@ -106,7 +107,7 @@ export function answerCollection(
 /** A column of an item that has a path of its own. */
 function answerPart({ parts = {}, generation, path }: Collection, use: RowUse, row: Row, part: string): HttpReply {
   const { request, words } = use;
-  if (!Object.hasOwn(parts, part)) throw words.notFound(path, part);
+  if (!Object.hasOwn(parts, part)) throw new Fault(404, words.notFound(path, part));
   if (request.method === 'PUT') {
     const body = bodyOf(request) ?? {};
     if (generation !== undefined && body[generation] !== row['generation'])
@@ -122,7 +123,7 @@ function answerPart({ parts = {}, generation, path }: Collection, use: RowUse, r
 
 /** Items that are stored as a whole, whether they were there or not. */
 function replace(collection: Collection, { schema, request }: RowUse, id: string): HttpReply {
-  const rows = rowsOf(collection, schema);
+  const rows = tableOf(schema, tableName(collection));
   if (request.method === 'GET') return json(200, rows.get(id) ?? collection.replaced);
   if (request.method === 'PUT') rows.set(id, bodyOf(request) ?? {});
   else rows.delete(id);
@@ -137,30 +138,26 @@ function keyOf({ path }: Collection): string {
     .replaceAll('-', '_');
 }
 
-function rowsOf(collection: Collection, schema: Schema): Map<string, Row> {
-  return tableOf(schema, collection.table ?? keyOf(collection));
+function tableName(collection: Collection): string {
+  return collection.table ?? keyOf(collection);
 }
-
-const has = (row: Row, columns: Row): boolean => Object.entries(columns).every(([name, value]) => row[name] === value);
 
 /** Rows of a collection that match a query: columns that a row has not do not count. */
 function listRows(collection: Collection, schema: Schema, query: URLSearchParams): Row[] {
   const filters = [...query].filter(([name]) => !paging.has(name));
-  return [...rowsOf(collection, schema).values()].filter(
-    (row) =>
-      has(row, collection.fixed ?? {}) &&
-      filters.every(([name, value]) => {
-        const column = name in row ? row[name] : row[`${name}_id`];
-        if (typeof column === 'boolean') return column === !['0', 'false', 'False'].includes(value);
-        return column === undefined || textOf(column) === value;
-      }),
+  return rowsOf(schema, tableName(collection), collection.fixed).filter((row) =>
+    filters.every(([name, value]) => {
+      const column = name in row ? row[name] : row[`${name}_id`];
+      if (typeof column === 'boolean') return column === !['0', 'false', 'False'].includes(value);
+      return column === undefined || textOf(column) === value;
+    }),
   );
 }
 
 function rowOf(collection: Collection, { schema, words }: RowUse, id: string): Row {
-  const row = rowsOf(collection, schema).get(id);
-  if (row !== undefined && has(row, collection.fixed ?? {})) return row;
-  throw words.notFound(nameOf(collection), id);
+  const row = tableOf(schema, tableName(collection)).get(id);
+  if (row !== undefined && hasColumns(row, collection.fixed)) return row;
+  throw new Fault(404, words.notFound(nameOf(collection), id));
 }
 
 /** A column's value as paths and queries have it. */
@@ -185,8 +182,8 @@ function createRow(collection: Collection, use: RowUse): Row {
   const { schema, words, random } = use;
   const given = givenTo(collection, use);
   const lacking = required.find((name) => given[name] === undefined);
-  if (lacking !== undefined) throw words.required(nameOf(collection), lacking);
-  const rows = rowsOf(collection, schema);
+  if (lacking !== undefined) throw new Fault(400, words.required(nameOf(collection), lacking));
+  const rows = tableOf(schema, tableName(collection));
   const id = given[column] ?? collection.identify?.(use, rows) ?? uuid(random);
   const version = collection.generation === undefined ? {} : { generation: 0 };
   const row: Row = { [column]: id, ...version, ...defaults, ...given, ...fixed };
@@ -207,8 +204,8 @@ function updateRow(collection: Collection, use: RowUse, before: Row): Row {
 function demandUnique(collection: Collection, { schema, words }: RowUse, row: Row, before?: Row): void {
   for (const columns of collection.unique ?? []) {
     const wanted = { ...collection.fixed, ...Object.fromEntries(columns.map((name) => [name, row[name]])) };
-    const twin = [...rowsOf(collection, schema).values()].find((other) => other !== before && has(other, wanted));
-    if (twin !== undefined) throw words.conflict(nameOf(collection), row);
+    const twin = rowsOf(schema, tableName(collection), wanted).find((other) => other !== before);
+    if (twin !== undefined) throw new Fault(409, words.conflict(nameOf(collection), row));
   }
 }
 

@@ -1,22 +1,19 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../http.ts';
 
-/** An API refuses a request: HTTP status, message, and the name of the exception where the API tells it. */
+/** An API refuses a request: HTTP status and its name, message, and the name of the exception where the API tells it. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly status: number;
+  readonly title: string;
   readonly type: string;
 
-  constructor(status: number, message: string, type = '') {
+  constructor(status: number, message: string, type?: string) {
     super(message);
     this.status = status;
-    this.type = type;
+    this.title = titles[status] ?? 'Internal Server Error';
+    this.type = type ?? this.title.replaceAll(' ', '');
   }
-}
-
-/** HTTP's name of a status. */
-export function titleOf(status: number): string {
-  return titles[status] ?? 'Internal Server Error';
 }
 
 const titles: Readonly<Record<number, string>> = {
@@ -35,23 +32,23 @@ const titles: Readonly<Record<number, string>> = {
 export interface FaultWords {
   /** The body of an answer. */
   body(fault: Fault): unknown;
-  /** Of one that is not there; `item` as bodies name it. */
-  notFound(item: string, id: string): Fault;
-  /** Of one whose unique columns another one has. */
-  conflict(item: string, row: Readonly<Record<string, unknown>>): Fault;
-  /** Of a column that must be given. */
-  required(item: string, column: string): Fault;
-  /** Of what the caller's roles do not allow; the rule as policies name it. */
-  forbidden(rule: string): Fault;
+  /** Of one that is not there (404); `item` as bodies name it. */
+  notFound(item: string, id: string): string;
+  /** Of one whose unique columns another one has (409). */
+  conflict(item: string, row: Readonly<Record<string, unknown>>): string;
+  /** Of a column that must be given (400). */
+  required(item: string, column: string): string;
+  /** Of what the caller's roles do not allow (403); the rule as policies name it. */
+  forbidden(rule: string): string;
 }
 
 /** The words of most APIs; what an API says otherwise stands in its table. */
 export const commonWords: FaultWords = {
-  body: ({ status, message }) => ({ error: { code: status, title: titleOf(status), message } }),
-  notFound: (item, id) => new Fault(404, `${item} ${id} could not be found.`, 'NotFound'),
-  conflict: (item, row) => new Fault(409, `${item} ${String(row['name'] ?? row['id'])} already exists.`, 'Conflict'),
-  required: (_item, column) => new Fault(400, `'${column}' is a required property`, 'BadRequest'),
-  forbidden: (rule) => new Fault(403, `Policy doesn't allow ${rule} to be performed.`, 'Forbidden'),
+  body: ({ status, title, message }) => ({ error: { code: status, message, title } }),
+  notFound: (item, id) => `${item} ${id} could not be found.`,
+  conflict: (item, row) => `${item} ${String(row['name'] ?? row['id'])} already exists.`,
+  required: (_item, column) => `'${column}' is a required property`,
+  forbidden: (rule) => `Policy doesn't allow ${rule} to be performed.`,
 };
 
 /** What a client gets for a fault. */

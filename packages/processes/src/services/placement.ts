@@ -1,7 +1,6 @@
 import { json } from '../http.ts';
-import { tableOf } from '../infrastructure/mysql-protocol.ts';
+import { rowsOf } from '../infrastructure/mysql-protocol.ts';
 import { versions } from '../model/api.ts';
-import { Fault, titleOf } from '../model/fault.ts';
 import { migrated, revisions, says, sync, upgradeCheck } from '../model/manage.ts';
 import { model } from '../model/model.ts';
 import { database } from '../model/wsgi.ts';
@@ -40,10 +39,9 @@ export const placement = model({
         unauthenticated: (config) => config.text('api', 'auth_strategy') === 'noauth2',
         policy: { roles: ['admin', 'service'], rule: 'placement:resource_providers:list' },
         words: {
-          body: ({ status, message }) => ({ errors: [{ status, title: titleOf(status), detail: message }] }),
-          notFound: (_item, id) => new Fault(404, `No resource provider with uuid ${id} found`),
-          conflict: (_item, { name }) =>
-            new Fault(409, `Conflicting resource provider name: ${String(name)} already exists.`),
+          body: ({ status, title, message }) => ({ errors: [{ status, title, detail: message }] }),
+          notFound: (_item, id) => `No resource provider with uuid ${id} found`,
+          conflict: (_item, { name }) => `Conflicting resource provider name: ${String(name)} already exists.`,
         },
         database: store,
         collections: [
@@ -62,7 +60,7 @@ export const placement = model({
         routes: {
           allocation_candidates: ({ store }) =>
             store((schema) => {
-              const rows = [...tableOf(schema, 'resource_providers').values()].filter((row) => 'inventories' in row);
+              const rows = rowsOf(schema, 'resource_providers').filter((row) => 'inventories' in row);
               return json(200, { provider_summaries: Object.fromEntries(rows.map(({ uuid }) => [uuid, {}])) });
             }),
         },

@@ -1,7 +1,6 @@
 import { plain } from '../../http.ts';
 import { type Api, apiHandler, versions } from '../../model/api.ts';
 import { bindPatiently } from '../../model/eventlet-server.ts';
-import { Fault, titleOf } from '../../model/fault.ts';
 import { model } from '../../model/model.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
@@ -62,14 +61,13 @@ const images = ({ process }: CommandContext, stores: GlanceStores): Api => ({
   // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
   unauthenticated: (config) => config.text('paste_deploy', 'flavor') === '',
   words: {
-    body: ({ status, message }) => ({ message, code: `${status} ${titleOf(status)}`, title: titleOf(status) }),
-    notFound: (_item, id) => new Fault(404, `No image found with ID ${id}`),
+    body: ({ status, title, message }) => ({ message, code: `${status} ${title}`, title }),
+    notFound: (_item, id) => `No image found with ID ${id}`,
   },
   database: glanceDatabase,
   collections: [
     {
       path: 'images',
-
       saving: (row, { project }, before) => {
         if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
       },

@@ -129,7 +129,7 @@ class KeystoneApi {
     const subject = headerOf(request, 'x-subject-token') ?? '';
     const isOwn = subject === headerOf(request, 'x-auth-token');
     if (!isOwn && !roles.some((role) => ['admin', 'service', 'reader'].includes(role)))
-      throw keystoneWords.forbidden('identity:validate_token');
+      throw new Fault(403, keystoneWords.forbidden('identity:validate_token'));
     const payload = this.#open(schema, subject);
     if (request.method !== 'DELETE') return tokenReply(200, schema, request, payload, subject);
     schema.tables.get('revocation_event')?.set(payload.audit, { audit_id: payload.audit });
@@ -178,9 +178,8 @@ function demandRole({ roles, payload }: Caller, method: string, { item, path }: 
   const reading = method === 'GET' || method === 'HEAD';
   const own = item === 'user' && id === payload.user;
   if (roles.includes('admin') || (reading && (own || roles.includes('reader') || roles.includes('service')))) return;
-  throw keystoneWords.forbidden(
-    `identity:${verbs[method] ?? 'get'}_${id === undefined && reading ? path : String(item)}`,
-  );
+  const rule = `identity:${verbs[method] ?? 'get'}_${id === undefined && reading ? path : String(item)}`;
+  throw new Fault(403, keystoneWords.forbidden(rule));
 }
 
 function failure(fault: Fault): HttpReply {

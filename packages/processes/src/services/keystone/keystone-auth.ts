@@ -1,7 +1,7 @@
-import type { Row, Schema } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
 import type { Passwords } from './keystone-passwords.ts';
-import { findRow, findRows, rolesOf } from './keystone-schema.ts';
+import { findRow, rolesOf } from './keystone-schema.ts';
 import type { TokenPayload } from './keystone-tokens.ts';
 
 /** What a client learns of a failed authentication. */
@@ -86,7 +86,7 @@ export function authenticate(
 function userOf(schema: Schema, given: Named): Row | undefined {
   if (given.id !== undefined) return findRow(schema, 'user', given.id);
   const domain = domainId(schema, given.domain);
-  return findRows(schema, 'user', { name: given.name, domain_id: domain })[0];
+  return rowsOf(schema, 'user', { name: given.name, domain_id: domain })[0];
 }
 
 function domainId(schema: Schema, domain: Named | undefined): unknown {
@@ -96,12 +96,12 @@ function domainId(schema: Schema, domain: Named | undefined): unknown {
       400,
       'Expecting to find domain in user. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.',
     );
-  return findRows(schema, 'project', { name: domain.name, is_domain: true })[0]?.['id'];
+  return rowsOf(schema, 'project', { name: domain.name, is_domain: true })[0]?.['id'];
 }
 
 function byApplicationCredential(schema: Schema, passwords: Passwords, given: Named) {
   const match: Row = given.id === undefined ? { name: given.name } : { id: given.id };
-  const found = findRows(schema, 'application_credential', match).find(
+  const found = rowsOf(schema, 'application_credential', match).find(
     (row) => given.id !== undefined || row['user_id'] === userOf(schema, given.user ?? {})?.['id'],
   );
   if (found === undefined || !passwords.matches(given.secret ?? '', found['secret'])) throw unauthorized();
@@ -135,7 +135,7 @@ function scopeOf(
   if (scope.system !== undefined) return withRole('system', 'the');
   if (scope.domain !== undefined) {
     const id = String(
-      scope.domain.id ?? findRows(schema, 'project', { name: scope.domain.name, is_domain: true })[0]?.['id'],
+      scope.domain.id ?? rowsOf(schema, 'project', { name: scope.domain.name, is_domain: true })[0]?.['id'],
     );
     return `domain:${withRole(id, 'domain')}`;
   }
@@ -145,7 +145,7 @@ function scopeOf(
     throw new Fault(400, 'Invalid input for field scope/project: id or name must be present.');
   const found =
     project.id === undefined
-      ? findRows(schema, 'project', {
+      ? rowsOf(schema, 'project', {
           name: project.name,
           domain_id: domainId(schema, project.domain),
           is_domain: false,

@@ -1,8 +1,7 @@
 import type { Random } from '@openstack-operator/kube';
-import type { Row, Schema } from '../../infrastructure/mysql-protocol.ts';
-import { tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Passwords } from './keystone-passwords.ts';
-import { addAssignment, findRows, newId } from './keystone-schema.ts';
+import { addAssignment, newId } from './keystone-schema.ts';
 
 /** What `keystone-manage bootstrap` is asked for. */
 export interface BootstrapRequest {
@@ -95,7 +94,7 @@ export function bootstrap(
 function catalog(schema: Schema, request: BootstrapRequest, random: Random, said: string[]): void {
   const wanted = Object.entries(request.urls).filter(([, url]) => url !== undefined);
   if (wanted.length === 0) return;
-  const known = findRows(schema, 'service', { type: 'identity' })[0];
+  const known = rowsOf(schema, 'service', { type: 'identity' })[0];
   const service =
     known ??
     ensure(schema, 'service', { name: request.serviceName, type: 'identity' }, random, () => ({ enabled: true })).row;
@@ -105,7 +104,7 @@ function catalog(schema: Schema, request: BootstrapRequest, random: Random, said
       interface: kind,
       ...(request.regionId !== undefined && { region_id: request.regionId }),
     };
-    const endpoint = findRows(schema, 'endpoint', match)[0];
+    const endpoint = rowsOf(schema, 'endpoint', match)[0];
     if (endpoint === undefined) {
       ensure(schema, 'endpoint', { ...match, url }, random, () => ({ enabled: true }));
       said.push(`Created ${kind} endpoint ${url}`);
@@ -123,7 +122,7 @@ function ensure(
   random: Random,
   more: () => Row,
 ): { row: Row; created: boolean } {
-  const known = findRows(schema, table, match)[0];
+  const known = rowsOf(schema, table, match)[0];
   if (known !== undefined) return { row: known, created: false };
   const row: Row = { id: newId(random), ...match, ...more() };
   tableOf(schema, table).set(String(row['id']), row);

@@ -1,8 +1,8 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../../http.ts';
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
-import { addAssignment, findRow, findRows } from './keystone-schema.ts';
+import { addAssignment, findRow } from './keystone-schema.ts';
 
 interface GrantCaller {
   readonly roles: readonly string[];
@@ -79,7 +79,7 @@ function impliedReply(
   const table = tableOf(schema, 'implied_role');
   const body = (...ids: string[]) => ({ prior_role: role(prior), implies: ids.map(role) });
   if (implied === undefined) {
-    const ids = findRows(schema, 'implied_role', { prior_role_id: prior }).map((row) => String(row['implied_role_id']));
+    const ids = rowsOf(schema, 'implied_role', { prior_role_id: prior }).map((row) => String(row['implied_role_id']));
     return json(200, { role_inference: body(...ids) });
   }
   const key = `${prior}/${implied}`;

@@ -2,7 +2,7 @@ import type { Clock } from '@openstack-operator/kube';
 import { selfUrl } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Collection, RowUse } from '../../model/collection.ts';
-import { commonWords, Fault, type FaultWords, titleOf } from '../../model/fault.ts';
+import { commonWords, Fault, type FaultWords } from '../../model/fault.ts';
 import type { Passwords } from './keystone-passwords.ts';
 import { findRow, newId } from './keystone-schema.ts';
 
@@ -132,22 +132,15 @@ function shown(row: Row, { path, item }: Pick<Collection, 'path' | 'item'>, base
 /** How Keystone words what it refuses. */
 export const keystoneWords: FaultWords = {
   ...commonWords,
-  body: ({ status, message }) => ({ error: { code: status, message, title: titleOf(status) } }),
-  notFound: (item, id) => new Fault(404, `Could not find ${item.replaceAll('_', ' ')}: ${id}.`),
+  notFound: (item, id) => `Could not find ${item.replaceAll('_', ' ')}: ${id}.`,
   conflict: (item, row) => {
     const { domain_id: domain } = row;
     const at = typeof domain === 'string' ? ` at domain ID ${domain}` : '';
-    return new Fault(
-      409,
-      `Conflict occurred attempting to store ${item} - Duplicate entry found with name ${String(row['name'] ?? row['id'])}${at}.`,
-    );
+    return `Conflict occurred attempting to store ${item} - Duplicate entry found with name ${String(row['name'] ?? row['id'])}${at}.`;
   },
   required: (item, column) =>
-    new Fault(
-      400,
-      `Invalid input for field '${item}': '${column}' is a required property\n\nFailed validating 'required' in schema`,
-    ),
-  forbidden: (rule) => new Fault(403, `You are not authorized to perform the requested action: ${rule}.`),
+    `Invalid input for field '${item}': '${column}' is a required property\n\nFailed validating 'required' in schema`,
+  forbidden: (rule) => `You are not authorized to perform the requested action: ${rule}.`,
 };
 
 function demandDomain({ domain_id: domain }: Row, { schema }: RowUse): void {

@@ -1,5 +1,5 @@
 import type { Random } from '@openstack-operator/kube';
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 
 /** Revisions of the branches of the migrations, in the order in which they are run. */
@@ -16,13 +16,6 @@ export const keystoneDatabase: ProjectDatabase = {
 /** An identifier as `uuid.uuid4().hex`. */
 export function newId(random: Random): string {
   return Buffer.from(random.bytes(16)).toString('hex');
-}
-
-/** Rows of a table that have these columns. */
-export function findRows(schema: Schema, table: string, columns: Row = {}): Row[] {
-  return [...tableOf(schema, table).values()].filter((row) =>
-    Object.entries(columns).every(([name, value]) => row[name] === value),
-  );
 }
 
 /** A row by its id. */
@@ -49,8 +42,7 @@ export function rolesOf(schema: Schema, actor: string, target: string): Row[] {
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
     if (found.has(id)) continue;
     found.add(id);
-    for (const row of findRows(schema, 'implied_role', { prior_role_id: id }))
-      queue.push(String(row['implied_role_id']));
+    for (const row of rowsOf(schema, 'implied_role', { prior_role_id: id })) queue.push(String(row['implied_role_id']));
   }
   return [...found].map((id) => findRow(schema, 'role', id)).filter((row) => row !== undefined);
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Row, Schema } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema } from '../../infrastructure/mysql-protocol.ts';
 import { isoTime } from '../../program-support.ts';
-import { findRow, findRows, rolesOf } from './keystone-schema.ts';
+import { findRow, rolesOf } from './keystone-schema.ts';
 
 /** What a fernet token holds, encrypted in reality. */
 export interface TokenPayload {
@@ -83,11 +83,11 @@ function applicationCredentialOf(schema: Schema, id: string): Record<string, unk
 
 /** The service catalogue, with project ids filled in. */
 function catalogOf(schema: Schema, project: string | undefined): Record<string, unknown>[] {
-  return findRows(schema, 'service', { enabled: true }).map((service) => ({
+  return rowsOf(schema, 'service', { enabled: true }).map((service) => ({
     id: service['id'],
     type: service['type'],
     name: service['name'],
-    endpoints: findRows(schema, 'endpoint', { service_id: service['id'], enabled: true }).map((endpoint) => ({
+    endpoints: rowsOf(schema, 'endpoint', { service_id: service['id'], enabled: true }).map((endpoint) => ({
       id: endpoint['id'],
       interface: endpoint['interface'],
       region_id: endpoint['region_id'] ?? null,

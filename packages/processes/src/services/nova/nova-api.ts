@@ -1,9 +1,9 @@
 import { uuid } from '@openstack-operator/kube';
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../../http.ts';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
-import { apiHandler, type Call, type Route } from '../../model/api.ts';
-import { commonWords, Fault } from '../../model/fault.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { apiHandler, type Call } from '../../model/api.ts';
+import { Fault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging } from '../../oslo/messaging.ts';
@@ -71,32 +71,27 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
         saving: (row, { random }) => void (row['uuid'] ??= uuid(random)),
       },
     ],
+    policies: {
+      'os-services': { roles: ['admin'], rule: 'os_compute_api:os-services:list' },
+      'os-hypervisors': { roles: ['admin'], rule: 'os_compute_api:os-hypervisors:list' },
+      'os-server-external-events': {
+        roles: ['admin', 'service'],
+        rule: 'os_compute_api:os-server-external-events:create',
+      },
+      'os-aggregates': { roles: ['admin'], rule: 'os_compute_api:os-aggregates:index' },
+    },
     routes: {
       servers: (call) => servers(context, messaging, call),
-      'os-services': only(['admin'], 'os_compute_api:os-services:list', (call) => services(context, call)),
-      'os-hypervisors': only(['admin'], 'os_compute_api:os-hypervisors:list', () => hypervisors(context)),
-      'os-server-external-events': only(
-        ['admin', 'service'],
-        'os_compute_api:os-server-external-events:create',
-        (call) => externalEvents(context, call),
-      ),
-      'os-aggregates': only(['admin'], 'os_compute_api:os-aggregates:index', (call) =>
-        call.part === 'action' ? addHost(context, call) : undefined,
-      ),
+      'os-services': (call) => services(context, call),
+      'os-hypervisors': () => hypervisors(context),
+      'os-server-external-events': (call) => externalEvents(context, call),
+      'os-aggregates': (call) => (call.part === 'action' ? addHost(context, call) : undefined),
     },
   });
 }
 
 function version(id: string, status: string, newest: string): Row {
   return { id, status, version: newest, min_version: '' };
-}
-
-/** A route for callers with one of some roles. */
-function only(roles: readonly string[], rule: string, route: Route): Route {
-  return (call) => {
-    if (!call.identity.roles.some((role) => roles.includes(role))) throw commonWords.forbidden(rule);
-    return route(call);
-  };
 }
 
 async function servers(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
@@ -109,7 +104,7 @@ async function servers(context: ServiceContext, messaging: Messaging, call: Call
 }
 
 async function services(context: ServiceContext, { request, query, id, body }: Call): Promise<HttpReply> {
-  const rows = await gather(context, (schema) => [...tableOf(schema, 'services').values()]);
+  const rows = await gather(context, (schema) => rowsOf(schema, 'services'));
   const shown = rows
     // The API's own services have no topic and are not listed.
     .filter((row) => row['topic'] !== null)
@@ -131,7 +126,7 @@ async function services(context: ServiceContext, { request, query, id, body }: C
   if (service === undefined || mapping === undefined) throw new Fault(404, `Service ${id} could not be found.`);
   const { status, disabled_reason: reason = null } = body;
   await inCell(context, mapping, 'UPDATE', (schema) => {
-    const row = [...tableOf(schema, 'services').values()].find((one) => one['uuid'] === id);
+    const row = rowsOf(schema, 'services').find((one) => one['uuid'] === id);
     Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
   });
   return json(200, { service: { ...service, status, disabled_reason: reason } });
@@ -140,7 +135,7 @@ async function services(context: ServiceContext, { request, query, id, body }: C
 /** Compute nodes of hosts that are mapped to a cell. */
 async function hypervisors(context: ServiceContext): Promise<HttpReply> {
   const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
-  const nodes = await gather(context, (schema) => [...tableOf(schema, 'compute_nodes').values()]);
+  const nodes = await gather(context, (schema) => rowsOf(schema, 'compute_nodes'));
   const shown = nodes
     .filter((row) => row.cell !== cell0 && mapped.has(String(row['host'])))
     .map((row) => ({

@@ -1,4 +1,4 @@
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -49,7 +49,7 @@ export async function selectDestination(
     if (cell.uuid === cell0 || cell.disabled) continue;
     const found = await inCell(context, cell, 'SELECT', (schema) => {
       const services = tableOf(schema, 'services');
-      return [...tableOf(schema, 'compute_nodes').values()]
+      return rowsOf(schema, 'compute_nodes')
         .filter((node) => providers.includes(String(node['uuid'])))
         .find((node) => {
           const service = services.get(`${String(node['host'])}/nova-compute`);

@@ -1,5 +1,5 @@
 import { uuid } from '@openstack-operator/kube';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import { decode, parseDatabaseUrl, parseTransportUrl } from '../../oslo/urls.ts';
@@ -170,7 +170,7 @@ export async function listHosts(context: CommandContext): Promise<number> {
     return 1;
   }
   const rows = await inApi(context, 'SELECT', (schema) =>
-    [...tableOf(schema, 'host_mappings').values()]
+    rowsOf(schema, 'host_mappings')
       .filter((row) => id === undefined || row['cell'] === id)
       .map((row) => [
         cells.find((cell) => cell.uuid === row['cell'])?.name ?? 'None',

@@ -1,4 +1,4 @@
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema } from '../../infrastructure/mysql-protocol.ts';
 import { Database } from '../../oslo/database.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -58,7 +58,7 @@ async function once<T>(database: Database, privilege: Privilege, run: (schema: S
 
 /** All cells, their templates filled in. @throws PythonError */
 export async function cellsOf(context: ServiceContext): Promise<CellMapping[]> {
-  const rows = await inApi(context, 'SELECT', cellRows);
+  const rows = await inApi(context, 'SELECT', (schema) => rowsOf(schema, 'cell_mappings'));
   return rows.map((row) => cellMapping(row, context));
 }
 
@@ -79,11 +79,6 @@ export async function gather<T>(
     }
   }
   return found;
-}
-
-/** All cells as stored. */
-function cellRows(schema: Schema): Row[] {
-  return [...tableOf(schema, 'cell_mappings').values()];
 }
 
 /** A mapping as the calling process sees it. */

@@ -1,4 +1,4 @@
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { cell0, cellsOf, inApi, inCell } from './nova-cells.ts';
@@ -35,8 +35,8 @@ export async function discoverHosts(context: ServiceContext, options: DiscoveryO
     );
     const computes = await inCell(context, cell, 'SELECT', (schema): Row[] =>
       byService
-        ? [...tableOf(schema, 'services').values()].filter((service) => service['binary'] === 'nova-compute')
-        : [...tableOf(schema, 'compute_nodes').values()].filter((node) => node['mapped'] !== 1),
+        ? rowsOf(schema, 'services', { binary: 'nova-compute' })
+        : rowsOf(schema, 'compute_nodes').filter((node) => node['mapped'] !== 1),
     );
     const fresh: string[] = [];
     await inApi(context, 'INSERT', (schema) => {

@@ -1,6 +1,6 @@
 import { uuid } from '@openstack-operator/kube';
 import type { Process } from '@openstack-operator/sandbox';
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Config } from '../../oslo/config.ts';
 import type { Database } from '../../oslo/database.ts';
 import type { Messaging } from '../../oslo/messaging.ts';
@@ -97,12 +97,7 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
     return copy(row);
   },
   service_minimum_version: (schema, { binary }) =>
-    Math.min(
-      ...[...tableOf(schema, 'services').values()]
-        .filter((row) => row['binary'] === binary)
-        .map((row) => Number(row['version'])),
-      Number.POSITIVE_INFINITY,
-    ),
+    Math.min(...rowsOf(schema, 'services', { binary }).map((row) => Number(row['version'])), Number.POSITIVE_INFINITY),
   instance_save: (schema, parameters) => {
     const row = tableOf(schema, 'instances').get(String(parameters['uuid']));
     if (row === undefined)

@@ -1,6 +1,6 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { commonWords, Fault } from '../../model/fault.ts';
 import { Messaging } from '../../oslo/messaging.ts';
@@ -21,18 +21,18 @@ export async function listServers(context: ServiceContext, { request, identity }
   const { query, path } = locationOf(request);
   const all = isTrue(query.get('all_tenants'));
   if (all && !identity.roles.includes('admin'))
-    throw commonWords.forbidden('os_compute_api:servers:index:get_all_tenants');
+    throw new Fault(403, commonWords.forbidden('os_compute_api:servers:index:get_all_tenants'));
   const softly = isTrue(query.get('soft_deleted'));
   const [builds, mappings] = await inApi(context, 'SELECT', (schema) => [
-    [...tableOf(schema, 'build_requests').values()],
-    [...tableOf(schema, 'instance_mappings').values()],
+    rowsOf(schema, 'build_requests'),
+    rowsOf(schema, 'instance_mappings'),
   ]);
   const found: Row[] = builds.map((row) => ({ ...row, display_name: row['name'], vm_state: 'building' }));
   const down: Row[] = [];
   found.push(
     ...(await gather(
       context,
-      (schema) => [...tableOf(schema, 'instances').values()],
+      (schema) => rowsOf(schema, 'instances'),
       ({ uuid }) => down.push(...mappings.filter(({ cell }) => cell === uuid)),
     )),
   );
