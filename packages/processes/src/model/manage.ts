@@ -1,5 +1,5 @@
 import { Database } from '../oslo/database.ts';
-import { isMigrated, migrate, type ProjectDatabase, revisionsOf } from '../oslo/project-database.ts';
+import { migrate, type ProjectDatabase, revisionsOf } from '../oslo/project-database.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { nameOf, pause } from '../program-support.ts';
 import type { CommandContext, ServiceProgram } from './program.ts';
@@ -23,7 +23,7 @@ export interface Command {
   readonly values?: string;
   readonly required?: string;
   /** What it does, and its exit status; none is 0. `words`: operands behind the command. @throws PythonError, SystemExit */
-  run(context: CommandContext, words: readonly string[]): Promise<number | undefined>;
+  run(context: CommandContext, words: readonly string[]): Promise<number | void>;
 }
 
 /** The program that a table describes: it knows all options of all commands, and refuses those of another command. */
@@ -91,12 +91,16 @@ export async function upgrade(
   await pause(process, takes);
 }
 
+/** The heads that `--expand` or `--contract` asks for, or all. */
+export function chosenHeads({ line }: CommandContext, { heads }: ProjectDatabase): readonly string[] {
+  return line.has('expand') ? heads.slice(0, 1) : line.has('contract') ? heads.slice(1) : heads;
+}
+
 /** `db sync`: makes what is missing; `takes` milliseconds. */
 export function sync(project: ProjectDatabase, takes: number): Command {
   return {
     run: async (context) => {
       await upgrade(context, new Database(context, project), project, { takes });
-      return 0;
     },
   };
 }
@@ -107,7 +111,6 @@ export function revisions(project: ProjectDatabase): Command {
     run: async (context) => {
       const found = await new Database(context, project).transaction('SELECT', revisionsOf);
       context.process.stdout(`${found.join(' ') || 'None'}\n`);
-      return 0;
     },
   };
 }
@@ -136,19 +139,16 @@ export function upgradeCheck(checks: Readonly<Record<string, Check>>): Command {
 
 /** The check that a database is at its heads. */
 export function migrated(project: ProjectDatabase): Check {
-  return (context) =>
-    new Database(context, project).transaction('SELECT', (schema) =>
-      isMigrated(schema, project) ? undefined : 'The database is not up to date.',
-    );
+  return async (context) => {
+    const found = await new Database(context, project).transaction('SELECT', revisionsOf);
+    return project.heads.every((head) => found.includes(head)) ? undefined : 'The database is not up to date.';
+  };
 }
 
 /** Prints a line, and does nothing else. */
 export function says(text: string, options: Pick<Command, 'flags' | 'values'> = {}): Command {
   return {
     ...options,
-    run: ({ process }) => {
-      process.stdout(`${text}\n`);
-      return Promise.resolve(0);
-    },
+    run: ({ process }) => Promise.resolve(process.stdout(`${text}\n`)),
   };
 }

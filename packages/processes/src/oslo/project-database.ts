@@ -27,12 +27,6 @@ export function revisionsOf(schema: Schema): string[] {
   return [...(schema.tables.get(versionTable)?.keys() ?? [])];
 }
 
-/** Whether a schema is at its heads. */
-export function isMigrated(schema: Schema, { heads }: ProjectDatabase): boolean {
-  const revisions = revisionsOf(schema);
-  return heads.every((head) => revisions.includes(head));
-}
-
 /** The error of a query on the first table that is missing. `names` have blanks between. @throws MysqlError 1146 */
 export function demandTables(schema: Schema, names: string): void {
   for (const name of names.split(' ')) tableOf(schema, name);

@@ -21,7 +21,6 @@ const migration: Command = {
   run: async (context) => {
     await sync(glanceDatabase, takes.dbSync).run(context, []);
     context.process.stdout(`${upToDate}\n`);
-    return 0;
   },
 };
 const purge: Command = { values: 'max_rows age_in_days', run: purgeRows };
@@ -64,19 +63,18 @@ function revisionsIn(context: CommandContext): Promise<string[]> {
   return new Database(context).transaction('SELECT', revisionsOf);
 }
 
-async function migrateTo(context: CommandContext, head: string, ms: number): Promise<number> {
-  await upgrade(context, new Database(context), glanceDatabase, { takes: ms, heads: [head] });
-  return 0;
+function migrateTo(context: CommandContext, head: string, takes: number): Promise<void> {
+  return upgrade(context, new Database(context), glanceDatabase, { takes, heads: [head] });
 }
 
 /** Definitions that are there stay; what cannot be read is logged, and is no error (glance.db.sqlalchemy.metadata). */
-async function loadMetadefs(context: CommandContext): Promise<number> {
+async function loadMetadefs(context: CommandContext): Promise<void> {
   const { process, config, log } = context;
   const logger = 'glance.db.sqlalchemy.metadata';
   const path = config.text('DEFAULT', 'metadata_source_path', '/etc/glance/metadefs/').replace(/\/+$/, '');
   if (!process.files.exists(path)) {
     log.error(logger, `[Errno 2] No such file or directory: '${path}/'`);
-    return 0;
+    return;
   }
   const namespaces = process.files
     .list(path)
@@ -92,11 +90,10 @@ async function loadMetadefs(context: CommandContext): Promise<number> {
       else table.set(row.namespace, { ...row });
     }
   });
-  return 0;
 }
 
 /** Rows that no API call shows any more; none are kept here. Wrong bounds are refused (glance/cmd/manage.py). */
-async function purgeRows(context: CommandContext): Promise<number> {
+async function purgeRows(context: CommandContext): Promise<void> {
   const { line } = context;
   const age = line.value('age_in_days') ?? '30';
   const rows = line.value('max_rows') ?? '100';
@@ -105,5 +102,4 @@ async function purgeRows(context: CommandContext): Promise<number> {
   if (Number(age) < 0) throw new SystemExit(1, 'Must supply a non-negative value for age.');
   if (Number(rows) < -1) throw new SystemExit(1, 'Minimal rows limit is -1.');
   await new Database(context).transaction('DELETE', (schema) => schema.tables.size);
-  return 0;
 }

@@ -8,19 +8,19 @@ import { Cache } from '../../oslo/cache.ts';
 import { Database } from '../../oslo/database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { demandKeys, loadKeys, repositoryOf } from './fernet-keys.ts';
+import { demandKeys, loadKeys } from './fernet-keys.ts';
 import { authenticate, unauthorized } from './keystone-auth.ts';
 import { grants } from './keystone-grants.ts';
 import { Passwords } from './keystone-passwords.ts';
-import { applicationCredentials, collectionsOf, keystoneWords } from './keystone-resources.ts';
+import { applicationCredentials, collectionsOf } from './keystone-resources.ts';
 import { findRow, keystoneDatabase, newId } from './keystone-schema.ts';
 import { openToken, sealToken, type TokenPayload, tokenBody, tokenRoles } from './keystone-tokens.ts';
+import { keystoneWords } from './keystone-words.ts';
 
 /** What the application does when it is imported. @throws SystemExit without fernet keys */
 export function serveIdentity(context: ServiceContext): WsgiHandler {
-  const { process, config } = context;
-  config.text('token', 'provider');
-  demandKeys(process, config);
+  context.config.text('token', 'provider');
+  demandKeys(context);
   const api = new KeystoneApi(context);
   return (request) => api.handle(request);
 }
@@ -90,13 +90,9 @@ class KeystoneApi {
     return answerCollection(collection, use, id);
   }
 
-  #keys(): string[] {
-    return loadKeys(repositoryOf(this.#context, 'fernet_tokens'));
-  }
-
   #open(schema: Schema, token: string): TokenPayload {
     const { process, log } = this.#context;
-    const payload = openToken(token, this.#keys());
+    const payload = openToken(token, loadKeys(this.#context));
     if (payload === undefined) {
       log.warning('keystone.server.flask.application', 'This is not a recognized Fernet token');
       throw new Fault(404, 'This is not a recognized Fernet token.');
@@ -147,7 +143,7 @@ class KeystoneApi {
       (text) => log.warning('keystone.server.flask.application', text),
       this.#passwords,
     );
-    const [primary] = this.#keys();
+    const [primary] = loadKeys(this.#context);
     if (primary === undefined)
       throw new PythonError(
         'keystone.exception.KeysNotFound',

@@ -2,7 +2,8 @@ import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../../http.ts';
 import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
-import { addAssignment, findRow } from './keystone-schema.ts';
+import { addAssignment, assignmentsOf, demandRow, findRow } from './keystone-schema.ts';
+import { keystoneWords } from './keystone-words.ts';
 
 interface GrantCaller {
   readonly roles: readonly string[];
@@ -18,8 +19,7 @@ export function grants(
   const path = segments.join('/');
   const grant = /^(?:(projects|domains)\/([^/]+)|(system))\/users\/([^/]+)\/roles(?:\/([^/]+))?$/.exec(path);
   if (grant !== null) {
-    if (!caller.roles.includes('admin'))
-      throw new Fault(403, 'You are not authorized to perform the requested action: identity:create_grant.');
+    demandAdmin(caller, 'create_grant');
     const [, kind, id = '', system, user = '', role] = grant;
     return grantReply(schema, request, { target: system ?? id, kind, user, role });
   }
@@ -28,22 +28,25 @@ export function grants(
   return undefined;
 }
 
+/** @throws Fault 403 */
+function demandAdmin({ roles }: GrantCaller, action: string): void {
+  if (!roles.includes('admin')) throw new Fault(403, keystoneWords.forbidden(`identity:${action}`));
+}
+
 function grantReply(
   schema: Schema,
   request: HttpMessage,
   grant: { target: string; kind: string | undefined; user: string; role: string | undefined },
 ): HttpReply {
   const { target, kind, user, role } = grant;
-  if (kind !== undefined && findRow(schema, 'project', target) === undefined) {
-    throw new Fault(404, `Could not find ${kind.slice(0, -1)}: ${target}.`);
-  }
-  if (findRow(schema, 'user', user) === undefined) throw new Fault(404, `Could not find user: ${user}.`);
-  const table = tableOf(schema, target === 'system' ? 'system_assignment' : 'assignment');
-  const held = [...table.values()].filter((row) => row['actor_id'] === user && row['target_id'] === target);
+  if (kind !== undefined) demandRow(schema, kind.slice(0, -1), target);
+  demandRow(schema, 'user', user);
+  const table = assignmentsOf(target);
+  const held = rowsOf(schema, table, { actor_id: user, target_id: target });
   if (role === undefined) {
     return json(200, { roles: held.map((row) => findRow(schema, 'role', String(row['role_id']))), links: {} });
   }
-  if (findRow(schema, 'role', role) === undefined) throw new Fault(404, `Could not find role: ${role}.`);
+  demandRow(schema, 'role', role);
   if (request.method === 'PUT') {
     addAssignment(schema, user, target, role);
     return { status: 204 };
@@ -54,7 +57,7 @@ function grantReply(
       404,
       `Could not find role assignment with role: ${role}, user or group: ${user}, project, domain, or system: ${target}.`,
     );
-  if (request.method === 'DELETE') table.delete(`${user}/${target}/${role}`);
+  if (request.method === 'DELETE') tableOf(schema, table).delete(`${user}/${target}/${role}`);
   return { status: 204 };
 }
 
@@ -66,16 +69,8 @@ function impliedReply(
   { prior, implied }: { prior: string; implied: string | undefined },
 ): HttpReply {
   const { method } = request;
-  if (!caller.roles.includes('admin'))
-    throw new Fault(
-      403,
-      `You are not authorized to perform the requested action: identity:${method === 'PUT' ? 'create' : 'check'}_implied_role.`,
-    );
-  const role = (id: string): Row => {
-    const found = findRow(schema, 'role', id);
-    if (found === undefined) throw new Fault(404, `Could not find role: ${id}.`);
-    return { id, name: found['name'] };
-  };
+  demandAdmin(caller, `${method === 'PUT' ? 'create' : 'check'}_implied_role`);
+  const role = (id: string): Row => ({ id, name: demandRow(schema, 'role', id)['name'] });
   const table = tableOf(schema, 'implied_role');
   const body = (...ids: string[]) => ({ prior_role: role(prior), implies: ids.map(role) });
   if (implied === undefined) {

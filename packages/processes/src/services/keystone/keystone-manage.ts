@@ -1,9 +1,8 @@
-import { type ManageProgram, revisions, upgrade } from '../../model/manage.ts';
+import { chosenHeads, type ManageProgram, revisions, upgrade } from '../../model/manage.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { Database } from '../../oslo/database.ts';
 import { revisionsOf } from '../../oslo/project-database.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
-import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { demandKeys } from './fernet-keys.ts';
@@ -28,57 +27,46 @@ export const keystoneManage: ManageProgram = {
   },
 };
 
-function databaseOf(context: ServiceContext): Database {
-  return new Database(context, keystoneDatabase);
-}
-
 async function dbSync(context: CommandContext): Promise<number> {
-  const { process, line } = context;
-  const database = databaseOf(context);
-  if (line.has('check')) return check(context, database);
+  const { process, line, log } = context;
+  const database = new Database(context, keystoneDatabase);
+  if (line.has('check')) {
+    const { status, text } = stateOf(await database.transaction('SELECT', revisionsOf));
+    log.info('keystone.cmd.cli', text);
+    return status;
+  }
   if (line.has('migrate')) {
     process.stdout('Data migrations are no longer supported with alembic. This is now a no-op.\n');
     return 0;
   }
-  const heads = line.has('expand') ? [expandHead] : line.has('contract') ? [contractHead] : keystoneDatabase.heads;
   if (line.has('contract') && !(await database.transaction('SELECT', revisionsOf)).includes(expandHead)) {
     throw new SystemExit(
       1,
       'You are attempting to upgrade contract ahead of expand. Please refer to https://docs.openstack.org/keystone/latest/admin/identity-upgrading.html to see the proper steps for rolling upgrades.',
     );
   }
+  const heads = chosenHeads(context, keystoneDatabase);
   await upgrade(context, database, keystoneDatabase, { takes: startTimes.keystoneManage.dbSync, heads });
   return 0;
 }
 
-async function check({ log }: ServiceContext, database: Database): Promise<number> {
-  const revisions = await database.transaction('SELECT', revisionsOf);
-  const logger = 'keystone.cmd.cli';
-  if (revisions.length === 0) {
-    log.info(
-      logger,
-      'Your database is not currently under version control or the database is already controlled. Your first step is to run `keystone-manage db_sync --expand`.',
-    );
-    return 2;
-  }
-  if (!revisions.includes(expandHead)) {
-    log.info(logger, 'Your database is not up to date. Your first step is to run `keystone-manage db_sync --expand`.');
-    return 2;
-  }
-  if (!revisions.includes(contractHead)) {
-    log.info(
-      logger,
-      'Expand version is ahead of contract. Your next step is to run `keystone-manage db_sync --contract`.',
-    );
-    return 4;
-  }
-  log.info(logger, 'All db_sync commands are upgraded to the same version and up-to-date.');
-  return 0;
+/** What `db_sync --check` says of a database at these revisions. */
+function stateOf(revisions: readonly string[]): { status: number; text: string } {
+  const expand = 'Your first step is to run `keystone-manage db_sync --expand`.';
+  if (revisions.length === 0)
+    return {
+      status: 2,
+      text: `Your database is not currently under version control or the database is already controlled. ${expand}`,
+    };
+  if (!revisions.includes(expandHead)) return { status: 2, text: `Your database is not up to date. ${expand}` };
+  const contract = 'Your next step is to run `keystone-manage db_sync --contract`.';
+  if (!revisions.includes(contractHead)) return { status: 4, text: `Expand version is ahead of contract. ${contract}` };
+  return { status: 0, text: 'All db_sync commands are upgraded to the same version and up-to-date.' };
 }
 
 async function bootstrapCommand(context: CommandContext): Promise<number> {
   const { process, line, log, config } = context;
-  demandKeys(process, config);
+  demandKeys(context);
   // The environment comes before the command line (keystone.cmd.cli, do_bootstrap).
   const asked = (name: string): string | undefined =>
     process.env[`OS_BOOTSTRAP_${name.toUpperCase().replaceAll('-', '_')}`] || line.value(`bootstrap-${name}`);
@@ -87,7 +75,7 @@ async function bootstrapCommand(context: CommandContext): Promise<number> {
     process.stdout('ERROR: Either --bootstrap-password argument or OS_BOOTSTRAP_PASSWORD must be set.\n');
     return 1;
   }
-  const said = await databaseOf(context).transaction('INSERT', (schema) =>
+  const said = await new Database(context, keystoneDatabase).transaction('INSERT', (schema) =>
     bootstrap(
       schema,
       {

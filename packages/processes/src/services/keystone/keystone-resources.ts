@@ -2,9 +2,9 @@ import type { Clock } from '@openstack-operator/kube';
 import { selfUrl } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Collection, RowUse } from '../../model/collection.ts';
-import { commonWords, Fault, type FaultWords } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import type { Passwords } from './keystone-passwords.ts';
-import { findRow, newId } from './keystone-schema.ts';
+import { demandRow, findRow, newId } from './keystone-schema.ts';
 
 /** The collections that this model serves. */
 export function collectionsOf({ passwords, clock }: { passwords: Passwords; clock: Clock }): readonly Collection[] {
@@ -129,23 +129,8 @@ function shown(row: Row, { path, item }: Pick<Collection, 'path' | 'item'>, base
   return { ...open, ...region, links: { self: `${base}/v3/${path}/${String(row['id'])}` } };
 }
 
-/** How Keystone words what it refuses. */
-export const keystoneWords: FaultWords = {
-  ...commonWords,
-  notFound: (item, id) => `Could not find ${item.replaceAll('_', ' ')}: ${id}.`,
-  conflict: (item, row) => {
-    const { domain_id: domain } = row;
-    const at = typeof domain === 'string' ? ` at domain ID ${domain}` : '';
-    return `Conflict occurred attempting to store ${item} - Duplicate entry found with name ${String(row['name'] ?? row['id'])}${at}.`;
-  },
-  required: (item, column) =>
-    `Invalid input for field '${item}': '${column}' is a required property\n\nFailed validating 'required' in schema`,
-  forbidden: (rule) => `You are not authorized to perform the requested action: ${rule}.`,
-};
-
 function demandDomain({ domain_id: domain }: Row, { schema }: RowUse): void {
-  if (typeof domain === 'string' && findRow(schema, 'project', domain)?.['is_domain'] !== true)
-    throw new Fault(404, `Could not find domain: ${domain}.`);
+  if (typeof domain === 'string') demandRow(schema, 'domain', domain, { is_domain: true });
 }
 
 function checkEndpoint(row: Row, { schema }: RowUse): void {
@@ -155,8 +140,7 @@ function checkEndpoint(row: Row, { schema }: RowUse): void {
       400,
       `Invalid input for field 'interface': '${String(kind)}' is not one of ['admin', 'internal', 'public']`,
     );
-  if (findRow(schema, 'service', String(service)) === undefined)
-    throw new Fault(404, `Could not find service: ${String(service)}.`);
+  demandRow(schema, 'service', String(service));
   row['region_id'] ??= row['region'] ?? null;
   delete row['region'];
   const region = row['region_id'];

@@ -1,6 +1,8 @@
 import type { Random } from '@openstack-operator/kube';
-import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { hasColumns, type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { Fault } from '../../model/fault.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
+import { keystoneWords } from './keystone-words.ts';
 
 /** Revisions of the branches of the migrations, in the order in which they are run. */
 export const [expandHead, contractHead] = ['47147121', 'c88cdce8f248'];
@@ -23,9 +25,21 @@ export function findRow(schema: Schema, table: string, id: string): Row | undefi
   return tableOf(schema, table).get(id);
 }
 
-/** Grants a role; told whether it was new. `target` is a project's or domain's id, or `system`. */
+/** A row that must be there: a domain, a user, a role, ... @throws Fault 404 */
+export function demandRow(schema: Schema, item: string, id: string, columns?: Row): Row {
+  const row = findRow(schema, item === 'domain' ? 'project' : item, id);
+  if (row !== undefined && hasColumns(row, columns)) return row;
+  throw new Fault(404, keystoneWords.notFound(item, id));
+}
+
+/** Table of the roles on a target: a project's or domain's id, or `system`. */
+export function assignmentsOf(target: string): string {
+  return target === 'system' ? 'system_assignment' : 'assignment';
+}
+
+/** Grants a role; told whether it was new. */
 export function addAssignment(schema: Schema, actor: string, target: string, role: string): boolean {
-  const table = tableOf(schema, target === 'system' ? 'system_assignment' : 'assignment');
+  const table = tableOf(schema, assignmentsOf(target));
   const key = `${actor}/${target}/${role}`;
   if (table.has(key)) return false;
   table.set(key, { actor_id: actor, target_id: target, role_id: role });
@@ -34,11 +48,9 @@ export function addAssignment(schema: Schema, actor: string, target: string, rol
 
 /** Roles of a user on a target, with those that they imply. */
 export function rolesOf(schema: Schema, actor: string, target: string): Row[] {
-  const table = tableOf(schema, target === 'system' ? 'system_assignment' : 'assignment');
   const found = new Set<string>();
-  const queue = [...table.values()]
-    .filter((row) => row['actor_id'] === actor && row['target_id'] === target)
-    .map((row) => String(row['role_id']));
+  const granted = rowsOf(schema, assignmentsOf(target), { actor_id: actor, target_id: target });
+  const queue = granted.map((row) => String(row['role_id']));
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
     if (found.has(id)) continue;
     found.add(id);

@@ -11,12 +11,7 @@ import { cell0, cellsOf, inCell, novaApiDatabase, novaDatabase } from './nova-ce
 import { discoverHosts } from './nova-hosts.ts';
 
 const commands: ManageProgram['commands'] = {
-  'api_db sync': {
-    run: async (context) => {
-      await applyMigrations(context, novaApiDatabase, startTimes.novaManage.apiDbSync);
-      return 0;
-    },
-  },
+  'api_db sync': { run: (context) => applyMigrations(context, novaApiDatabase, startTimes.novaManage.apiDbSync) },
   'api_db version': revisions(novaApiDatabase),
   'db sync': { run: dbSync, flags: 'local_cell' },
   'db version': revisions(novaDatabase),
