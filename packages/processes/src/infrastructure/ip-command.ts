@@ -1,15 +1,20 @@
 import { isIP } from 'node:net';
 import type { Process, Program } from '@openstack-operator/sandbox';
-import { command, notModelled } from '../program-support.ts';
+import { command, notModelled, terminated } from '../program-support.ts';
 
 /**
  * `ip` of iproute2, as far as scripts ask it which interface carries an address, and which one the default route: every
  * machine here has `eth0`, with a network of 24 bits. Devices of the node come and go with `link add` and `link delete`,
- * further addresses come with `address add`.
+ * further addresses come with `address add`, and changes of links are watched.
  */
-export const ip: Program = command((process) => {
+export const ip: Program = command(async (process) => {
   const words = process.argv.slice(1).filter((word) => !['-oneline', '-o', '-4'].includes(word));
   const text = words.join(' ');
+  // Guests' interfaces stay as libvirt puts them.
+  if (text === 'monitor link') {
+    await terminated(process);
+    return 143;
+  }
   const [, prefix] = /^(?:address|addr) show to (\S+)$/.exec(text) ?? [];
   if (prefix !== undefined) {
     return show(process, linesOf(addressesOf(process).filter(([, address]) => contains(prefix, withoutBits(address)))));

@@ -40,7 +40,7 @@ export const ovnCtl: Program = command(async (process) => {
     makeDirectories(process, '/run/ovn');
     makeDirectories(process, file.slice(0, file.lastIndexOf('/')));
     const database = databaseAt(process, file, name);
-    rootRow(database, side === 'nb' ? 'NB_Global' : 'SB_Global');
+    rootRow(database);
     const cluster = option('cluster-local-addr');
     const raft =
       cluster === undefined

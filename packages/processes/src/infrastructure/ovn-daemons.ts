@@ -8,11 +8,15 @@ import { interfaceError } from './ovs-interfaces.ts';
 import {
   connectOvsdb,
   followDatabase,
+  localSettings,
   mapOf,
   type OvsRow,
+  ovsDatabases,
   ovsTable,
   parseRemotes,
+  requestTakeover,
   rootRow,
+  rowsIn,
   transact,
 } from './ovsdb.ts';
 import { ask } from './wire.ts';
@@ -34,7 +38,7 @@ const ovsVswitchd: Program = command(async (process) => {
     log,
     changed: (connection) =>
       transact(connection, 'Open_vSwitch', (database) => {
-        const root = rootRow(database, 'Open_vSwitch');
+        const root = rootRow(database);
         for (const [name, bridge] of ovsTable(database, 'Bridge')) {
           if (bridge['ready'] === process.privileged) continue;
           bridge['ready'] = process.privileged;
@@ -63,8 +67,8 @@ const ovsVswitchd: Program = command(async (process) => {
 const ovnNorthd: Program = command(async (process) => {
   const line = daemonLine(process);
   const log = ovsLog(process);
-  const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? 'unix:/run/ovn/ovnnb_db.sock';
-  const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? 'unix:/run/ovn/ovnsb_db.sock';
+  const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? ovsDatabases.OVN_Northbound.socket;
+  const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? ovsDatabases.OVN_Southbound.socket;
   const statusOf = (connection: Connection | undefined) =>
     connection === undefined || connection.closed.aborted ? 'not connected' : 'connected';
   const answers: Readonly<Record<string, () => string>> = {
@@ -81,8 +85,7 @@ const ovnNorthd: Program = command(async (process) => {
   const publish = async (): Promise<void> => {
     if (southbound === undefined || southbound.closed.aborted) return;
     await transact(southbound, 'OVN_Southbound', (database) => {
-      rootRow(database, 'SB_Global')['nb_cfg'] = nbConfig;
-      rootRow(database, 'SB_Global')['northd'] = 'active';
+      Object.assign(rootRow(database), { nb_cfg: nbConfig, northd: 'active' });
       // Every logical port gets a binding, which keeps what its chassis says of it.
       const bindings = ovsTable(database, 'Port_Binding');
       const names = new Set(ports.map((port) => String(port['name'])));
@@ -100,10 +103,8 @@ const ovnNorthd: Program = command(async (process) => {
       log,
       changed: async (connection) => {
         northbound = connection;
-        [nbConfig, ports] = await transact(connection, 'OVN_Northbound', (database) => [
-          Number(rootRow(database, 'NB_Global')['nb_cfg'] ?? 0),
-          [...ovsTable(database, 'Logical_Switch_Port').values()].map((port) => ({ ...port })),
-        ]);
+        nbConfig = await transact(connection, 'OVN_Northbound', (database) => Number(rootRow(database)['nb_cfg'] ?? 0));
+        ports = await rowsIn(connection, 'OVN_Northbound', 'Logical_Switch_Port');
         await publish();
       },
     }),
@@ -142,22 +143,13 @@ const ovnController: Program = command(async (process) => {
     database: 'Open_vSwitch',
     log,
     changed: async (connection) => {
-      const settings = await transact(connection, 'Open_vSwitch', (database) => ({
-        ...mapOf(rootRow(database, 'Open_vSwitch'), 'external_ids'),
-      }));
-      interfaces.ids = await transact(
-        connection,
-        'Open_vSwitch',
-        (database) =>
-          new Set(
-            [...ovsTable(database, 'Interface').values()]
-              // Without a switch there is nobody who could have given it a number.
-              .filter(
-                ({ ofport }) => Number(ofport ?? -1) > 0 || rootRow(database, 'Open_vSwitch')['cur_cfg'] === undefined,
-              )
-              .flatMap((row) => mapOf(row, 'external_ids')['iface-id'] ?? []),
-          ),
+      const settings = await localSettings(connection);
+      const [{ cur_cfg: taken } = {}] = await rowsIn(connection, 'Open_vSwitch', 'Open_vSwitch');
+      // Without a switch there is nobody who could have given an interface a number.
+      const usable = (await rowsIn(connection, 'Open_vSwitch', 'Interface')).filter(
+        ({ ofport }) => Number(ofport ?? -1) > 0 || taken === undefined,
       );
+      interfaces.ids = new Set(usable.flatMap((row) => mapOf(row, 'external_ids')['iface-id'] ?? []));
       await interfaces.claim();
       const chassis = chassisOf(process, settings, log);
       if (chassis === undefined) return;
@@ -172,8 +164,7 @@ const ovnController: Program = command(async (process) => {
           external_ids: {},
           other_config: {},
         });
-        const root = rootRow(database, 'Open_vSwitch');
-        root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
+        requestTakeover(database);
       });
       const remote = settings['ovn-remote'] as string;
       const key = `${remote} ${JSON.stringify(chassis)}`;

@@ -1,9 +1,20 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { CommandError, command, nameOf, notModelled, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, command, nameOf, notModelled, pause, reasonOf } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
+import { ip } from './ip-command.ts';
 import { refusals, refuseTaken } from './ovs-interfaces.ts';
-import { connectOvsdb, mapOf, type OvsDatabase, type OvsRow, ovsTable, rootRow, transact } from './ovsdb.ts';
+import {
+  connectOvsdb,
+  mapOf,
+  type OvsDatabase,
+  type OvsRow,
+  ovsDatabases,
+  ovsTable,
+  requestTakeover,
+  rootRow,
+  transact,
+} from './ovsdb.ts';
 
 /** One command of a line such as `ovs-vsctl --may-exist add-br x -- set bridge x ...`. */
 interface Step {
@@ -11,38 +22,10 @@ interface Step {
   readonly words: readonly string[];
 }
 
-/** What tells the three ctl programs apart. */
-interface Control {
-  readonly database: OvsDatabase['name'];
-  readonly remote: string;
-  readonly root: string;
-  /** Environment variable with the remote. */
-  readonly variable: string;
-}
-
 /** Debian's packages know the sockets below /var/run, which is the same directory. */
 function compiledIn(remote: string): string {
   return remote.replace(/^unix:\/run\//, 'unix:/var/run/');
 }
-
-const vsctl: Control = {
-  database: 'Open_vSwitch',
-  remote: 'unix:/run/openvswitch/db.sock',
-  root: 'Open_vSwitch',
-  variable: 'OVS_DB',
-};
-const nbctl: Control = {
-  database: 'OVN_Northbound',
-  remote: 'unix:/run/ovn/ovnnb_db.sock',
-  root: 'NB_Global',
-  variable: 'OVN_NB_DB',
-};
-const sbctl: Control = {
-  database: 'OVN_Southbound',
-  remote: 'unix:/run/ovn/ovnsb_db.sock',
-  root: 'SB_Global',
-  variable: 'OVN_SB_DB',
-};
 
 const globalFlags =
   '--no-wait --oneline --no-leader-only --leader-only --no-headings --bare --retry --no-shuffle-remotes --dry-run'.split(
@@ -50,7 +33,9 @@ const globalFlags =
   );
 const globalValues = '--db --timeout -t --inactivity-probe -v --verbose --columns --format -f'.split(' ');
 
-function control(settings: Control): Program {
+function control(database: OvsDatabase['name']): Program {
+  const { variable, socket } = ovsDatabases[database];
+  const isSwitch = database === 'Open_vSwitch';
   return command(async (process) => {
     const words = process.argv.slice(1);
     const found = new Map<string, string>();
@@ -67,7 +52,7 @@ function control(settings: Control): Program {
     }
     const steps = stepsOf(words);
     if (steps.length === 0) throw new CommandError(`${nameOf(process)}: missing command name (use --help for help)`);
-    const remote = found.get('--db') ?? process.env[settings.variable] ?? settings.remote;
+    const remote = found.get('--db') ?? process.env[variable] ?? socket;
     const timeout = found.get('--timeout') ?? found.get('-t');
     if (timeout !== undefined && !/^0*[1-9]\d*$/.test(timeout)) {
       throw new CommandError(`${nameOf(process)}: value ${timeout} on -t or --timeout is invalid`);
@@ -79,17 +64,13 @@ function control(settings: Control): Program {
     const expired = (): boolean => limit > 0 && process.clock.monotonic() - began >= limit;
     for (;;) {
       try {
-        return await run(process, settings, remote, steps, found, expired);
+        return await run(process, database, remote, steps, found, expired);
       } catch (error) {
         if (!(error instanceof SystemError)) throw error;
         // The ovn tools wait for their database; ovs-vsctl gives up unless --retry.
-        if (settings.database === 'Open_vSwitch' && !found.has('--retry')) {
-          throw new CommandError(
-            `${nameOf(process)}: ${compiledIn(remote)}: database connection failed (${reasonOf(error)})`,
-          );
-        }
-        if (settings.database !== 'Open_vSwitch' && remote.startsWith('unix:')) {
-          throw new CommandError(`${nameOf(process)}: ${remote}: database connection failed (${reasonOf(error)})`);
+        if (isSwitch ? !found.has('--retry') : remote.startsWith('unix:')) {
+          const shown = isSwitch ? compiledIn(remote) : remote;
+          throw new CommandError(`${nameOf(process)}: ${shown}: database connection failed (${reasonOf(error)})`);
         }
       }
       if (expired() || !(await pause(process, 1000))) return alarm(process);
@@ -123,7 +104,7 @@ function stepsOf(words: readonly string[]): Step[] {
 
 async function run(
   process: Process,
-  settings: Control,
+  name: OvsDatabase['name'],
   remote: string,
   steps: readonly Step[],
   found: ReadonlyMap<string, string>,
@@ -132,27 +113,23 @@ async function run(
   const connection = await connectOvsdb(process, remote);
   let output = '';
   let changes = false;
+  const isSwitch = name === 'Open_vSwitch';
   const made: string[] = [];
-  const wanted = await transact(connection, settings.database, (database) => {
+  const wanted = await transact(connection, name, (database) => {
     for (const step of steps) {
-      const said = execute(process, settings, database, step, found.get('--inactivity-probe'));
+      const said = execute(process, database, step, found.get('--inactivity-probe'));
       output += said.output;
       changes ||= said.changes;
       made.push(...(said.made ?? []));
     }
-    if (settings.database !== 'Open_vSwitch' || !changes) return 0;
-    const root = rootRow(database, settings.root);
-    root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
-    return Number(root['next_cfg']);
+    return isSwitch && changes ? requestTakeover(database) : 0;
   });
   process.stdout(output);
   // Without --no-wait a change is done when ovs-vswitchd has taken it over.
-  const waits = settings.database === 'Open_vSwitch' && changes && !found.has('--no-wait');
+  const waits = isSwitch && changes && !found.has('--no-wait');
   for (;;) {
     if (!waits) break;
-    const done = await transact(connection, settings.database, (database) =>
-      Number(rootRow(database, settings.root)['cur_cfg'] ?? 0),
-    );
+    const done = await transact(connection, name, (database) => Number(rootRow(database)['cur_cfg'] ?? 0));
     if (done >= wanted) break;
     if (expired()) return alarm(process);
     if (!(await pause(process, 100))) return 143;
@@ -171,14 +148,9 @@ interface Said {
 
 const done: Said = { output: '', changes: true };
 const said = (output: string): Said => ({ output, changes: false });
+const linesOf = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 
-function execute(
-  process: Process,
-  settings: Control,
-  database: OvsDatabase,
-  { options, words }: Step,
-  probe: string | undefined,
-): Said {
+function execute(process: Process, database: OvsDatabase, { options, words }: Step, probe: string | undefined): Said {
   const name = nameOf(process);
   const [verb = '', ...operands] = words;
   const [first = '', second = ''] = operands;
@@ -188,7 +160,7 @@ function execute(
   switch (verb) {
     case 'init':
     case 'sync':
-      rootRow(database, settings.root);
+      rootRow(database);
       return said('');
     case 'show':
       return said(show(database));
@@ -198,12 +170,7 @@ function execute(
       bridges.set(first, { name: first, external_ids: {}, other_config: {} });
       return done;
     case 'list-br':
-      return said(
-        [...bridges.keys()]
-          .sort()
-          .map((bridge) => `${bridge}\n`)
-          .join(''),
-      );
+      return said(linesOf([...bridges.keys()].sort()));
     case 'add-port': {
       const there = ports.get(second)?.['bridge'] as string | undefined;
       if (there !== undefined && options.has('--may-exist')) {
@@ -225,7 +192,7 @@ function execute(
     }
     case 'find': {
       const [, key = '', value] = /^external_ids:([^=]+)=(.*)$/.exec(second) ?? notModelled(process, second);
-      const found = [...ovsTable(database, 'Port').values()].filter((row) => mapOf(row, 'external_ids')[key] === value);
+      const found = [...ports.values()].filter((row) => mapOf(row, 'external_ids')[key] === value);
       return said(found.map((row) => `${String(row['name'])}\n`).join('\n'));
     }
     case 'del-port': {
@@ -235,19 +202,13 @@ function execute(
       return done;
     }
     case 'list-ports':
-      return said(
-        [...ports.values()]
-          .filter((port) => port['bridge'] === first)
-          .map((port) => `${String(port['name'])}\n`)
-          .join(''),
-      );
+      return said(linesOf([...ports].filter(([, port]) => port['bridge'] === first).map(([port]) => port)));
     case 'set':
-    case 'add':
     case 'remove':
     case 'clear':
     case 'get':
     case 'list':
-      return record(process, settings, database, verb, operands, options);
+      return record(process, database, verb, operands, options);
     case 'set-connection':
     case 'set-manager': {
       const table = ovsTable(database, verb === 'set-manager' ? 'Manager' : 'Connection');
@@ -267,15 +228,13 @@ function execute(
 /** Table names may be given in any case and without `_`; `.` is the only row of the root table. */
 function rowOf(
   process: Process,
-  settings: Control,
   database: OvsDatabase,
   table: string,
   id: string,
   tolerant: boolean,
 ): OvsRow | undefined {
   const plain = table.toLowerCase().replaceAll('_', '');
-  if (['open', 'openvswitch', 'nbglobal', 'sbglobal'].includes(plain) && id === '.')
-    return rootRow(database, settings.root);
+  if (['open', 'openvswitch', 'nbglobal', 'sbglobal'].includes(plain) && id === '.') return rootRow(database);
   const known = [...database.tables.keys(), 'Bridge', 'Port', 'Interface', 'Chassis', 'Connection'].find(
     (one) => one.toLowerCase() === plain,
   );
@@ -288,7 +247,6 @@ function rowOf(
 
 function record(
   process: Process,
-  settings: Control,
   database: OvsDatabase,
   verb: string,
   operands: readonly string[],
@@ -296,19 +254,11 @@ function record(
 ): Said {
   const [table = '', id = '', ...columns] = operands;
   if (verb === 'list') {
-    const rows =
-      id === '' ? [...ovsTable(database, table).values()] : [rowOf(process, settings, database, table, id, false)];
-    return said(
-      rows
-        .map((row) =>
-          Object.entries(row ?? {})
-            .map(([name, value]) => `${name} : ${JSON.stringify(value)}\n`)
-            .join(''),
-        )
-        .join('\n'),
-    );
+    const rows = id === '' ? [...ovsTable(database, table).values()] : [rowOf(process, database, table, id, false)];
+    const shown = ([name, value]: [string, unknown]) => `${name} : ${JSON.stringify(value)}`;
+    return said(rows.map((row) => linesOf(Object.entries(row ?? {}).map(shown))).join('\n'));
   }
-  const row = rowOf(process, settings, database, table, id, options.has('--if-exists'));
+  const row = rowOf(process, database, table, id, options.has('--if-exists'));
   if (row === undefined) return said('');
   let output = '';
   for (const column of columns) {
@@ -325,9 +275,7 @@ function record(
       const { [columns[1] ?? '']: _gone, ...rest } = mapOf(row, name);
       row[name] = rest;
       break;
-    } else if (verb === 'add')
-      throw new CommandError(`${nameOf(process)}: this simulated program does not know add`, 2);
-    else if (key === undefined) row[name] = unquoted(value ?? '');
+    } else if (key === undefined) row[name] = unquoted(value ?? '');
     else {
       if (value === undefined)
         throw new CommandError(`${nameOf(process)}: ${column}: argument does not end in "=" followed by a value.`);
@@ -350,17 +298,10 @@ function show(database: OvsDatabase): string {
   return `00000000-0000-0000-0000-000000000000\n${bridges}${chassis}`;
 }
 
-/** iproute2's `ip`, which watches links: here guests' interfaces stay as libvirt puts them. */
-const ip = command(async (process) => {
-  if (process.argv.slice(1).join(' ') !== '-oneline monitor link') notModelled(process, process.argv.join(' '));
-  await terminated(process);
-  return 143;
-});
-
 /** `ovs-vsctl`, `ovn-nbctl`, `ovn-sbctl`, and what comes with them. */
 export const ovsControlCommands: Readonly<Record<string, Program>> = {
   ip,
-  'ovs-vsctl': control(vsctl),
-  'ovn-nbctl': control(nbctl),
-  'ovn-sbctl': control(sbctl),
+  'ovs-vsctl': control('Open_vSwitch'),
+  'ovn-nbctl': control('OVN_Northbound'),
+  'ovn-sbctl': control('OVN_Southbound'),
 };

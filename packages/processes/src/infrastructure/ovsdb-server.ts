@@ -14,14 +14,8 @@ import {
 } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
-import { connectOvsdb, type OvsDatabase, OvsdbService, ovsTable } from './ovsdb.ts';
+import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable } from './ovsdb.ts';
 import { ask } from './wire.ts';
-
-const schemas: Readonly<Record<string, OvsDatabase['name']>> = {
-  'vswitch.ovsschema': 'Open_vSwitch',
-  'ovn-nb.ovsschema': 'OVN_Northbound',
-  'ovn-sb.ovsschema': 'OVN_Southbound',
-};
 
 /** Makes a database file. @throws CommandError in ovsdb-tool's words */
 export function createDatabase(process: Process, path: string, schema: string): void {
@@ -29,7 +23,10 @@ export function createDatabase(process: Process, path: string, schema: string): 
   if (!files.exists(schema))
     throw new CommandError(`ovsdb-tool: I/O error: ${schema}: open failed (No such file or directory)`);
   if (files.exists(path)) throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (File exists)`);
-  const name = schemas[schema.split('/').at(-1) ?? ''] ?? notModelled(process, `the schema ${schema}`);
+  const names = Object.keys(ovsDatabases) as OvsDatabase['name'][];
+  const name =
+    names.find((one) => schema.endsWith(`/${ovsDatabases[one].schema}`)) ??
+    notModelled(process, `the schema ${schema}`);
   worded(
     () => databaseAt(process, path, name),
     (error) => new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${reasonOf(error)})`),

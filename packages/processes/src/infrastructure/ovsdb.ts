@@ -5,9 +5,33 @@ import { answering, ask } from './wire.ts';
 /** A row: columns; maps such as external_ids are plain objects. */
 export type OvsRow = Record<string, unknown>;
 
+/** What is known of the databases by their names. */
+export const ovsDatabases = {
+  Open_vSwitch: {
+    /** Table of the one row that stands for all. */
+    root: 'Open_vSwitch',
+    /** Where clients look for it, unless a variable of the environment says it. */
+    socket: 'unix:/run/openvswitch/db.sock',
+    variable: 'OVS_DB',
+    schema: 'vswitch.ovsschema',
+  },
+  OVN_Northbound: {
+    root: 'NB_Global',
+    socket: 'unix:/run/ovn/ovnnb_db.sock',
+    variable: 'OVN_NB_DB',
+    schema: 'ovn-nb.ovsschema',
+  },
+  OVN_Southbound: {
+    root: 'SB_Global',
+    socket: 'unix:/run/ovn/ovnsb_db.sock',
+    variable: 'OVN_SB_DB',
+    schema: 'ovn-sb.ovsschema',
+  },
+} as const;
+
 /** One database: tables of rows by name. */
 export interface OvsDatabase {
-  readonly name: 'Open_vSwitch' | 'OVN_Northbound' | 'OVN_Southbound' | '_Server';
+  readonly name: keyof typeof ovsDatabases;
   readonly tables: Map<string, Map<string, OvsRow>>;
 }
 
@@ -29,9 +53,9 @@ export function ovsTable(database: OvsDatabase, name: string): Map<string, OvsRo
   return table;
 }
 
-/** The one row of a table such as Open_vSwitch or NB_Global. */
-export function rootRow(database: OvsDatabase, table: string): OvsRow {
-  const rows = ovsTable(database, table);
+/** The one row of Open_vSwitch, NB_Global or SB_Global. */
+export function rootRow(database: OvsDatabase): OvsRow {
+  const rows = ovsTable(database, ovsDatabases[database.name].root);
   let row = rows.get('.');
   if (row === undefined) {
     row = { external_ids: {}, other_config: {}, options: {} };
@@ -43,6 +67,14 @@ export function rootRow(database: OvsDatabase, table: string): OvsRow {
 /** A map column of a row. */
 export function mapOf(row: OvsRow | undefined, column: string): Record<string, string> {
   return (row?.[column] ?? {}) as Record<string, string>;
+}
+
+/** Asks ovs-vswitchd to take over what has changed. @returns the number of the change */
+export function requestTakeover(database: OvsDatabase): number {
+  const root = rootRow(database);
+  const number = Number(root['next_cfg'] ?? 0) + 1;
+  root['next_cfg'] = number;
+  return number;
 }
 
 /** Serves databases to any number of connections; watchers hear of every transaction. */
@@ -117,6 +149,16 @@ export function transact<T>(
   run: (database: OvsDatabase) => T,
 ): Promise<T> {
   return ask(connection, { type: 'transact', database, run } satisfies OvsdbRequest);
+}
+
+/** Rows of a table. @throws CommandError with the server's refusal */
+export function rowsIn(connection: Connection, database: OvsDatabase['name'], table: string): Promise<OvsRow[]> {
+  return transact(connection, database, (tables) => [...ovsTable(tables, table).values()].map((row) => ({ ...row })));
+}
+
+/** What stands in external_ids of the local Open vSwitch. */
+export function localSettings(connection: Connection): Promise<Record<string, string>> {
+  return transact(connection, 'Open_vSwitch', (database) => ({ ...mapOf(rootRow(database), 'external_ids') }));
 }
 
 /**

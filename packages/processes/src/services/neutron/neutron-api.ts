@@ -1,6 +1,6 @@
 import { json, plain } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
-import { ovsTable, transact } from '../../infrastructure/ovsdb.ts';
+import { rowsIn } from '../../infrastructure/ovsdb.ts';
 import { apiHandler, versions } from '../../model/api.ts';
 import type { Collection, RowUse } from '../../model/collection.ts';
 import { Fault } from '../../model/fault.ts';
@@ -120,8 +120,7 @@ function networkIn({ schema }: RowUse, { network_id: id }: Row): Row {
 }
 
 async function chassisOf(ovn: OvnConnections | undefined): Promise<Row[]> {
-  if (ovn === undefined) return [];
-  return transact(await ovn.southbound(), 'OVN_Southbound', (tables) => [...ovsTable(tables, 'Chassis').values()]);
+  return ovn === undefined ? [] : rowsIn(await ovn.southbound(), 'OVN_Southbound', 'Chassis');
 }
 
 const agentOf = ({ name, hostname }: Row): Row => ({

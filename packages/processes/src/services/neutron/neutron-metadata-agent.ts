@@ -1,6 +1,6 @@
 import { type Connection, type HttpMessage, type Process, SystemError } from '@openstack-operator/sandbox';
 import { plain } from '../../http.ts';
-import { mapOf, ovsTable, rootRow, transact } from '../../infrastructure/ovsdb.ts';
+import { localSettings, mapOf, ovsTable, transact } from '../../infrastructure/ovsdb.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import { errno } from '../../oslo/database.ts';
 import { openIdl, openIdlForever } from '../../oslo/ovsdbapp.ts';
@@ -32,9 +32,7 @@ export const metadataAgent: ServiceProgram = {
     const logger = 'neutron.agent.ovn.metadata.agent';
     const local = config.text('ovs', 'ovsdb_connection');
     const ovs = await openIdl(process, log, local, 'Open_vSwitch');
-    const settings = await transact(ovs, 'Open_vSwitch', (tables) => ({
-      ...mapOf(rootRow(tables, 'Open_vSwitch'), 'external_ids'),
-    }));
+    const settings = await localSettings(ovs);
     const chassis = settings['system-id'];
     if (chassis === undefined) throw new PythonError('KeyError', "'system-id'");
     if (settings['ovn-bridge'] === undefined)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Connection, type HttpMessage, type HttpReply, SystemError } from '@openstack-operator/sandbox';
 import { headerOf, plain } from '../../http.ts';
-import { mapOf, ovsTable, transact } from '../../infrastructure/ovsdb.ts';
+import { mapOf, rowsIn } from '../../infrastructure/ovsdb.ts';
 import { errno } from '../../oslo/database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -18,13 +18,10 @@ export async function answerGuest(
   request: HttpMessage,
 ): Promise<HttpReply> {
   const network = headerOf(request, 'X-OVN-Network-ID') ?? '';
-  const guests = await transact(southbound, 'OVN_Southbound', (tables) =>
-    [...ovsTable(tables, 'Port_Binding').values()]
-      .filter((row) => row['up'] === true)
-      .map((row) => mapOf(row, 'external_ids'))
-      .filter((ids) => ids['neutron:network_name'] === `neutron-${network}` && ids['neutron:device_id']),
-  );
-  const [guest] = guests;
+  const guest = (await rowsIn(southbound, 'OVN_Southbound', 'Port_Binding'))
+    .filter((row) => row['up'] === true)
+    .map((row) => mapOf(row, 'external_ids'))
+    .find((ids) => ids['neutron:network_name'] === `neutron-${network}` && ids['neutron:device_id']);
   if (guest === undefined) return plain(404, '404 Not Found\n\nThe resource could not be found.');
   const instance = guest['neutron:device_id'] ?? '';
   const secret = config.text('DEFAULT', 'metadata_proxy_shared_secret');

@@ -1,6 +1,6 @@
 import type { Connection } from '@openstack-operator/sandbox';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
-import { followDatabase, ovsTable, transact } from '../../infrastructure/ovsdb.ts';
+import { followDatabase, ovsTable, rowsIn, transact } from '../../infrastructure/ovsdb.ts';
 import { Database } from '../../oslo/database.ts';
 import { KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -36,13 +36,9 @@ export function followPorts(context: ServiceContext): void {
     database: 'OVN_Southbound',
     log: () => undefined,
     changed: async (connection) => {
-      const up = await transact(connection, 'OVN_Southbound', (tables) =>
-        [...ovsTable(tables, 'Port_Binding').values()]
-          .filter((row) => row['up'] === true)
-          .map((row) => row['logical_port']),
-      );
-      const fresh = up.map(String).filter((id) => !active.has(id));
-      for (const id of fresh) {
+      const bindings = await rowsIn(connection, 'OVN_Southbound', 'Port_Binding');
+      const up = bindings.filter((row) => row['up'] === true).map((row) => String(row['logical_port']));
+      for (const id of up.filter((one) => !active.has(one))) {
         active.add(id);
         await activate(context, database, id);
       }

@@ -47,7 +47,7 @@ export const neutronServers: Readonly<Record<string, ServiceProgram>> = {
     if (!usesOvn)
       throw new PythonError('RuntimeError', 'OVN maintenance worker not loaded, ML2/OVN mechanism driver must be used');
     const ovn = await openOvn(context, 'MaintenanceWorker');
-    await transact(await ovn.northbound(), 'OVN_Northbound', (tables) => rootRow(tables, 'NB_Global'));
+    await transact(await ovn.northbound(), 'OVN_Northbound', (tables) => rootRow(tables));
     log.info(
       'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
       'MaintenanceWorker process has finished the post initialization',

@@ -1,6 +1,6 @@
 import { SystemError } from '@openstack-operator/sandbox';
 import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
-import { mapOf, ovsTable, rootRow, transact } from '../../infrastructure/ovsdb.ts';
+import { ovsTable, requestTakeover, transact } from '../../infrastructure/ovsdb.ts';
 import { errno } from '../../oslo/database.ts';
 import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { openIdl } from '../../oslo/ovsdbapp.ts';
@@ -124,9 +124,7 @@ async function plug({ process, config, log }: ServiceContext, request: BuildRequ
         external_ids: { 'iface-id': port, 'iface-status': 'active', 'vm-uuid': request.uuid },
       });
       ovsTable(database, 'Port').set(tap, { name: tap, bridge });
-      const root = rootRow(database, 'Open_vSwitch');
-      root['external_ids'] = { ...mapOf(root, 'external_ids') };
-      root['next_cfg'] = Number(root['next_cfg'] ?? 0) + 1;
+      requestTakeover(database);
     });
     connection.close();
   } catch (error) {
