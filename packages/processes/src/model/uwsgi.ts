@@ -1,6 +1,6 @@
 import { microTimestamp } from '@openstack-operator/kube';
 import type { HttpMessage, HttpReply, Listener, Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
 import { readUwsgiSettings, type UwsgiSettings } from './uwsgi-settings.ts';
@@ -22,49 +22,56 @@ export function uwsgi(modules: Readonly<Record<string, WsgiModule>>): Program {
   return command(async (process) => {
     const settings = readUwsgiSettings(process);
     const log = (text: string): void => process.stderr(`${text}\n`);
-    const now = (): string => microTimestamp(process.clock).slice(0, 19);
-    log(`*** Starting uWSGI 2.0.31 (64bit) on [${now()}] ***`);
-    if (settings.values('need-plugin').length > 0) {
+    const server: Server = { process, settings, modules, log, backlog: new Backlog(process) };
+    log(`*** Starting uWSGI 2.0.31 (64bit) on [${now(process)}] ***`);
+    const plugin = settings.value('need-plugin');
+    if (plugin !== undefined)
       throw new CommandError(
-        `open("./${settings.value('need-plugin')}_plugin.so"): No such file or directory [core/utils.c line 3729]\n!!! UNABLE to load uWSGI plugin: ${settings.value('need-plugin')} !!!`,
+        `open("./${plugin}_plugin.so"): No such file or directory [core/utils.c line 3729]\n!!! UNABLE to load uWSGI plugin: ${plugin} !!!`,
       );
-    }
-    const listener = new Backlog(process);
-    const bound = bind(process, settings, listener, log);
+    const bound = bind(server);
     if (bound.length === 0) throw new CommandError('The -s/--socket option is missing and stdin is not a socket.');
     if (process.uid === 0) log('*** WARNING: you are running uWSGI as root !!! (use the --uid flag) ***');
     try {
-      return await run(process, settings, modules, listener, log, now);
+      return await run(server);
     } finally {
       for (const socket of bound) socket.close();
     }
   });
 }
 
+/** A server that has read its settings. */
+interface Server {
+  readonly process: Process;
+  readonly settings: UwsgiSettings;
+  readonly modules: Readonly<Record<string, WsgiModule>>;
+  readonly log: (text: string) => void;
+  readonly backlog: Backlog;
+}
+
+const now = ({ clock }: Process): string => microTimestamp(clock).slice(0, 19);
+
 /** Connections wait in the socket's backlog until a worker has loaded the application. */
 class Backlog {
   readonly #process: Process;
-  #handler: WsgiHandler | undefined;
-  #waiting: ((handler: WsgiHandler) => void)[] = [];
+  readonly #loaded = Promise.withResolvers<WsgiHandler>();
 
   constructor(process: Process) {
     this.#process = process;
   }
 
   open(handler: WsgiHandler): void {
-    this.#handler = handler;
-    for (const resolve of this.#waiting) resolve(handler);
-    this.#waiting = [];
+    this.#loaded.resolve(handler);
   }
 
   async receive(message: unknown): Promise<HttpReply> {
-    const handler = this.#handler ?? (await new Promise<WsgiHandler>((resolve) => this.#waiting.push(resolve)));
+    const handler = await this.#loaded.promise;
     await pause(this.#process, 5);
     return handler(message as HttpMessage);
   }
 }
 
-function bind(process: Process, settings: UwsgiSettings, backlog: Backlog, log: (text: string) => void): Listener[] {
+function bind({ process, settings, backlog, log }: Server): Listener[] {
   const sockets = [
     ...settings.values('http-socket'),
     ...settings.values('http'),
@@ -72,49 +79,33 @@ function bind(process: Process, settings: UwsgiSettings, backlog: Backlog, log: 
   ];
   return sockets.map((address) => {
     const [host = '', port = ''] = address.split(/:(?=\d+$)/);
-    try {
-      const listener = process.network.listen(
-        Number(port),
-        'http',
-        () => ({ receive: (message) => backlog.receive(message) }),
-        {
-          ...(host !== '' && { host }),
-        },
-      );
-      log(`uwsgi socket 0 bound to TCP address ${address} fd 3`);
-      return listener;
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      const hint =
-        error.code === 'EADDRINUSE'
-          ? `probably another instance of uWSGI is running on the same address (${address}).\n`
-          : '';
-      throw new CommandError(`${hint}bind(): ${reasonOf(error)} [core/socket.c line 769]`);
-    }
+    const session = { receive: (message: unknown) => backlog.receive(message) };
+    const listener = worded(
+      () => process.network.listen(Number(port), 'http', () => session, { ...(host !== '' && { host }) }),
+      (error) => {
+        const taken = `probably another instance of uWSGI is running on the same address (${address}).\n`;
+        const hint = error.code === 'EADDRINUSE' ? taken : '';
+        return new CommandError(`${hint}bind(): ${reasonOf(error)} [core/socket.c line 769]`);
+      },
+    );
+    log(`uwsgi socket 0 bound to TCP address ${address} fd 3`);
+    return listener;
   });
 }
 
-async function run(
-  process: Process,
-  settings: UwsgiSettings,
-  modules: Readonly<Record<string, WsgiModule>>,
-  backlog: Backlog,
-  log: (text: string) => void,
-  now: () => string,
-): Promise<number> {
+async function run(server: Server): Promise<number> {
+  const { process, settings, log, backlog } = server;
   log(`spawned uWSGI master process (pid: ${process.pid})`);
   for (;;) {
     const began = process.clock.now();
-    const loading = load(process, settings, modules, log);
-    const result = await Promise.race([loading, terminated(process)]);
+    const result = await Promise.race([load(server), terminated(process)]);
     if (result === undefined) return 0;
     if (typeof result === 'function') {
       log(
         `WSGI app 0 (mountpoint='') ready in ${Math.round((process.clock.now() - began) / 1000)} seconds on interpreter 0x7f1882376ef8 pid: ${process.pid + 1} (default app)`,
       );
       backlog.open(result);
-      await stop(process, settings, log);
-      return 0;
+      return stop(server);
     }
     if (result === 'not loaded') {
       if (settings.flag('need-app')) {
@@ -129,15 +120,14 @@ async function run(
           continue;
         }
         log(`OOPS ! failed loading app in worker 1 (pid ${process.pid + 1})`);
-        log(`${now()} - need-app requested, destroying the instance...`);
+        log(`${now(process)} - need-app requested, destroying the instance...`);
         log('SIGINT/SIGTERM received...killing workers...');
         log('goodbye to uWSGI.');
         return 22;
       }
       log('*** no app loaded. going in full dynamic mode ***');
       backlog.open(() => Promise.resolve({ status: 500, body: 'Internal Server Error' }));
-      await stop(process, settings, log);
-      return 0;
+      return stop(server);
     }
     // The worker's interpreter has exited: the master starts another one, for ever.
     log(`DAMN ! worker 1 (pid: ${process.pid + 1}) died :( trying respawn ...`);
@@ -147,12 +137,7 @@ async function run(
   }
 }
 
-async function load(
-  process: Process,
-  settings: UwsgiSettings,
-  modules: Readonly<Record<string, WsgiModule>>,
-  log: (text: string) => void,
-): Promise<WsgiHandler | 'not loaded' | SystemExit> {
+async function load({ process, settings, modules, log }: Server): Promise<WsgiHandler | 'not loaded' | SystemExit> {
   const name = settings.value('module');
   const fail = (...lines: readonly string[]): 'not loaded' => {
     for (const line of lines) log(line);
@@ -180,16 +165,15 @@ async function load(
 }
 
 /** SIGTERM ends uwsgi with --die-on-term or a master hook that says so; otherwise it reloads, and goes on. */
-async function stop(process: Process, settings: UwsgiSettings, log: (text: string) => void): Promise<void> {
+async function stop({ process, settings, log }: Server): Promise<number> {
   await terminated(process);
-  if (
-    !settings.flag('die-on-term') &&
-    !settings.values('hook-master-start').some((hook) => hook.startsWith('unix_signal:15'))
-  ) {
+  const hooked = settings.values('hook-master-start').some((hook) => hook.startsWith('unix_signal:15'));
+  if (!settings.flag('die-on-term') && !hooked) {
     log(
       '...gracefully killing workers...\nGracefully killing worker 1\n*** backtrace of reload: respawned uWSGI worker 1 ***',
     );
     await new Promise<never>(() => undefined);
   }
-  log(`${microTimestamp(process.clock).slice(0, 19)} - graceful shutdown triggered...\ngoodbye to uWSGI.`);
+  log(`${now(process)} - graceful shutdown triggered...\ngoodbye to uWSGI.`);
+  return 0;
 }

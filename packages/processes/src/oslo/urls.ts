@@ -2,7 +2,6 @@ import { PythonError } from './python-error.ts';
 
 /** An SQLAlchemy database URL. User and password are decoded. */
 export interface DatabaseUrl {
-  readonly driver: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly host: string;
@@ -44,7 +43,6 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
     throw new PythonError('ValueError', `invalid literal for int() with base 10: '${port}'`);
   }
   return {
-    driver: name,
     user: user === undefined ? undefined : decode(user),
     password: password === undefined ? undefined : decode(password),
     host: ipv6 ?? host ?? 'localhost',
@@ -74,7 +72,6 @@ export interface TransportUrl {
   readonly transport: string;
   readonly virtualHost: string;
   readonly hosts: readonly BrokerHost[];
-  readonly query: ReadonlyMap<string, string>;
 }
 
 /**
@@ -82,11 +79,11 @@ export interface TransportUrl {
  * @throws PythonError InvalidTransportURL
  */
 export function parseTransportUrl(text: string): TransportUrl {
-  const match = /^([\w+.-]+):\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(text);
+  const match = /^([\w+.-]+):\/\/([^/?]*)(?:\/([^?]*))?(?:\?.*)?$/.exec(text);
   if (match === null) {
     throw new PythonError('oslo_messaging.transport.InvalidTransportURL', `No scheme specified in "${text}"`);
   }
-  const [, transport = '', netloc = '', path = '', query = ''] = match;
+  const [, transport = '', netloc = '', path = ''] = match;
   let user = '';
   let password = '';
   const hosts = netloc
@@ -117,6 +114,5 @@ export function parseTransportUrl(text: string): TransportUrl {
     transport: transport.split('+')[0] ?? transport,
     virtualHost: decode(path),
     hosts,
-    query: new Map(new URLSearchParams(query)),
   };
 }

@@ -1,4 +1,5 @@
 import { uuid } from '@openstack-operator/kube';
+import { attempt } from '../../attempt.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -14,21 +15,27 @@ export async function mapCell0(context: CommandContext): Promise<number> {
   if (!line.has('database_connection') && own === '')
     throw new PythonError('sqlalchemy.exc.ArgumentError', 'Expected string or URL object, got None');
   const connection = line.value('database_connection') ?? defaultCell0(own);
-  const created = await inApi(context, 'INSERT', (schema) => {
-    const cells = tableOf(schema, 'cell_mappings');
-    if (cells.has(cell0)) return false;
-    cells.set(cell0, {
-      uuid: cell0,
-      name: 'cell0',
-      transport_url: 'none:///',
-      database_connection: connection,
-      disabled: false,
-    });
-    return true;
+  const created = await addCell(context, {
+    uuid: cell0,
+    name: 'cell0',
+    transport_url: 'none:///',
+    database_connection: connection,
+    disabled: false,
   });
-  await pause(process, startTimes.novaManage.cell);
   if (!created) process.stdout('Cell0 is already setup\n');
   return 0;
+}
+
+/** Told whether there was no such cell yet. */
+async function addCell(context: CommandContext, cell: Row & { uuid: string }): Promise<boolean> {
+  const created = await inApi(context, 'INSERT', (schema) => {
+    const cells = tableOf(schema, 'cell_mappings');
+    if (cells.has(cell.uuid)) return false;
+    cells.set(cell.uuid, cell);
+    return true;
+  });
+  await pause(context.process, startTimes.novaManage.cell);
+  return created;
 }
 
 /** The main database's URL with `_cell0` behind its name, percent-codes undone (nova.cmd.manage, _map_cell0). */
@@ -37,45 +44,45 @@ function defaultCell0(connection: string): string {
   return decode(connection.replace(new RegExp(`/${database}(\\?|$)`), `/${database}_cell0$1`));
 }
 
-/** The URL of the command line, or else the configuration's, said aloud; undefined when there is none or it is no URL. */
-function transportOf({ process, config, line }: CommandContext, warn: boolean): string | undefined {
-  const given = line.value('transport-url');
-  const own = config.text('DEFAULT', 'transport_url');
-  if (!given && !own) {
-    if (warn)
-      process.stdout('Must specify --transport-url if [DEFAULT]/transport_url is not set in the configuration file.\n');
-    return undefined;
-  }
-  if (!given)
+/** What the command line says, or else the configuration, said aloud; undefined when neither does. */
+function urlOf(
+  { process, config, line }: CommandContext,
+  word: string,
+  [group, option]: readonly [string, string],
+  warn: boolean,
+): string | undefined {
+  const given = line.value(word);
+  if (given) return given;
+  const own = config.text(group, option);
+  const where = `[${group}]/${option}`;
+  if (own)
     process.stdout(
-      '--transport-url not provided in the command line, using the value [DEFAULT]/transport_url from the configuration file\n',
+      `--${word} not provided in the command line, using the value ${where} from the configuration file\n`,
     );
-  const url = given || own;
-  try {
-    parseTransportUrl(own === undefined ? url : fillTemplate(url, own));
-  } catch (error) {
-    if (!(error instanceof PythonError)) throw error;
-    process.stdout(`Invalid transport URL: ${error.message}\n`);
-    return undefined;
-  }
-  return url;
+  else if (warn) process.stdout(`Must specify --${word} if ${where} is not set in the configuration file.\n`);
+  return own || undefined;
 }
 
-function databaseOf({ process, config, line }: CommandContext, warn: boolean): string | undefined {
-  const given = line.value('database_connection');
-  if (given) return given;
-  const own = config.text('database', 'connection');
-  if (own) {
-    process.stdout(
-      '--database_connection not provided in the command line, using the value [database]/connection from the configuration file\n',
-    );
-    return own;
-  }
-  if (warn)
-    process.stdout(
-      'Must specify --database_connection if [database]/connection is not set in the configuration file.\n',
-    );
-  return undefined;
+function databaseOf(context: CommandContext, warn: boolean): string | undefined {
+  return urlOf(context, 'database_connection', ['database', 'connection'], warn);
+}
+
+/** Undefined also for what is no URL. */
+function transportOf(context: CommandContext, warn: boolean): string | undefined {
+  const { process, config } = context;
+  const url = urlOf(context, 'transport-url', ['DEFAULT', 'transport_url'], warn);
+  if (url === undefined) return undefined;
+  return attempt(
+    PythonError,
+    () => {
+      parseTransportUrl(fillTemplate(url, config.text('DEFAULT', 'transport_url')));
+      return url;
+    },
+    ({ message }) => {
+      process.stdout(`Invalid transport URL: ${message}\n`);
+      return undefined;
+    },
+  );
 }
 
 function twinOf(cells: readonly CellMapping[], own: string | undefined, transport?: string, database?: string) {
@@ -100,16 +107,13 @@ export async function createCell(context: CommandContext): Promise<number> {
     return 2;
   }
   const id = uuid(process.random);
-  await inApi(context, 'INSERT', (schema) =>
-    tableOf(schema, 'cell_mappings').set(id, {
-      uuid: id,
-      name: line.value('name'),
-      transport_url: transport,
-      database_connection: database,
-      disabled: line.has('disabled'),
-    }),
-  );
-  await pause(process, startTimes.novaManage.cell);
+  await addCell(context, {
+    uuid: id,
+    name: line.value('name'),
+    transport_url: transport,
+    database_connection: database,
+    disabled: line.has('disabled'),
+  });
   if (line.has('verbose')) process.stdout(`${id}\n`);
   return 0;
 }
