@@ -3,7 +3,7 @@ import type { Listener, Peer, Process, Program, Session } from '@openstack-opera
 import { SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
+import { type Account, accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { MysqlError, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
@@ -25,11 +25,6 @@ export const mariadbdSafe: Program = command((process) => {
   return process.run(['mariadbd', ...argv.slice(1)], { signal: process.signal });
 });
 
-interface Settings {
-  readonly values: ReadonlyMap<string, string>;
-  get(name: string, fallback: string): string;
-}
-
 /** A server that listens. */
 interface Server {
   readonly catalog: SqlSession['catalog'];
@@ -48,13 +43,13 @@ async function serve(process: Process): Promise<number> {
     log('ERROR', 'Aborting');
     return 1;
   };
-  if (process.uid === 0 && settings.values.get('user') === undefined) {
+  if (process.uid === 0 && settings.get('user') === undefined) {
     process.stderr(
       `${process.argv[0]}: Please consult the MariaDB Documentation to find out how to run mariadbd as root!\n`,
     );
     return abort();
   }
-  const datadir = settings.get('datadir', '/var/lib/mysql').replace(/\/+$/, '');
+  const datadir = (settings.get('datadir') ?? '/var/lib/mysql').replace(/\/+$/, '');
   const { files } = process;
   if (!files.exists(datadir) || !files.isDirectory(datadir)) {
     log(
@@ -65,14 +60,14 @@ async function serve(process: Process): Promise<number> {
     return abort();
   }
   log('Note', `Starting MariaDB ${version} source revision as process ${process.pid}`);
-  const unknown = [...settings.values].find(([name]) => !isKnown(name));
+  const unknown = [...settings].find(([name]) => !isKnown(name));
   if (!(await pause(process, startTimes.mariadbd))) return 0;
   if (unknown !== undefined) {
     const [name, value] = unknown;
     abort(`${process.argv[0]}: ${value === '' ? `unknown option '--${name}'` : `unknown variable '${name}=${value}'`}`);
     return 7;
   }
-  const unwritable = temporaryFailure(process, settings.values.get('tmpdir'));
+  const unwritable = temporaryFailure(process, settings.get('tmpdir'));
   if (unwritable !== undefined) return abort(...unwritable);
   try {
     files.write(`${datadir}/aria_log_control`, '');
@@ -117,33 +112,33 @@ const MAGIC = '\u00fe\u0023\u0005\u0074';
 
 async function listen(
   process: Process,
-  settings: Settings,
+  settings: ReadonlyMap<string, string>,
   datadir: string,
   log: (level: string, text: string) => void,
   abort: (...lines: readonly string[]) => number,
 ): Promise<number> {
   const catalog = catalogOf(process, datadir);
-  const port = Number(settings.get('port', '3306'));
-  const socket = settings.get('socket', '/run/mysqld/mysqld.sock');
-  const host = settings.get('bind-address', '*').replace(/^(\*|::)$/, '0.0.0.0');
+  const port = Number(settings.get('port') ?? '3306');
+  const socket = settings.get('socket') ?? '/run/mysqld/mysqld.sock';
+  const host = (settings.get('bind-address') ?? '*').replace(/^(\*|::)$/, '0.0.0.0');
   let characterSet: string;
   try {
-    const set = settings.get('character-set-server', 'utf8mb4');
-    ({ characterSet } = newSchema('server', set, settings.values.get('collation-server')));
+    const set = settings.get('character-set-server') ?? 'utf8mb4';
+    ({ characterSet } = newSchema('server', set, settings.get('collation-server')));
   } catch (error) {
     if (!(error instanceof MysqlError)) throw error;
     return abort(
       error.code === 1115
-        ? `${process.argv[0]}: Character set '${settings.get('character-set-server', '')}' is not a compiled character set and is not specified in the '/usr/share/mariadb/charsets/Index.xml' file`
+        ? `${process.argv[0]}: Character set '${settings.get('character-set-server') ?? ''}' is not a compiled character set and is not specified in the '/usr/share/mariadb/charsets/Index.xml' file`
         : error.message,
     );
   }
-  const resolveNames = settings.values.get('skip-name-resolve') === undefined;
+  const resolveNames = settings.get('skip-name-resolve') === undefined;
   const server: Server = { catalog, characterSet, resolveNames, port, log };
   const accept = (peer: Peer): Session => session(process, peer, server);
   const listeners: Listener[] = [];
   try {
-    if (settings.values.get('skip-networking') === undefined) {
+    if (settings.get('skip-networking') === undefined) {
       try {
         listeners.push(process.network.listen(port, 'mysql', accept, { host }));
       } catch (error) {
@@ -157,7 +152,7 @@ async function listen(
     }
     try {
       listeners.push(process.network.listen(`unix:${socket}`, 'mysql', accept));
-      const pidFile = settings.get('pid-file', `${datadir}/${process.pod.hostname}.pid`);
+      const pidFile = settings.get('pid-file') ?? `${datadir}/${process.pod.hostname}.pid`;
       process.files.write(pidFile.startsWith('/') ? pidFile : `${datadir}/${pidFile}`, `${process.pid}\n`);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
@@ -166,7 +161,7 @@ async function listen(
         `Do you already have another server running on socket: ${socket} ?`,
       );
     }
-    const initFile = settings.values.get('init-file');
+    const initFile = settings.get('init-file');
     if (initFile !== undefined) {
       const failure = runInitFile(process, initFile, server);
       if (failure !== undefined) return abort(failure);
@@ -194,14 +189,7 @@ function runInitFile(process: Process, path: string, server: Server): string | u
     if (!(error instanceof SystemError)) throw error;
     return `mariadbd: Can't create/write to file '${path}' (Errcode: ${error.code === 'ENOENT' ? 2 : 13} "${reasonOf(error)}")`;
   }
-  const root: SqlSession = {
-    catalog: server.catalog,
-    account: almighty({ user: '', host: '', hash: undefined, socketUid: undefined }),
-    clientHost: 'localhost',
-    variables: variables(server.characterSet, server.port),
-    defaultCharacterSet: server.characterSet,
-    database: undefined,
-  };
+  const root = stateOf(server, almighty({ user: '', host: '', hash: undefined, socketUid: undefined }), 'localhost');
   let statement = '';
   for (const line of text.split('\n')) {
     if (statement === '' && /^\s*(--|#|$)/.test(line)) continue;
@@ -219,7 +207,8 @@ function runInitFile(process: Process, path: string, server: Server): string | u
   return undefined;
 }
 
-function session(process: Process, peer: Peer, { catalog, characterSet, resolveNames, port, log }: Server): Session {
+function session(process: Process, peer: Peer, server: Server): Session {
+  const { catalog, resolveNames, log } = server;
   const local = peer.address === '' || (resolveNames && peer.address === '127.0.0.1');
   const clientHost = local ? 'localhost' : peer.address;
   let state: SqlSession | undefined;
@@ -234,14 +223,7 @@ function session(process: Process, peer: Peer, { catalog, characterSet, resolveN
         log('Warning', message);
         throw new MysqlError(1045, message);
       }
-      state = {
-        catalog,
-        account,
-        clientHost,
-        variables: variables(characterSet, port),
-        defaultCharacterSet: characterSet,
-        database: undefined,
-      };
+      state = stateOf(server, account, clientHost);
       if (request.database !== undefined) enterDatabase(state, request.database);
       return undefined;
     }
@@ -269,17 +251,19 @@ function transaction(state: SqlSession, request: MysqlRequest & { type: 'transac
   return request.run(schema);
 }
 
-function variables(characterSet: string, port: number): Record<string, string> {
-  return {
+/** What a connection begins with. */
+function stateOf({ catalog, characterSet, port }: Server, account: Account, clientHost: string): SqlSession {
+  const variables = {
     version,
     character_set_server: characterSet,
     port: String(port),
     sql_mode: 'STRICT_TRANS_TABLES',
     version_comment: 'mariadb.org binary distribution',
   };
+  return { catalog, account, clientHost, variables, defaultCharacterSet: characterSet, database: undefined };
 }
 
-function readSettings(process: Process): Settings {
+function readSettings(process: Process): Map<string, string> {
   const { options, rest } = readOptionFiles(
     process,
     'mysqld server mariadb mariadbd galera mysqld_safe mariadbd-safe client-server'.split(' '),
@@ -294,7 +278,7 @@ function readSettings(process: Process): Settings {
     const equals = word.indexOf('=');
     values.set(canonical(word.slice(2, equals < 0 ? undefined : equals)), equals < 0 ? '' : word.slice(equals + 1));
   }
-  return { values, get: (name, fallback) => values.get(name) ?? fallback };
+  return values;
 }
 
 const canonical = (name: string): string => name.replaceAll('_', '-').toLowerCase();

@@ -50,31 +50,26 @@ export function addVirtualHost(state: BrokerState, name: string): boolean {
   return true;
 }
 
-/** Whether name and password are a user's. `guest` may come from the node itself only. */
-export function isAuthentic(
-  state: BrokerState,
-  user: string,
-  password: string,
-  address: string,
-  loopback: readonly string[],
-): boolean {
-  const found = state.users.get(user);
-  if (found === undefined || found.password === undefined || found.password !== password) return false;
-  return !loopback.includes(user) || address === '127.0.0.1' || address === '::1';
-}
-
 /** A running broker: its state, and the consumers of the connections that are open. */
 export class Broker {
   readonly state: BrokerState;
-  readonly loopbackUsers: readonly string[];
+  readonly #loopbackUsers: readonly string[];
   readonly #log: (text: string) => void;
   readonly #consumers = new Map<string, AmqpConsumer[]>();
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(state: BrokerState, options: { loopbackUsers: readonly string[]; log: (text: string) => void }) {
     this.state = state;
-    this.loopbackUsers = options.loopbackUsers;
+    this.#loopbackUsers = options.loopbackUsers;
     this.#log = options.log;
+  }
+
+  /** The user whose name and password these are; some may come from the node itself only, as `guest`. */
+  authentic(name: string, password: string, { address }: Peer): BrokerUser | undefined {
+    const found = this.state.users.get(name);
+    if (found?.password === undefined || found.password !== password) return undefined;
+    const isAllowed = !this.#loopbackUsers.includes(name) || ['127.0.0.1', '::1'].includes(address);
+    return isAllowed ? found : undefined;
   }
 
   /** Serves one AMQP connection. */
@@ -115,7 +110,8 @@ export class Broker {
   }
 
   #open({ user, password, virtualHost }: AmqpRequest & { type: 'open' }, peer: Peer): void {
-    if (!isAuthentic(this.state, user, password, peer.address, this.loopbackUsers)) {
+    const account = this.authentic(user, password, peer);
+    if (account === undefined) {
       this.#log(
         `[error] <0.900.0> Error on AMQP connection <0.900.0> (${peer.address}:40000 -> 5672, state: starting):\n[error] <0.900.0> PLAIN login refused: user '${user}' - invalid credentials`,
       );
@@ -126,9 +122,8 @@ export class Broker {
     }
     if (!this.state.virtualHosts.has(virtualHost))
       throw new AmqpError(530, `NOT_ALLOWED - vhost ${virtualHost} not found`);
-    if (!this.state.users.get(user)?.permissions.has(virtualHost)) {
+    if (!account.permissions.has(virtualHost))
       throw new AmqpError(530, `NOT_ALLOWED - access to vhost '${virtualHost}' refused for user '${user}'`);
-    }
   }
 
   #demand(who: { user: string; virtualHost: string }, action: keyof Permissions, kind: string, name: string): void {

@@ -1,7 +1,7 @@
 import type { HttpMessage, HttpReply, Peer, Process, Session } from '@openstack-operator/sandbox';
 import { bodyOf, headerOf, json, locationOf } from '../http.ts';
 import { pause } from '../program-support.ts';
-import { type Broker, type BrokerState, isAuthentic } from './rabbitmq-broker.ts';
+import type { Broker, BrokerState } from './rabbitmq-broker.ts';
 import { type Body, type Resource, ResourceError, resourceOf, resources } from './rabbitmq-resources.ts';
 
 /** The HTTP API of rabbitmq_management: whoami, health checks, users, vhosts, permissions, policies. */
@@ -24,12 +24,10 @@ function answer(broker: Broker, peer: Peer, request: HttpMessage): HttpReply {
   const [, encoded = ''] = /^Basic (.*)$/.exec(headerOf(request, 'authorization') ?? '') ?? [];
   const [user = '', ...password] = Buffer.from(encoded, 'base64').toString().split(':');
   const { state } = broker;
-  const login = state.users.get(user);
-  if (login === undefined || !isAuthentic(state, user, password.join(':'), peer.address, broker.loopbackUsers)) {
-    return {
-      ...failure(401, 'not_authorized', 'Not_Authorized'),
-      headers: { 'content-type': 'application/json', 'www-authenticate': 'Basic realm="RabbitMQ Management"' },
-    };
+  const login = broker.authentic(user, password.join(':'), peer);
+  if (login === undefined) {
+    const error = { error: 'not_authorized', reason: 'Not_Authorized' };
+    return json(401, error, { 'www-authenticate': 'Basic realm="RabbitMQ Management"' });
   }
   const [, , kind = '', ...names] = path.split('/').map((part) => decodeURIComponent(part));
   if (kind === 'whoami') return json(200, { name: user, tags: login.tags, is_internal_user: true });

@@ -1,8 +1,12 @@
 import { type HttpReply, type Process, SystemError } from '@openstack-operator/sandbox';
+import { attempt } from '../attempt.ts';
 import type { Config } from './config.ts';
 import { PythonError } from './python-error.ts';
 
-const e = 'keystoneauth1.exceptions';
+/** An exception of keystoneauth. */
+function failure(kind: string, message: string): PythonError {
+  return new PythonError(`keystoneauth1.exceptions.${kind}`, message);
+}
 
 interface Endpoint {
   readonly interface: string;
@@ -41,36 +45,24 @@ export class KeystoneSession {
     this.#config = config;
     this.#group = config.optional(group, 'auth_section') ?? group;
     const type = config.optional(this.#group, 'auth_type');
-    if (type !== undefined && type !== 'password' && type !== 'v3password' && type !== 'v3applicationcredential') {
-      throw new PythonError(`${e}.auth_plugins.NoMatchingPlugin`, `The plugin ${type} could not be found`);
-    }
+    if (type !== undefined && !['password', 'v3password', 'v3applicationcredential'].includes(type))
+      throw failure('auth_plugins.NoMatchingPlugin', `The plugin ${type} could not be found`);
   }
 
   /** A token, fetched on first use. @throws PythonError */
   async token(): Promise<Token> {
     if (this.#token !== undefined && this.#token.expires > this.#process.clock.now() + 30_000) return this.#token;
     const option = (name: string): string | undefined => this.#config.optional(this.#group, name);
-    if (option('auth_type') === undefined) {
-      throw new PythonError(
-        `${e}.auth_plugins.MissingAuthPlugin`,
-        'An auth plugin is required to determine endpoint URL',
-      );
-    }
+    if (option('auth_type') === undefined)
+      throw failure('auth_plugins.MissingAuthPlugin', 'An auth plugin is required to determine endpoint URL');
     const url = option('auth_url');
-    if (url === undefined) {
-      throw new PythonError(
-        `${e}.auth_plugins.MissingRequiredOptions`,
+    if (url === undefined)
+      throw failure(
+        'auth_plugins.MissingRequiredOptions',
         'Auth plugin requires parameters which were not given: auth_url',
       );
-    }
     const base = await this.#discover(url);
     const reply = await this.send('POST', `${base}/auth/tokens`, {}, authBody(option));
-    if (reply.status === 401) {
-      throw new PythonError(
-        `${e}.http.Unauthorized`,
-        `The request you have made requires authentication. (HTTP 401) (Request-ID: req-${this.#requestId()})`,
-      );
-    }
     if (reply.status !== 201) throw httpError(reply, this.#requestId());
     const body = JSON.parse(reply.body ?? '{}') as { token: { catalog?: Token['catalog'] } };
     this.#token = {
@@ -89,9 +81,7 @@ export class KeystoneSession {
 
   /** URL of a service. @throws PythonError EndpointNotFound */
   async endpoint(filter: EndpointFilter): Promise<string> {
-    if (filter.override !== undefined && filter.override !== '') return filter.override.replace(/\/+$/, '');
-    const { catalog } = await this.token();
-    return endpointOf(catalog, filter);
+    return endpointOf(filter.override ? [] : (await this.token()).catalog, filter);
   }
 
   /** A request with the session's token; a 401 is tried once more with a new one. @throws PythonError */
@@ -118,14 +108,14 @@ export class KeystoneSession {
   ): Promise<HttpReply> {
     const match = /^(https?):\/\/(\[[^\]]+\]|[^/:]+)(?::(\d+))?(\/.*)?$/.exec(url);
     if (match === null)
-      throw new PythonError(
-        `${e}.connection.UnknownConnectionError`,
+      throw failure(
+        'connection.UnknownConnectionError',
         `Unexpected exception for ${url}: Invalid URL '${url}': No scheme supplied`,
       );
     const [, scheme = 'http', host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
     if (scheme === 'https')
-      throw new PythonError(
-        `${e}.connection.SSLFailure`,
+      throw failure(
+        'connection.SSLFailure',
         `SSL exception connecting to ${url}: [SSL: WRONG_VERSION_NUMBER] wrong version number`,
       );
     try {
@@ -144,7 +134,7 @@ export class KeystoneSession {
         new Promise<'late'>((resolve) => this.#process.clock.after(60_000, () => resolve('late'), { ref: false })),
       ]);
       connection.close();
-      if (reply === 'late') throw new PythonError(`${e}.connection.ConnectTimeout`, `Request to ${url} timed out`);
+      if (reply === 'late') throw failure('connection.ConnectTimeout', `Request to ${url} timed out`);
       return reply as HttpReply;
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
@@ -158,7 +148,7 @@ export class KeystoneSession {
         cause === undefined
           ? "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"
           : `HTTPConnectionPool(host='${host}', port=${port}): Max retries exceeded with url: ${path} (Caused by ${error.code === 'ENOTFOUND' ? 'NameResolutionError' : 'NewConnectionError'}("<urllib3.connection.HTTPConnection object>: ${cause}"))`;
-      throw new PythonError(`${e}.connection.ConnectFailure`, `Unable to establish connection to ${url}: ${text}`);
+      throw failure('connection.ConnectFailure', `Unable to establish connection to ${url}: ${text}`);
     }
   }
 
@@ -168,17 +158,18 @@ export class KeystoneSession {
     const lost =
       'Could not find versioned identity endpoints when attempting to authenticate. Please check that your auth_url is correct.';
     const looksVersioned = /^https?:\/\/[^/]+\/v3/.test(base);
-    let reply: HttpReply;
-    try {
-      reply = await this.send('GET', base, {});
-    } catch (error) {
-      if (!(error instanceof PythonError)) throw error;
+    const reply = await attempt(
+      PythonError,
+      () => this.send('GET', base, {}),
+      (error) => error,
+    );
+    if (reply instanceof PythonError) {
       if (looksVersioned) return base;
-      throw new PythonError(`${e}.discovery.DiscoveryFailure`, `${lost} ${error.message}`);
+      throw failure('discovery.DiscoveryFailure', `${lost} ${reply.message}`);
     }
     if (reply.status === 200 || reply.status === 300) return base.endsWith('/v3') ? base : `${base}/v3`;
     if (looksVersioned) return base;
-    throw new PythonError(`${e}.discovery.DiscoveryFailure`, lost);
+    throw failure('discovery.DiscoveryFailure', lost);
   }
 
   #requestId(): string {
@@ -190,48 +181,31 @@ export class KeystoneSession {
 
 function authBody(option: (name: string) => string | undefined): unknown {
   if (option('auth_type') === 'v3applicationcredential') {
-    return {
-      auth: {
-        identity: {
-          methods: ['application_credential'],
-          application_credential: {
-            id: option('application_credential_id'),
-            secret: option('application_credential_secret'),
-          },
-        },
-      },
-    };
+    const [id, secret] = [option('application_credential_id'), option('application_credential_secret')];
+    return { auth: { identity: { methods: ['application_credential'], application_credential: { id, secret } } } };
   }
-  const domain = (prefix: string) => {
-    const id =
-      option(`${prefix}_domain_id`) ??
-      (option(`${prefix}_domain_name`) === undefined ? option('default_domain_id') : undefined);
-    const name = option(`${prefix}_domain_name`) ?? option('default_domain_name');
-    return { domain: id === undefined ? { name } : { id } };
+  const named = (kind: 'user' | 'project', name: string | undefined) => {
+    const [id, domain] = [option(`${kind}_id`), option(`${kind}_domain_name`)];
+    if (id !== undefined) return { id };
+    const domainId = option(`${kind}_domain_id`) ?? (domain === undefined ? option('default_domain_id') : undefined);
+    return {
+      name,
+      domain: domainId === undefined ? { name: domain ?? option('default_domain_name') } : { id: domainId },
+    };
   };
-  const user =
-    option('user_id') === undefined ? { name: option('username'), ...domain('user') } : { id: option('user_id') };
-  const project = option('project_name');
-  const scope =
-    option('system_scope') !== undefined
-      ? { system: { all: true } }
-      : option('project_id') !== undefined
-        ? { project: { id: option('project_id') } }
-        : project === undefined
-          ? undefined
-          : { project: { name: project, ...domain('project') } };
-  return {
-    auth: {
-      identity: { methods: ['password'], password: { user: { ...user, password: option('password') } } },
-      ...(scope !== undefined && { scope }),
-    },
-  };
+  const user = { ...named('user', option('username')), password: option('password') };
+  const hasProject = option('project_id') !== undefined || option('project_name') !== undefined;
+  const project = hasProject ? { project: named('project', option('project_name')) } : undefined;
+  const scope = option('system_scope') === undefined ? project : { system: { all: true } };
+  const identity = { methods: ['password'], password: { user } };
+  return { auth: { identity, ...(scope !== undefined && { scope }) } };
 }
 
 /** keystoneauth's exception for a status. */
 export function httpError(reply: HttpReply, request: string): PythonError {
   const names: Readonly<Record<number, string>> = {
     400: 'BadRequest',
+    401: 'Unauthorized',
     403: 'Forbidden',
     404: 'NotFound',
     409: 'Conflict',
@@ -240,15 +214,15 @@ export function httpError(reply: HttpReply, request: string): PythonError {
   };
   const body = reply.body ?? '';
   const message = /"message":\s*"([^"]*)"/.exec(body)?.[1] ?? body.slice(0, 120);
-  return new PythonError(
-    `${e}.http.${names[reply.status] ?? 'HttpError'}`,
+  return failure(
+    `http.${names[reply.status] ?? 'HttpError'}`,
     `${message} (HTTP ${reply.status}) (Request-ID: req-${request})`,
   );
 }
 
 /** URL of a service in a catalogue, without a slash at the end. @throws PythonError EndpointNotFound */
 export function endpointOf(catalog: Catalog, { type, interfaces, region, override }: EndpointFilter): string {
-  if (override !== undefined && override !== '') return override.replace(/\/+$/, '');
+  if (override) return override.replace(/\/+$/, '');
   const endpoints = catalog.filter((service) => service.type === type).flatMap((service) => service.endpoints);
   for (const kind of interfaces) {
     const found = endpoints.find(
@@ -257,18 +231,15 @@ export function endpointOf(catalog: Catalog, { type, interfaces, region, overrid
     if (found !== undefined) return found.url.replace(/\/+$/, '');
   }
   const kinds = interfaces.length === 1 ? interfaces[0] : `['${interfaces.join("', '")}']`;
-  throw new PythonError(
-    `${e}.catalog.EndpointNotFound`,
-    `${kinds} endpoint for ${type} service${region === undefined ? '' : ` in ${region} region`} not found`,
-  );
+  const where = region === undefined ? '' : ` in ${region} region`;
+  throw failure('catalog.EndpointNotFound', `${kinds} endpoint for ${type} service${where} not found`);
 }
 
 /** Options that every client of another service has: region, interfaces, override. */
 export function endpointFilter(config: Config, group: string, type: string): EndpointFilter {
-  const interfaces = config.list(group, 'valid_interfaces');
   return {
     type: config.text(group, 'service_type', type),
-    interfaces,
+    interfaces: config.list(group, 'valid_interfaces'),
     region: config.optional(group, 'region_name'),
     override: config.optional(group, 'endpoint_override'),
   };
