@@ -40,28 +40,6 @@ export function isoTime(seconds: number): string {
   return microTimestamp({ now: () => seconds * 1000 });
 }
 
-/** `strerror` of a failed system call. */
-export function reasonOf(error: SystemError): string {
-  return reasons[error.code] ?? error.message;
-}
-
-const reasons: Partial<Record<SystemError['code'], string>> = {
-  ENOENT: 'No such file or directory',
-  EACCES: 'Permission denied',
-  EPERM: 'Operation not permitted',
-  EINVAL: 'Invalid argument',
-  ENOTEMPTY: 'Directory not empty',
-  EROFS: 'Read-only file system',
-  EISDIR: 'Is a directory',
-  ENOTDIR: 'Not a directory',
-  EEXIST: 'File exists',
-  ENOSPC: 'No space left on device',
-  ECONNREFUSED: 'Connection refused',
-  ECONNRESET: 'Connection reset by peer',
-  ETIMEDOUT: 'Connection timed out',
-  EADDRINUSE: 'Address already in use',
-};
-
 /**
  * A short-lived command: what it throws (`CommandError`, `UsageError`, `SystemError`) becomes its message on standard
  * error and its exit code.
@@ -75,11 +53,7 @@ export function command(run: (process: Process) => number | Promise<number>): Pr
         process.stderr(`${error.message}\n`);
         return error.status;
       }
-      if (error instanceof UsageError) {
-        process.stderr(`${nameOf(process)}: ${error.message}\n`);
-        return 1;
-      }
-      if (error instanceof SystemError) {
+      if (error instanceof UsageError || error instanceof SystemError) {
         process.stderr(`${nameOf(process)}: ${error.message}\n`);
         return 1;
       }

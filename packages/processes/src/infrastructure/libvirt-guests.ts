@@ -1,6 +1,5 @@
 import { type Process, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { reasonOf } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { type LibvirtDomain, LibvirtError } from './libvirt-protocol.ts';
 
@@ -93,7 +92,7 @@ async function openConsole(process: Process, path: string): Promise<void> {
       connection.close();
       return answer;
     },
-    (error) => new LibvirtError(`Failed to connect socket to '/var${virtlogdSocket}': ${reasonOf(error)}`),
+    (error) => new LibvirtError(`Failed to connect socket to '/var${virtlogdSocket}': ${error.reason}`),
   );
   if (typeof problem === 'string') throw new LibvirtError(problem);
 }
@@ -108,7 +107,7 @@ function listenForVnc(process: Process, listen: string, display: number): number
     if (!(error instanceof SystemError)) throw error;
     const words = ['ENOTFOUND', 'EAI_AGAIN'].includes(error.code)
       ? `address resolution failed for ${listen}:${port}: Name or service not known`
-      : `Failed to listen on socket: ${reasonOf(error)}`;
+      : `Failed to listen on socket: ${error.reason}`;
     throw new LibvirtError(
       `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
     );
@@ -123,6 +122,6 @@ export function consoleProblem(process: Process, path: string): string | undefin
     return undefined;
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    return `Unable to open file: ${path}: ${reasonOf(error)}`;
+    return `Unable to open file: ${path}: ${error.reason}`;
   }
 }

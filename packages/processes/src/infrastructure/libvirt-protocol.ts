@@ -1,6 +1,5 @@
 import type { Process } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { reasonOf } from '../program-support.ts';
 import type { DomainDefinition } from './libvirt-guests.ts';
 import { ask } from './wire.ts';
 
@@ -53,7 +52,7 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
   const [, socket = '/var/run/libvirt/libvirt-sock'] = match;
   const connection = await worded(
     () => process.network.connectUnix(socket.replace(/^\/var\/run\//, '/run/'), 'libvirt'),
-    (error) => new LibvirtError(`Failed to connect socket to '${socket}': ${reasonOf(error)}`),
+    (error) => new LibvirtError(`Failed to connect socket to '${socket}': ${error.reason}`),
   );
   const send = <T = void>(request: LibvirtRequest): Promise<T> =>
     worded(

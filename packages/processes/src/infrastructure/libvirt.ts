@@ -10,7 +10,6 @@ import {
   makeDirectories,
   notModelled,
   pause,
-  reasonOf,
   terminated,
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
@@ -85,7 +84,7 @@ const libvirtd: Program = command(async (process) => {
   } catch (error) {
     for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;
-    log(`virNetSocketNewListenUNIX:  Failed to bind socket: ${reasonOf(error)}`);
+    log(`virNetSocketNewListenUNIX:  Failed to bind socket: ${error.reason}`);
     return 6;
   }
   await terminated(process);
@@ -196,9 +195,7 @@ const virtlogd: Program = command(async (process) => {
       process.network.listen('unix:/run/libvirt/virtlogd-sock', 'raw', () => ({ receive }));
     },
     (error) =>
-      refusal(
-        `virNetSocketNewListenUNIX: Failed to bind socket to '/var/run/libvirt/virtlogd-sock': ${reasonOf(error)}`,
-      ),
+      refusal(`virNetSocketNewListenUNIX: Failed to bind socket to '/var/run/libvirt/virtlogd-sock': ${error.reason}`),
   );
   await terminated(process);
   return 0;

@@ -1,6 +1,6 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { CommandError, commandWith, pause, reasonOf } from '../program-support.ts';
+import { CommandError, commandWith, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { accountKey, almighty, emptyCatalog, type MariadbCatalog } from './mariadb-catalog.ts';
 
@@ -79,7 +79,7 @@ export function temporaryFailure(process: Process, given: string | undefined): s
     if (!(error instanceof SystemError)) throw error;
     const number = { ENOENT: 2, EACCES: 13, EROFS: 30 }[error.code as 'ENOENT'] ?? 5;
     return [
-      `mariadbd: Can't create/write to file '${file}' (Errcode: ${number} "${reasonOf(error)}")`,
+      `mariadbd: Can't create/write to file '${file}' (Errcode: ${number} "${error.reason}")`,
       `InnoDB: Unable to create temporary file; errno: ${number}`,
       `Plugin 'InnoDB' registration as a STORAGE ENGINE failed.`,
       'Unknown/unsupported storage engine: InnoDB',

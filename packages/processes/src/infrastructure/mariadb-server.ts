@@ -1,7 +1,7 @@
 import { mariadbdOptions } from '@openstack-operator/facts/mariadbd-options';
 import type { Listener, Peer, Process, Program, Session } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { CommandError, command, logTime, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, command, logTime, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { type Account, accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
@@ -84,7 +84,7 @@ async function serve(process: Process): Promise<number> {
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     return abort(
-      `mariadbd: Can't create/write to file '${datadir}/aria_log_control' (Errcode: 13 "${reasonOf(error)}")`,
+      `mariadbd: Can't create/write to file '${datadir}/aria_log_control' (Errcode: 13 "${error.reason}")`,
       `Plugin 'InnoDB' registration as a STORAGE ENGINE failed.`,
       'Unknown/unsupported storage engine: InnoDB',
     );
@@ -144,7 +144,7 @@ async function listen(
       } catch (error) {
         if (!(error instanceof SystemError)) throw error;
         return abort(
-          `Can't start server: Bind on TCP/IP port. Got error: ${reasonOf(error)}`,
+          `Can't start server: Bind on TCP/IP port. Got error: ${error.reason}`,
           `Do you already have another server running on port: ${port} ?`,
         );
       }
@@ -157,7 +157,7 @@ async function listen(
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       return abort(
-        `Can't start server : Bind on unix socket: ${reasonOf(error)}`,
+        `Can't start server : Bind on unix socket: ${error.reason}`,
         `Do you already have another server running on socket: ${socket} ?`,
       );
     }
@@ -187,7 +187,7 @@ function runInitFile(process: Process, path: string, server: Server): string | u
     text = process.files.read(path);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    return `mariadbd: Can't create/write to file '${path}' (Errcode: ${error.code === 'ENOENT' ? 2 : 13} "${reasonOf(error)}")`;
+    return `mariadbd: Can't create/write to file '${path}' (Errcode: ${error.code === 'ENOENT' ? 2 : 13} "${error.reason}")`;
   }
   const root = stateOf(server, almighty({ user: '', host: '', hash: undefined, socketUid: undefined }), 'localhost');
   let statement = '';

@@ -1,6 +1,6 @@
 import type { Program } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { CommandError, commandWith, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, commandWith, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 
 /** What a memcached client asks. */
@@ -24,8 +24,7 @@ export const memcached: Program = commandWith(
     if (!(await pause(process, startTimes.memcached))) return 0;
     worded(
       () => process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host }),
-      (error) =>
-        new CommandError(`bind(): ${reasonOf(error)}\nfailed to listen on TCP port ${port}: ${reasonOf(error)}`, 71),
+      (error) => new CommandError(`bind(): ${error.reason}\nfailed to listen on TCP port ${port}: ${error.reason}`, 71),
     );
     await terminated(process);
     process.stderr('Signal handled: Terminated.\n');

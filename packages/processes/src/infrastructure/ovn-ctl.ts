@@ -1,7 +1,7 @@
 import type { Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, makeDirectories, notModelled, reasonOf } from '../program-support.ts';
+import { CommandError, command, makeDirectories, notModelled } from '../program-support.ts';
 import { ovsLog } from './ovs-daemon.ts';
 import { rootRow } from './ovsdb.ts';
 import { databaseAt, serveDatabases } from './ovsdb-server.ts';
@@ -63,7 +63,7 @@ export const ovnCtl: Program = command(async (process) => {
     return status;
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    throw new CommandError(`ovsdb-server: I/O error: ${file}: ${reasonOf(error)}`);
+    throw new CommandError(`ovsdb-server: I/O error: ${file}: ${error.reason}`);
   }
 });
 
@@ -77,14 +77,8 @@ function raftListener(process: Parameters<Program>[0], address: string, port: nu
     });
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    const reason =
-      error.code === 'ENOTFOUND'
-        ? 'Name or service not known'
-        : error.code === 'EADDRNOTAVAIL'
-          ? 'Cannot assign requested address'
-          : reasonOf(error);
-    log(`socket_util|ERR|${port}:${host}: bind: ${reason}`);
-    log(`raft|WARN|ptcp:${port}:${host}: listen failed (${reason})`);
+    log(`socket_util|ERR|${port}:${host}: bind: ${error.reason}`);
+    log(`raft|WARN|ptcp:${port}:${host}: listen failed (${error.reason})`);
     return undefined;
   }
 }

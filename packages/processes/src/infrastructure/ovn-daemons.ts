@@ -1,7 +1,7 @@
 import { type AbortScope, abortScope } from '@openstack-operator/kube';
 import { type Connection, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, nameOf, pause, reasonOf } from '../program-support.ts';
+import { CommandError, command, nameOf, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { interfaceError } from './ovs-interfaces.ts';
@@ -300,7 +300,7 @@ const appctl = (directory: string): Program =>
       if (error instanceof CommandError)
         throw new CommandError(`${error.message}\n${nameOf(process)}: ${socket}: server returned an error`, 2);
       if (!(error instanceof SystemError)) throw error;
-      throw new CommandError(`${nameOf(process)}: cannot connect to "${socket}" (${reasonOf(error)})`);
+      throw new CommandError(`${nameOf(process)}: cannot connect to "${socket}" (${error.reason})`);
     }
   });
 

@@ -1,7 +1,7 @@
 import type { Listener, Process } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { type CommandLine, parseCommandLine } from '../command-line.ts';
-import { CommandError, logTime, nameOf, reasonOf } from '../program-support.ts';
+import { CommandError, logTime, nameOf } from '../program-support.ts';
 import type { OvsdbRequest } from './ovsdb.ts';
 import { answering } from './wire.ts';
 
@@ -43,7 +43,7 @@ export function openDaemon(
   if (pidfile !== undefined)
     worded(
       () => process.files.write(absolute(pidfile), `${process.pid}\n`),
-      (error) => new CommandError(`${name}: ${pidfile}.tmp: create failed (${reasonOf(error)})`),
+      (error) => new CommandError(`${name}: ${pidfile}.tmp: create failed (${error.reason})`),
     );
   const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
   const receive = answering((request: OvsdbRequest) => {
@@ -54,6 +54,6 @@ export function openDaemon(
   });
   return worded(
     () => process.network.listen(`unix:${absolute(socket)}`, 'ovsdb', () => ({ receive })),
-    (error) => new CommandError(`${name}: could not initialize control socket ${socket}: ${reasonOf(error)}`),
+    (error) => new CommandError(`${name}: could not initialize control socket ${socket}: ${error.reason}`),
   );
 }

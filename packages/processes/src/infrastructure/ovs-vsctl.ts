@@ -1,6 +1,6 @@
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
-import { CommandError, command, nameOf, notModelled, pause, reasonOf } from '../program-support.ts';
+import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { ip } from './ip-command.ts';
 import { refusals, refuseTaken } from './ovs-interfaces.ts';
@@ -70,7 +70,7 @@ function control(database: OvsDatabase['name']): Program {
         // The ovn tools wait for their database; ovs-vsctl gives up unless --retry.
         if (isSwitch ? !found.has('--retry') : remote.startsWith('unix:')) {
           const shown = isSwitch ? compiledIn(remote) : remote;
-          throw new CommandError(`${nameOf(process)}: ${shown}: database connection failed (${reasonOf(error)})`);
+          throw new CommandError(`${nameOf(process)}: ${shown}: database connection failed (${error.reason})`);
         }
       }
       if (expired() || !(await pause(process, 1000))) return alarm(process);

@@ -2,16 +2,7 @@ import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { parseCommandLine } from '../command-line.ts';
-import {
-  CommandError,
-  command,
-  commandWith,
-  nameOf,
-  notModelled,
-  pause,
-  reasonOf,
-  terminated,
-} from '../program-support.ts';
+import { CommandError, command, commandWith, nameOf, notModelled, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable } from './ovsdb.ts';
@@ -29,7 +20,7 @@ export function createDatabase(process: Process, path: string, schema: string): 
     notModelled(process, `the schema ${schema}`);
   worded(
     () => databaseAt(process, path, name),
-    (error) => new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${reasonOf(error)})`),
+    (error) => new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${error.reason})`),
   );
 }
 
@@ -59,7 +50,7 @@ const ovsdbServer: Program = command(async (process) => {
       throw new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (No such file or directory)`);
     return worded(
       () => databaseAt(process, path, 'Open_vSwitch'),
-      (error) => new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${reasonOf(error)})`),
+      (error) => new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${error.reason})`),
     );
   });
   return serveDatabases(process, databases, { remotes: line.values('remote'), directory: '/run/openvswitch', line });
@@ -100,8 +91,8 @@ export async function serveDatabases(
       );
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      if (unix) throw new CommandError(`ovsdb-server: ${remote}: listen failed (${reasonOf(error)})`);
-      log(`ovsdb_jsonrpc_server|ERR|${remote}: listen failed: ${reasonOf(error)}`);
+      if (unix) throw new CommandError(`ovsdb-server: ${remote}: listen failed (${error.reason})`);
+      log(`ovsdb_jsonrpc_server|ERR|${remote}: listen failed: ${error.reason}`);
     }
   };
   for (const remote of options.remotes.filter((text) => !text.startsWith('db:'))) listen(remote);
@@ -132,7 +123,7 @@ const ovsdbClient: Program = commandWith({ values: 'timeout t v', flags: 'no-lea
       connection.close();
       return listed;
     },
-    (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${reasonOf(error)})`),
+    (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${error.reason})`),
   );
   process.stdout(`${names.join('\n')}\n`);
   return 0;

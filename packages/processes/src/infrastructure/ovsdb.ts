@@ -1,5 +1,5 @@
 import { type Connection, type Process, type Session, SystemError } from '@openstack-operator/sandbox';
-import { CommandError, pause, reasonOf } from '../program-support.ts';
+import { CommandError, pause } from '../program-support.ts';
 import { answering, ask } from './wire.ts';
 
 /** A row: columns; maps such as external_ids are plain objects. */
@@ -209,12 +209,7 @@ export async function followDatabase(
       connection.close();
     } catch (error) {
       if (!(error instanceof SystemError) && !(error instanceof CommandError)) throw error;
-      const reason =
-        error instanceof CommandError
-          ? 'Address family not supported by protocol'
-          : error.code === 'ENOTFOUND'
-            ? 'Name or service not known'
-            : reasonOf(error);
+      const reason = error instanceof CommandError ? 'Address family not supported by protocol' : error.reason;
       log(`reconnect|INFO|${remotes}: connection attempt failed (${reason})`);
     }
     await pause(process, wait * 1000);

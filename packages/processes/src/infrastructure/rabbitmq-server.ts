@@ -1,7 +1,7 @@
 import type { Listener, Process, Program } from '@openstack-operator/sandbox';
 import { SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { CommandError, command, logTime, makeDirectories, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, command, logTime, makeDirectories, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
 import { type RabbitmqSettings, readRabbitmqSettings, startupError } from './rabbitmq-config.ts';
@@ -28,7 +28,7 @@ export const rabbitmqServerWrapper: Program = command(async (process) => {
     const path = `/var/log/rabbitmq/${name}`;
     worded(
       () => process.files.write(path, ''),
-      (error) => new CommandError(`/usr/sbin/rabbitmq-server: 46: cannot create ${path}: ${reasonOf(error)}`, 2),
+      (error) => new CommandError(`/usr/sbin/rabbitmq-server: 46: cannot create ${path}: ${error.reason}`, 2),
     );
     return (text: string) => process.files.write(path, text, { append: true });
   };
@@ -91,7 +91,7 @@ async function runNode(process: Process): Promise<number> {
     for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;
     throw new CommandError(
-      `BOOT FAILED\n===========\nERROR: could not bind to distribution port or listener, it is in use by another node: ${reasonOf(error)}`,
+      `BOOT FAILED\n===========\nERROR: could not bind to distribution port or listener, it is in use by another node: ${error.reason}`,
     );
   }
   log(`[info] <0.254.0> Server startup complete; ${settings.plugins.length} plugins started.`);

@@ -1,5 +1,5 @@
 import { type Listener, type Process, SystemError } from '@openstack-operator/sandbox';
-import { PythonError } from '../oslo/python-error.ts';
+import { osError, PythonError } from '../oslo/python-error.ts';
 import { pause } from '../program-support.ts';
 import type { WsgiHandler } from './uwsgi.ts';
 
@@ -33,19 +33,10 @@ export async function bindPatiently(
       return serveHttp(process, address, handler);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      if (error.code !== 'EADDRINUSE') {
-        const denied = error.code === 'EACCES';
-        throw new PythonError(
-          denied ? 'PermissionError' : 'OSError',
-          denied ? '[Errno 13] Permission denied' : '[Errno 99] Cannot assign requested address',
-        );
-      }
-      if (waited >= 30_000) {
-        throw new PythonError(
-          'RuntimeError',
-          `Could not bind to ${address.host}:${address.port} after trying for 30 seconds`,
-        );
-      }
+      if (error.code !== 'EADDRINUSE') throw osError(error);
+      const { host, port } = address;
+      if (waited >= 30_000)
+        throw new PythonError('RuntimeError', `Could not bind to ${host}:${port} after trying for 30 seconds`);
       await pause(process, 100);
     }
   }

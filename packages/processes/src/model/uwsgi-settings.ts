@@ -1,6 +1,6 @@
 import { uwsgiOptions } from '@openstack-operator/facts/uwsgi-options';
 import { type Process, SystemError } from '@openstack-operator/sandbox';
-import { CommandError, reasonOf } from '../program-support.ts';
+import { CommandError } from '../program-support.ts';
 
 /** uwsgi's options: every value that was given, in order. Flags have the value `true`. */
 export interface UwsgiSettings {
@@ -94,7 +94,7 @@ function readIni(
     if (!(error instanceof SystemError)) throw error;
     // A directory, which a subPath makes of a key that is not there, reads as an empty file.
     if (error.code === 'EISDIR') return;
-    throw new CommandError(`realpath() of ${file} failed: ${reasonOf(error)} [core/utils.c line 3640]`);
+    throw new CommandError(`realpath() of ${file} failed: ${error.reason} [core/utils.c line 3640]`);
   }
   const assignments: [string, string][] = [];
   let inside = false;

@@ -2,7 +2,7 @@ import { microTimestamp } from '@openstack-operator/kube';
 import type { HttpMessage, HttpReply, Listener, Process, Program } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
-import { CommandError, command, pause, reasonOf, terminated } from '../program-support.ts';
+import { CommandError, command, pause, terminated } from '../program-support.ts';
 import { readUwsgiSettings, type UwsgiSettings } from './uwsgi-settings.ts';
 
 /** An application that uwsgi has loaded: answers requests. */
@@ -85,7 +85,7 @@ function bind({ process, settings, backlog, log }: Server): Listener[] {
       (error) => {
         const taken = `probably another instance of uWSGI is running on the same address (${address}).\n`;
         const hint = error.code === 'EADDRINUSE' ? taken : '';
-        return new CommandError(`${hint}bind(): ${reasonOf(error)} [core/socket.c line 769]`);
+        return new CommandError(`${hint}bind(): ${error.reason} [core/socket.c line 769]`);
       },
     );
     log(`uwsgi socket 0 bound to TCP address ${address} fd 3`);

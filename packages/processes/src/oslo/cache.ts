@@ -1,8 +1,8 @@
-import { type Process, SystemError } from '@openstack-operator/sandbox';
+import type { Process } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import type { MemcachedRequest } from '../infrastructure/memcached.ts';
 import type { Config } from './config.ts';
-import { errno } from './database.ts';
-import { PythonError } from './python-error.ts';
+import { osError, PythonError } from './python-error.ts';
 
 /** oslo.cache, as far as it can break its user: `[cache]` of a service that keeps answers in memcached. */
 export class Cache {
@@ -28,19 +28,16 @@ export class Cache {
     const [host = 'localhost', port = '11211'] = (this.#servers[index] ?? '')
       .replace(/^inet6?:/, '')
       .split(/:(?=\d+$)/);
-    try {
-      const connection = await this.#process.network.connect(host, Number(port), 'memcached');
-      await connection.call({ type: 'get', key } satisfies MemcachedRequest);
-      connection.close();
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      const types: Partial<Record<SystemError['code'], string>> = {
-        ENOTFOUND: 'socket.gaierror',
-        ECONNREFUSED: 'ConnectionRefusedError',
-        ETIMEDOUT: 'TimeoutError',
-        EPROTO: 'pymemcache.exceptions.MemcacheUnknownError',
-      };
-      throw new PythonError(types[error.code] ?? 'OSError', errno(error));
-    }
+    await worded(
+      async () => {
+        const connection = await this.#process.network.connect(host, Number(port), 'memcached');
+        await connection.call({ type: 'get', key } satisfies MemcachedRequest);
+        connection.close();
+      },
+      (error) =>
+        error.code === 'EPROTO'
+          ? new PythonError('pymemcache.exceptions.MemcacheUnknownError', error.message)
+          : osError(error),
+    );
   }
 }

@@ -3,7 +3,7 @@ import { authOptionsOf, factsOf, type OptionFacts, type ServiceFacts } from '@op
 import { type Process, SystemError } from '@openstack-operator/sandbox';
 import { parseIni } from './ini-file.ts';
 import { booleanOf, itemsOf, problemOf } from './option-values.ts';
-import { PythonError } from './python-error.ts';
+import { osError, PythonError } from './python-error.ts';
 
 /** Where a program looks for its configuration. */
 export interface ConfigSources {
@@ -218,7 +218,7 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       // What a subPath makes of a key that is not there.
-      if (error.code === 'EISDIR') throw new PythonError('IsADirectoryError', `[Errno 21] Is a directory: '${file}'`);
+      if (error.code === 'EISDIR') throw osError(error, file);
       (error.code === 'EACCES' ? denied : missing).push(file);
       continue;
     }

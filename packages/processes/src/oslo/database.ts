@@ -6,10 +6,10 @@ import {
   type MysqlRequest,
   type Schema,
 } from '../infrastructure/mysql-protocol.ts';
-import { pause, reasonOf } from '../program-support.ts';
+import { pause } from '../program-support.ts';
 import type { Log } from './log.ts';
 import type { ProjectDatabase } from './project-database.ts';
-import { PythonError, SystemExit } from './python-error.ts';
+import { errno, PythonError, SystemExit } from './python-error.ts';
 import type { ServiceContext } from './service-context.ts';
 import { parseDatabaseUrl } from './urls.ts';
 
@@ -42,9 +42,11 @@ export class Database {
   get url(): string {
     if (this.#url === undefined || this.#url === '') {
       if (this.#sqlite) {
-        throw new PythonError(
+        throw wrapped(
           'oslo_db.exception.DBNonExistentDatabase',
-          '(sqlite3.OperationalError) unable to open database file\n(Background on this error at: https://sqlalche.me/e/20/e3q8)',
+          'sqlite3.OperationalError',
+          'unable to open database file',
+          'e3q8',
         );
       }
       throw new PythonError('oslo_db.exception.CantStartEngineError', 'No sql_connection parameter is established');
@@ -118,54 +120,27 @@ async function connect(process: Process, text: string): Promise<MysqlConnection>
 function pythonError(error: unknown, text: string): unknown {
   const { host } = parseDatabaseUrl(text);
   if (error instanceof SystemError) {
-    if (error.code === 'ECONNRESET' || error.code === 'EPROTO') {
-      return wrapped(
-        'oslo_db.exception.DBConnectionError',
-        'OperationalError',
-        2013,
-        "'Lost connection to MySQL server during query'",
-        'e3q8',
-      );
-    }
-    return wrapped(
-      'oslo_db.exception.DBConnectionError',
-      'OperationalError',
-      2003,
-      `"Can't connect to MySQL server on '${host}' (${errno(error)})"`,
-      'e3q8',
-    );
+    const type = 'oslo_db.exception.DBConnectionError';
+    return ['ECONNRESET', 'EPROTO'].includes(error.code)
+      ? operational(type, 2013, "'Lost connection to MySQL server during query'")
+      : operational(type, 2003, `"Can't connect to MySQL server on '${host}' (${errno(error)})"`);
   }
   if (!(error instanceof MysqlError)) return error;
   const message = JSON.stringify(error.message);
-  switch (error.code) {
-    case 1049:
-      return wrapped('oslo_db.exception.DBNonExistentDatabase', 'OperationalError', 1049, message, 'e3q8');
-    case 1146:
-      return wrapped('sqlalchemy.exc.ProgrammingError', 'ProgrammingError', 1146, message, 'f405');
-    default:
-      return wrapped('sqlalchemy.exc.OperationalError', 'OperationalError', error.code, message, 'e3q8');
-  }
-}
-
-function wrapped(type: string, driver: string, code: number, message: string, help: string): PythonError {
-  return new PythonError(
-    type,
-    `(pymysql.err.${driver}) (${code}, ${message})\n(Background on this error at: https://sqlalche.me/e/20/${help})`,
+  if (error.code === 1146)
+    return wrapped('sqlalchemy.exc.ProgrammingError', 'pymysql.err.ProgrammingError', `(1146, ${message})`, 'f405');
+  return operational(
+    error.code === 1049 ? 'oslo_db.exception.DBNonExistentDatabase' : 'sqlalchemy.exc.OperationalError',
+    error.code,
+    message,
   );
 }
 
-/** Python's text of a failed connect. */
-export function errno(error: SystemError): string {
-  return errnos[error.code] ?? reasonOf(error);
+function operational(type: string, code: number, message: string): PythonError {
+  return wrapped(type, 'pymysql.err.OperationalError', `(${code}, ${message})`, 'e3q8');
 }
 
-const errnos: Partial<Record<SystemError['code'], string>> = {
-  ENOTFOUND: '[Errno -2] Name or service not known',
-  EAI_AGAIN: '[Errno -3] Temporary failure in name resolution',
-  ECONNREFUSED: '[Errno 111] Connection refused',
-  ETIMEDOUT: 'timed out',
-  EACCES: '[Errno 13] Permission denied',
-  ENOENT: '[Errno 2] No such file or directory',
-  EROFS: '[Errno 30] Read-only file system',
-  ENOSPC: '[Errno 28] No space left on device',
-};
+/** An exception around one of the driver's. */
+function wrapped(type: string, driver: string, words: string, help: string): PythonError {
+  return new PythonError(type, `(${driver}) ${words}\n(Background on this error at: https://sqlalche.me/e/20/${help})`);
+}

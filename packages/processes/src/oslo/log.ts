@@ -1,7 +1,8 @@
-import { type Process, SystemError } from '@openstack-operator/sandbox';
+import type { Process } from '@openstack-operator/sandbox';
+import { worded } from '../attempt.ts';
 import { logTime } from '../program-support.ts';
 import type { Config } from './config.ts';
-import { PythonError } from './python-error.ts';
+import { osError, type PythonError } from './python-error.ts';
 
 /** oslo.log: where a service's words go. */
 export interface Log {
@@ -18,7 +19,7 @@ export interface Log {
 /**
  * Sets up logging as the options say: `log_file`/`log_dir` (a directory that must be writable), `use_stderr`, standard
  * output otherwise.
- * @throws PythonError LogConfigError when the log file cannot be written
+ * @throws PythonError when the log file cannot be written
  */
 export function setUpLog(process: Process, config: Config, program: string): Log {
   const level = config.boolean('DEFAULT', 'debug') ? 0 : 1;
@@ -27,16 +28,10 @@ export function setUpLog(process: Process, config: Config, program: string): Log
   const path = file.startsWith('/') || !directory ? file : `${directory.replace(/\/$/, '')}/${file}`;
   const sinks: ((text: string) => void)[] = [];
   if (path !== '') {
-    try {
-      process.files.write(path, '', { append: true });
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      const reason =
-        error.code === 'ENOENT'
-          ? `[Errno 2] No such file or directory: '${path}'`
-          : `[Errno 13] Permission denied: '${path}'`;
-      throw new PythonError(error.code === 'ENOENT' ? 'FileNotFoundError' : 'PermissionError', reason);
-    }
+    worded(
+      () => process.files.write(path, '', { append: true }),
+      (error) => osError(error, path),
+    );
     sinks.push((text) => process.files.write(path, text, { append: true }));
   }
   if (config.boolean('DEFAULT', 'use_stderr')) sinks.push((text) => process.stderr(text));

@@ -1,9 +1,9 @@
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import { type AmqpConsumer, AmqpError, type AmqpRequest } from '../infrastructure/amqp-protocol.ts';
 import { ask } from '../infrastructure/wire.ts';
-import { pause, reasonOf } from '../program-support.ts';
+import { pause } from '../program-support.ts';
 import type { Log } from './log.ts';
-import { PythonError } from './python-error.ts';
+import { osError, PythonError } from './python-error.ts';
 import type { ServiceContext } from './service-context.ts';
 import { type BrokerHost, parseTransportUrl, type TransportUrl } from './urls.ts';
 
@@ -143,13 +143,13 @@ export class Messaging {
           ? new PythonError('amqp.exceptions.AccessRefused', `(0, 0): (403) ${error.message}`)
           : new PythonError('amqp.exceptions.NotAllowed', `Connection.open: (${error.code}) ${error.message}`);
       if (!(error instanceof SystemError)) throw error;
-      const known: Partial<Record<SystemError['code'], { type: string; text: string }>> = {
-        ECONNREFUSED: { type: 'ConnectionRefusedError', text: '[Errno 111] ECONNREFUSED' },
-        ENOTFOUND: { type: 'socket.gaierror', text: '[Errno -2] Name or service not known' },
-        ETIMEDOUT: { type: 'TimeoutError', text: 'timed out' },
-        EPROTO: { type: 'OSError', text: 'Socket closed' },
+      // py-amqp has words of its own.
+      const own: Partial<Record<SystemError['code'], string>> = {
+        ECONNREFUSED: '[Errno 111] ECONNREFUSED',
+        EPROTO: 'Socket closed',
       };
-      return known[error.code] ?? { type: 'OSError', text: reasonOf(error) };
+      const { type, message } = osError(error);
+      return { type, text: own[error.code] ?? message };
     }
   }
 }

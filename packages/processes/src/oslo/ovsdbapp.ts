@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import { connectOvsdb, type OvsDatabase, parseRemotes } from '../infrastructure/ovsdb.ts';
 import { ask } from '../infrastructure/wire.ts';
-import { CommandError, pause, reasonOf } from '../program-support.ts';
+import { CommandError, pause } from '../program-support.ts';
 import type { Log } from './log.ts';
 import { PythonError, SystemExit } from './python-error.ts';
 
@@ -25,11 +25,9 @@ export async function openIdl(
     connection.close();
     log.error(logger, `TRXN error, failed to retrieve schema from ${remotes}: {'error': 'unknown database'}`);
   } catch (error) {
-    if (error instanceof CommandError) {
-      throw new PythonError('ValueError', error.message);
-    }
+    if (error instanceof CommandError) throw new PythonError('ValueError', error.message);
     if (!(error instanceof SystemError)) throw error;
-    const reason = error.code === 'ENOTFOUND' ? 'No address associated with hostname' : reasonOf(error);
+    const reason = error.code === 'ENOTFOUND' ? 'No address associated with hostname' : error.reason;
     log.error(logger, `Unable to open stream to ${remotes} to retrieve schema: ${reason}`);
   }
   throw new PythonError('Exception', `Could not retrieve schema from ${remotes}`);

@@ -1,15 +1,7 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
 import type { CommandLine, OptionNames } from '../command-line.ts';
-import {
-  CommandError,
-  commandWith,
-  fileSystemSize,
-  makeDirectories,
-  nameOf,
-  notModelled,
-  reasonOf,
-} from '../program-support.ts';
+import { CommandError, commandWith, fileSystemSize, makeDirectories, nameOf, notModelled } from '../program-support.ts';
 import { resolvePath } from './state.ts';
 
 /** Absolute path of an operand, as seen from the caller's directory. */
@@ -28,7 +20,7 @@ function forEachOperand(process: Process, operands: readonly string[], verb: str
       each(absolutePath(process, operand), operand);
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      process.stderr(`${nameOf(process)}: ${verb.replace('%', operand)}: ${reasonOf(error)}\n`);
+      process.stderr(`${nameOf(process)}: ${verb.replace('%', operand)}: ${error.reason}\n`);
       status = 1;
     }
   }

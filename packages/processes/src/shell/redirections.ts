@@ -1,6 +1,5 @@
 import { SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { reasonOf } from '../program-support.ts';
 import { expandText } from './expand.ts';
 import { complain, type Descriptors, Input, resolvePath, type ShellState, type Sink } from './state.ts';
 import type { Redirection } from './syntax.ts';
@@ -106,7 +105,7 @@ function open(state: ShellState, path: string, append: boolean): Sink {
 }
 
 function refusal(state: ShellState, error: SystemError, path: string, action: 'open' | 'create'): SystemError {
-  const reason = reasonOf(error);
+  const reason = error.reason;
   if (state.dialect === 'bash') return new SystemError(error.code, `${path}: ${reason}`);
   const plain =
     action === 'create' && error.code === 'ENOENT' ? 'Directory nonexistent' : reason.replace(' or directory', '');

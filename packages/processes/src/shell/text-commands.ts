@@ -1,6 +1,6 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, commandWith, nameOf, notModelled, reasonOf } from '../program-support.ts';
+import { CommandError, command, commandWith, nameOf, notModelled } from '../program-support.ts';
 import { absolutePath } from './file-commands.ts';
 import { echo, printf } from './output-commands.ts';
 
@@ -17,7 +17,7 @@ function inputs(
       return [{ name: operand, text: process.files.read(absolutePath(process, operand)) }];
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      if (!silent) process.stderr(`${nameOf(process)}: ${operand}: ${reasonOf(error)}\n`);
+      if (!silent) process.stderr(`${nameOf(process)}: ${operand}: ${error.reason}\n`);
       failed = true;
       return [];
     }

@@ -1,4 +1,4 @@
-import { type ErrorCode, SystemError } from './program.ts';
+import { type ErrorCode, SystemError, strerror } from './program.ts';
 import type { ServerSocket } from './socket.ts';
 
 /** Permission bits and numeric owner. */
@@ -128,32 +128,7 @@ export function applyFsGroup(node: TreeNode, fsGroup: number, readOnly: boolean)
   for (const child of node.children.values()) applyFsGroup(child, fsGroup, readOnly);
 }
 
-const STRERROR: Readonly<Record<ErrorCode, string>> = {
-  ENOENT: 'No such file or directory',
-  EACCES: 'Permission denied',
-  EPERM: 'Operation not permitted',
-  EINVAL: 'Invalid argument',
-  EBUSY: 'Device or resource busy',
-  ELOOP: 'Too many levels of symbolic links',
-  EXDEV: 'Invalid cross-device link',
-  ENOTEMPTY: 'Directory not empty',
-  EROFS: 'Read-only file system',
-  EISDIR: 'Is a directory',
-  ENOTDIR: 'Not a directory',
-  EEXIST: 'File exists',
-  ENOSPC: 'No space left on device',
-  ENXIO: 'No such device or address',
-  ENOTFOUND: 'Name or service not known',
-  EAI_AGAIN: 'Temporary failure in name resolution',
-  ECONNREFUSED: 'Connection refused',
-  ECONNRESET: 'Connection reset by peer',
-  ETIMEDOUT: 'Connection timed out',
-  EADDRINUSE: 'Address already in use',
-  EADDRNOTAVAIL: 'Cannot assign requested address',
-  EPROTO: 'Protocol error',
-};
-
 /** A `SystemError` with `strerror`'s text and what it was about. */
 export function systemError(code: ErrorCode, subject: string): SystemError {
-  return new SystemError(code, `${STRERROR[code]}: '${subject}'`);
+  return new SystemError(code, `${strerror[code]}: '${subject}'`);
 }

@@ -125,7 +125,38 @@ export class SystemError extends Error {
     super(message);
     this.code = code;
   }
+
+  /** `strerror`'s text alone. */
+  get reason(): string {
+    return strerror[this.code];
+  }
 }
+
+/** Of each code. */
+export const strerror: Readonly<Record<ErrorCode, string>> = {
+  ENOENT: 'No such file or directory',
+  EACCES: 'Permission denied',
+  EPERM: 'Operation not permitted',
+  EINVAL: 'Invalid argument',
+  EBUSY: 'Device or resource busy',
+  ELOOP: 'Too many levels of symbolic links',
+  EXDEV: 'Invalid cross-device link',
+  ENOTEMPTY: 'Directory not empty',
+  EROFS: 'Read-only file system',
+  EISDIR: 'Is a directory',
+  ENOTDIR: 'Not a directory',
+  EEXIST: 'File exists',
+  ENOSPC: 'No space left on device',
+  ENXIO: 'No such device or address',
+  ENOTFOUND: 'Name or service not known',
+  EAI_AGAIN: 'Temporary failure in name resolution',
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset by peer',
+  ETIMEDOUT: 'Connection timed out',
+  EADDRINUSE: 'Address already in use',
+  EADDRNOTAVAIL: 'Cannot assign requested address',
+  EPROTO: 'Protocol error',
+};
 
 /**
  * The container's files: image, mounted volumes, writable layer. Respects readOnlyRootFilesystem, read-only mounts,

@@ -2,9 +2,8 @@ import { type Connection, type HttpMessage, type Process, SystemError } from '@o
 import { plain } from '../../http.ts';
 import { localSettings, mapOf, ovsTable, transact } from '../../infrastructure/ovsdb.ts';
 import type { ServiceProgram } from '../../model/program.ts';
-import { errno } from '../../oslo/database.ts';
 import { openIdl, openIdlForever } from '../../oslo/ovsdbapp.ts';
-import { PythonError } from '../../oslo/python-error.ts';
+import { osError, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { aborted, makeDirectories, pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
@@ -52,7 +51,7 @@ export const metadataAgent: ServiceProgram = {
       }));
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
-      throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', errno(error));
+      throw osError(error);
     }
     if (!process.privileged || !maySudo(process, 'neutron-rootwrap', config.text('agent', 'root_helper'))) {
       log.error('oslo.privsep.daemon', 'privsep helper command exited non-zero (1)');

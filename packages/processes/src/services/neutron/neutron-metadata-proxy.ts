@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type Connection, type HttpMessage, type HttpReply, SystemError } from '@openstack-operator/sandbox';
 import { headerOf, plain } from '../../http.ts';
 import { mapOf, rowsIn } from '../../infrastructure/ovsdb.ts';
-import { errno } from '../../oslo/database.ts';
-import { PythonError } from '../../oslo/python-error.ts';
+import { errno, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 
 const logger = 'neutron.agent.ovn.metadata.server';

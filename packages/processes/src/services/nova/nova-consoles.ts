@@ -6,7 +6,6 @@ import { Fault } from '../../model/fault.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { reasonOf } from '../../program-support.ts';
 import { inCell } from './nova-cells.ts';
 import type { Hypervisor } from './nova-hypervisor.ts';
 import { demandInstance } from './nova-instances.ts';
@@ -79,7 +78,7 @@ export async function openConsole(context: ServiceContext, request: HttpMessage)
     target.close();
     return { status: 101, headers: { upgrade: 'websocket' }, body };
   } catch (error) {
-    if (error instanceof SystemError) return plain(500, `handler exception: ${reasonOf(error)}`);
+    if (error instanceof SystemError) return plain(500, `handler exception: ${error.reason}`);
     if (!(error instanceof PythonError)) throw error;
     context.log.exception('nova.console.websocketproxy', `handler exception: ${error.message}`, error);
     return plain(500, `handler exception: ${error.message}`);

@@ -1,7 +1,7 @@
 import { uuid } from '@openstack-operator/kube';
 import { SystemError } from '@openstack-operator/sandbox';
-import { errno } from '../../oslo/database.ts';
-import { PythonError } from '../../oslo/python-error.ts';
+import { worded } from '../../attempt.ts';
+import { osError, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 
 const logger = 'nova.virt.node';
@@ -29,7 +29,7 @@ export function readNodeIdentity(context: ServiceContext, configFiles: readonly 
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       if (error.code === 'ENOENT') continue;
-      throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', `${errno(error)}: '${file}'`);
+      throw osError(error, file);
     }
     if (!pattern.test(text.slice(0, 40).trim())) throw invalid(`Unable to parse UUID from ${file}`);
     found.push({ id: text.trim().toLowerCase(), file });
@@ -50,12 +50,10 @@ export function localNodeIdentity(context: ServiceContext, configFiles: readonly
   const id = uuid(process.random);
   log.info(logger, `Generated node identity ${id}`);
   const file = `${statePath(context)}/compute_id`;
-  try {
-    process.files.write(file, id);
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw invalid(`Unable to write uuid to ${file}: ${errno(error)}: '${file}'`);
-  }
+  worded(
+    () => process.files.write(file, id),
+    (error) => invalid(`Unable to write uuid to ${file}: ${osError(error, file).message}`),
+  );
   log.info(logger, `Wrote node identity ${id} to ${file}`);
   return id;
 }

@@ -1,12 +1,13 @@
-import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../../attempt.ts';
 import { headerOf, plain } from '../../http.ts';
 import { serveHttp } from '../../model/eventlet-server.ts';
 import type { ServiceProgram } from '../../model/program.ts';
+import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging } from '../../oslo/messaging.ts';
-import { PythonError, SystemExit } from '../../oslo/python-error.ts';
+import { osError, PythonError, SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { reasonOf, terminated } from '../../program-support.ts';
+import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
 import { openConsole } from './nova-consoles.ts';
@@ -90,21 +91,17 @@ export const novaNovncproxy: ServiceProgram = {
     if (web !== '' && !process.files.exists(web)) throw new SystemExit(255, `Can not find html/js files at ${web}.`);
     const host = config.text('vnc', 'novncproxy_host');
     const port = config.integer('vnc', 'novncproxy_port');
-    try {
-      serveHttp(process, { host, port }, (request) => {
-        if (headerOf(request, 'upgrade') === 'websocket') return openConsole(context, request);
-        const [path = ''] = request.path.split('?');
-        const file = `${web}${path}`;
-        return Promise.resolve(
-          process.files.exists(file) && !process.files.isDirectory(file)
-            ? { status: 200, headers: { 'content-type': 'text/html' }, body: process.files.read(file) }
-            : plain(404, 'File not found'),
-        );
-      });
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      throw new PythonError('OSError', `[Errno ${error.code === 'EADDRINUSE' ? 98 : 99}] ${reasonOf(error)}`);
-    }
+    const answer: WsgiHandler = (request) => {
+      if (headerOf(request, 'upgrade') === 'websocket') return openConsole(context, request);
+      const [path = ''] = request.path.split('?');
+      const file = `${web}${path}`;
+      return Promise.resolve(
+        process.files.exists(file) && !process.files.isDirectory(file)
+          ? { status: 200, headers: { 'content-type': 'text/html' }, body: process.files.read(file) }
+          : plain(404, 'File not found'),
+      );
+    };
+    worded(() => serveHttp(process, { host, port }, answer), osError);
     log.info('nova.console.websocketproxy', 'WebSocket server settings:');
     log.info('nova.console.websocketproxy', `  - Listen on ${host}:${port}`);
     log.info('nova.console.websocketproxy', `  - Web server (no directory listings). Web root: ${web}`);

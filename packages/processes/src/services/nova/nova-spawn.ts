@@ -1,10 +1,9 @@
-import { SystemError } from '@openstack-operator/sandbox';
+import { worded } from '../../attempt.ts';
 import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
 import { ovsTable, requestTakeover, transact } from '../../infrastructure/ovsdb.ts';
-import { errno } from '../../oslo/database.ts';
 import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { openIdl } from '../../oslo/ovsdbapp.ts';
-import { PythonError } from '../../oslo/python-error.ts';
+import { osError, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { makeDirectories, pause } from '../../program-support.ts';
 import type { BuildRequest } from './nova-build.ts';
@@ -90,13 +89,13 @@ async function createGuest(context: ServiceContext, hypervisor: Hypervisor, requ
   const { libvirt } = hypervisor;
   if (libvirt === undefined) return;
   const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${request.uuid}`;
-  try {
-    makeDirectories(process, directory);
-    process.files.write(`${directory}/disk`, request.image ?? '');
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    throw new PythonError(error.code === 'EACCES' ? 'PermissionError' : 'OSError', `${errno(error)}: '${directory}'`);
-  }
+  worded(
+    () => {
+      makeDirectories(process, directory);
+      process.files.write(`${directory}/disk`, request.image ?? '');
+    },
+    (error) => osError(error, directory),
+  );
   const type = config.text('libvirt', 'virt_type');
   if (!types.includes(type))
     throw new LibvirtError(
