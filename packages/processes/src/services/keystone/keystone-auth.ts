@@ -60,27 +60,26 @@ export function authenticate(
     return byApplicationCredential(schema, passwords, identity?.application_credential ?? {});
   if (method !== 'password') throw unauthorized();
   const given = identity?.password?.user;
-  if (given === undefined)
-    throw new Fault(
-      400,
-      'Expecting to find user in password. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.',
-    );
-  const user = userOf(schema, given);
-  if (user === undefined) {
-    warn(`Could not find user: ${given.name ?? given.id}.`);
+  if (given === undefined) throw malformed('user in password');
+  const refuse = (text: string): never => {
+    warn(text);
     throw unauthorized();
-  }
-  if (user['enabled'] === false) {
-    warn(`The account is disabled for user: ${String(user['id'])}.`);
-    throw unauthorized();
-  }
-  if (!passwords.matches(given.password ?? '', user['password'])) {
-    warn(
+  };
+  const user = userOf(schema, given) ?? refuse(`Could not find user: ${given.name ?? given.id}.`);
+  const id = String(user['id']);
+  if (user['enabled'] === false) refuse(`The account is disabled for user: ${id}.`);
+  if (!passwords.matches(given.password ?? '', user['password']))
+    refuse(
       `Authorization failed. The request you have made requires authentication. (Invalid username or password) from ${given.name ?? given.id}`,
     );
-    throw unauthorized();
-  }
-  return { user: String(user['id']), methods: ['password'], scope: scopeOf(schema, String(user['id']), scope, warn) };
+  return { user: id, methods: ['password'], scope: scopeOf(schema, id, scope, warn) };
+}
+
+function malformed(what: string): Fault {
+  return new Fault(
+    400,
+    `Expecting to find ${what}. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.`,
+  );
 }
 
 function userOf(schema: Schema, given: Named): Row | undefined {
@@ -91,11 +90,7 @@ function userOf(schema: Schema, given: Named): Row | undefined {
 
 function domainId(schema: Schema, domain: Named | undefined): unknown {
   if (domain?.id !== undefined) return domain.id;
-  if (domain?.name === undefined)
-    throw new Fault(
-      400,
-      'Expecting to find domain in user. The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error.',
-    );
+  if (domain?.name === undefined) throw malformed('domain in user');
   return rowsOf(schema, 'project', { name: domain.name, is_domain: true })[0]?.['id'];
 }
 
@@ -133,12 +128,7 @@ function scopeOf(
     return typeof preferred === 'string' && rolesOf(schema, user, preferred).length > 0 ? preferred : undefined;
   }
   if (scope.system !== undefined) return withRole('system', 'the');
-  if (scope.domain !== undefined) {
-    const id = String(
-      scope.domain.id ?? rowsOf(schema, 'project', { name: scope.domain.name, is_domain: true })[0]?.['id'],
-    );
-    return `domain:${withRole(id, 'domain')}`;
-  }
+  if (scope.domain !== undefined) return `domain:${withRole(String(domainId(schema, scope.domain)), 'domain')}`;
   const { project } = scope;
   if (project === undefined) return undefined;
   if (project.id === undefined && project.name === undefined)

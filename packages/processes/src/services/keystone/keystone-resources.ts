@@ -9,7 +9,7 @@ import { demandRow, findRow, newId } from './keystone-schema.ts';
 /** The collections that this model serves. */
 export function collectionsOf({ passwords, clock }: { passwords: Passwords; clock: Clock }): readonly Collection[] {
   const inDomain = { unique: [['name', 'domain_id']], saving: demandDomain };
-  const all: readonly Collection[] = [
+  const all: readonly (Collection & { item: string })[] = [
     {
       path: 'domains',
       item: 'domain',
@@ -23,7 +23,6 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
       ...inDomain,
       path: 'projects',
       item: 'project',
-      table: 'project',
       fixed: { is_domain: false },
       required: ['name'],
       defaults: { enabled: true, domain_id: 'default', description: '' },
@@ -36,7 +35,6 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
       ...inDomain,
       path: 'users',
       item: 'user',
-      table: 'user',
       required: ['name'],
       defaults: { enabled: true, domain_id: 'default' },
       saving: (row, use, before) => {
@@ -51,7 +49,6 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
       ...inDomain,
       path: 'roles',
       item: 'role',
-      table: 'role',
       required: ['name'],
       defaults: { domain_id: null, description: null },
       saving: (row, use, before) => {
@@ -63,7 +60,6 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
     {
       path: 'services',
       item: 'service',
-      table: 'service',
       required: ['type'],
       defaults: { enabled: true },
       deleted: ({ id }, { schema }) => dropRows(schema, 'endpoint', 'service_id', id),
@@ -71,7 +67,6 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
     {
       path: 'endpoints',
       item: 'endpoint',
-      table: 'endpoint',
       required: ['service_id', 'interface', 'url'],
       defaults: { enabled: true, region_id: null },
       saving: checkEndpoint,
@@ -79,13 +74,13 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
     {
       path: 'regions',
       item: 'region',
-      table: 'region',
       unique: [['id']],
       defaults: { description: '', parent_region_id: null },
     },
-    { path: 'credentials', item: 'credential', table: 'credential', required: ['type', 'blob'] },
+    { path: 'credentials', item: 'credential', required: ['type', 'blob'] },
   ];
   return all.map((collection) => ({
+    table: collection.item,
     ...collection,
     identify: ({ random }) => newId(random),
     shown: (row, { request }) => shown(row, collection, selfUrl(request)),
