@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { command, notModelled, terminated } from '../program-support.ts';
 
@@ -94,7 +94,7 @@ function gatewayOf(address: string): string {
 function contains(prefix: string, address: string): boolean {
   const [network = '', bits = '32'] = prefix.split('/');
   if (isIP(network) !== 4 || isIP(address) !== 4) return false;
-  const number = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - Number(bits));
-  return Math.floor(number(network) / size) === Math.floor(number(address) / size);
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits));
+  return list.check(address);
 }

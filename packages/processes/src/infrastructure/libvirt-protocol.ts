@@ -36,17 +36,10 @@ export class LibvirtError extends Error {
 }
 
 /** A connection to a hypervisor. */
-export interface LibvirtConnection {
-  readonly closed: AbortSignal;
-  capabilities(): Promise<LibvirtHost>;
-  domains(): Promise<readonly LibvirtDomain[]>;
-  create(definition: DomainDefinition): Promise<void>;
-  destroy(uuid: string): Promise<void>;
-  close(): void;
-}
+export type LibvirtConnection = Awaited<ReturnType<typeof openLibvirt>>;
 
 /** Opens `qemu:///system`, or `qemu+unix:///system?socket=/path`. @throws LibvirtError */
-export async function openLibvirt(process: Process, uri: string): Promise<LibvirtConnection> {
+export async function openLibvirt(process: Process, uri: string) {
   const match = /^qemu(?:\+unix)?:\/\/\/system(?:\?socket=(.+))?$/.exec(uri);
   if (match === null) throw new LibvirtError(`no connection driver available for ${uri}`);
   const [, socket = '/var/run/libvirt/libvirt-sock'] = match;
@@ -62,10 +55,10 @@ export async function openLibvirt(process: Process, uri: string): Promise<Libvir
   await send({ type: 'open', uid: process.uid });
   return {
     closed: connection.closed,
-    capabilities: () => send({ type: 'capabilities' }),
-    domains: () => send({ type: 'domains' }),
-    create: (definition) => send({ type: 'create', definition }),
-    destroy: (uuid) => send({ type: 'destroy', uuid }),
+    capabilities: () => send<LibvirtHost>({ type: 'capabilities' }),
+    domains: () => send<readonly LibvirtDomain[]>({ type: 'domains' }),
+    create: (definition: DomainDefinition) => send({ type: 'create', definition }),
+    destroy: (uuid: string) => send({ type: 'destroy', uuid }),
     close: () => connection.close(),
   };
 }

@@ -1,5 +1,4 @@
-import type { Listener, Process, Program, Session } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Listener, type Process, type Program, type Session, SystemError } from '@openstack-operator/sandbox';
 import { attempt, worded } from '../attempt.ts';
 import { parseCommandLine } from '../command-line.ts';
 import {

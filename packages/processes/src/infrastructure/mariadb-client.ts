@@ -1,5 +1,4 @@
-import type { Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled } from '../program-support.ts';
@@ -88,8 +87,7 @@ const mariadb: Program = command(async (process) => {
   }
   if (isUntrusted(options)) throw untrusted();
   const script = options.value('execute') ?? process.stdin ?? '';
-  const run = new ScriptRun(process, connection, options);
-  const failed = await run.script(script);
+  const failed = await runScript({ process, connection, options }, script);
   connection.close();
   return failed && !options.has('force') ? 1 : 0;
 });
@@ -105,71 +103,66 @@ function untrusted(): CommandError {
   return new CommandError('ERROR 2026 (HY000): TLS/SSL error: self-signed certificate');
 }
 
-class ScriptRun {
-  readonly #process: Process;
-  readonly #connection: MysqlConnection;
-  readonly #options: ClientOptions;
+/** A client that is logged in. */
+interface Client {
+  readonly process: Process;
+  readonly connection: MysqlConnection;
+  readonly options: ClientOptions;
+}
 
-  constructor(process: Process, connection: MysqlConnection, options: ClientOptions) {
-    this.#process = process;
-    this.#connection = connection;
-    this.#options = options;
-  }
-
-  /** Whether a statement failed. Errors within a sourced file do not stop it, and do not count (seen on 10.11.19). */
-  async script(text: string, file?: string): Promise<boolean> {
-    let failed = false;
-    for (const { sql, line } of splitStatements(text)) {
-      const source = /^(?:source|\\\.)\s+(\S+)/i.exec(sql);
-      if (source) {
-        failed = (await this.#source(source[1] as string)) || failed;
-        const rest = sql.slice(source[0].length).trim();
-        if (rest !== '') failed = (await this.script(rest, file)) || failed;
-        continue;
-      }
-      if (!(await this.#statement(sql, line, file))) {
-        failed = true;
-        if (this.#stops(file)) return true;
-      }
+/** Whether a statement failed. Errors within a sourced file do not stop it, and do not count (seen on 10.11.19). */
+async function runScript(client: Client, text: string, file?: string): Promise<boolean> {
+  const { options } = client;
+  const stops = file === undefined ? !options.has('force') : options.has('abort-source-on-error');
+  let failed = false;
+  for (const { sql, line } of splitStatements(text)) {
+    const source = /^(?:source|\\\.)\s+(\S+)/i.exec(sql);
+    if (source) {
+      failed = (await runFile(client, source[1] as string)) || failed;
+      const rest = sql.slice(source[0].length).trim();
+      if (rest !== '') failed = (await runScript(client, rest, file)) || failed;
+    } else if (!(await succeeds(client, sql, line, file))) {
+      failed = true;
+      if (stops) return true;
     }
-    return file === undefined && failed;
   }
+  return file === undefined && failed;
+}
 
-  #stops(file: string | undefined): boolean {
-    return file === undefined ? !this.#options.has('force') : this.#options.has('abort-source-on-error');
-  }
+async function runFile(client: Client, path: string): Promise<boolean> {
+  const { process } = client;
+  const text = attempt(
+    SystemError,
+    () => process.files.read(path),
+    (error) => error,
+  );
+  if (typeof text === 'string') return runScript(client, text, path);
+  process.stderr(`ERROR at line 1: Failed to open file '${path}', error: ${text.code === 'EACCES' ? 13 : 2}\n`);
+  return true;
+}
 
-  async #source(path: string): Promise<boolean> {
-    let text: string;
-    try {
-      text = this.#process.files.read(path);
-    } catch (error) {
-      const number = error instanceof SystemError && error.code === 'EACCES' ? 13 : 2;
-      this.#process.stderr(`ERROR at line 1: Failed to open file '${path}', error: ${number}\n`);
-      return true;
-    }
-    return this.script(text, path);
-  }
-
-  async #statement(sql: string, line: number, file: string | undefined): Promise<boolean> {
-    try {
-      const { columns = [], rows = [] } = (await this.#connection.query(sql)) ?? {};
-      if (rows.length === 0) return true;
-      if (!this.#options.has('skip-column-names')) this.#process.stdout(`${columns.join('\t')}\n`);
-      for (const row of rows) this.#process.stdout(`${row.join('\t')}\n`);
-      return true;
-    } catch (error) {
-      const where = `at line ${line}${file === undefined ? '' : ` in file: '${file}'`}`;
-      if (error instanceof SystemError) {
-        this.#process.stderr(`ERROR 2013 (HY000) ${where}: Lost connection to server during query\n`);
-        return false;
-      }
-      if (!(error instanceof MysqlError)) throw error;
-      this.#process.stderr(
+async function succeeds(
+  { process, connection, options }: Client,
+  sql: string,
+  line: number,
+  file: string | undefined,
+): Promise<boolean> {
+  try {
+    const { columns = [], rows = [] } = (await connection.query(sql)) ?? {};
+    if (rows.length === 0) return true;
+    if (!options.has('skip-column-names')) process.stdout(`${columns.join('\t')}\n`);
+    for (const row of rows) process.stdout(`${row.join('\t')}\n`);
+    return true;
+  } catch (error) {
+    const where = `at line ${line}${file === undefined ? '' : ` in file: '${file}'`}`;
+    if (error instanceof SystemError)
+      process.stderr(`ERROR 2013 (HY000) ${where}: Lost connection to server during query\n`);
+    else if (error instanceof MysqlError)
+      process.stderr(
         `--------------\n${sql}\n--------------\n\nERROR ${error.code} (${error.state}) ${where}: ${error.message}\n`,
       );
-      return false;
-    }
+    else throw error;
+    return false;
   }
 }
 

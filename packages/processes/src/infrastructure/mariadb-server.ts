@@ -1,6 +1,12 @@
 import { mariadbdOptions } from '@openstack-operator/facts/mariadbd-options';
-import type { Listener, Peer, Process, Program, Session } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import {
+  type Listener,
+  type Peer,
+  type Process,
+  type Program,
+  type Session,
+  SystemError,
+} from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { type Account, accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';

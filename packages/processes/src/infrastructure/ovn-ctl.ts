@@ -1,5 +1,4 @@
-import type { Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, makeDirectories, notModelled } from '../program-support.ts';
 import { ovsLog } from './ovs-daemon.ts';

@@ -1,5 +1,4 @@
-import type { Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { ip } from './ip-command.ts';

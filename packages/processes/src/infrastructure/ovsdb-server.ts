@@ -1,5 +1,4 @@
-import type { Listener, Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, commandWith, nameOf, notModelled, pause, terminated } from '../program-support.ts';

@@ -1,5 +1,4 @@
-import type { Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
 import type { BrokerState } from './rabbitmq-broker.ts';

@@ -1,5 +1,4 @@
-import type { Listener, Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { CommandError, command, logTime, makeDirectories, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';

@@ -1,5 +1,4 @@
-import type { HttpReply, Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type HttpReply, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, pause } from '../program-support.ts';

@@ -20,9 +20,7 @@ export class WordReader {
   }
 
   get line(): number {
-    let line = this.#firstLine;
-    for (let i = 0; i < this.position && i < this.text.length; i += 1) if (this.text[i] === '\n') line += 1;
-    return line;
+    return this.#firstLine + this.text.slice(0, this.position).split('\n').length - 1;
   }
 
   fail(message: string): never {
