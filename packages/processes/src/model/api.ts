@@ -61,7 +61,7 @@ const privileges = { GET: 'SELECT', POST: 'INSERT', DELETE: 'DELETE' } as const;
 /** The handler of an API behind keystonemiddleware; exceptions become 500 with a traceback in the log. */
 export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
   const { process, config, log } = context;
-  const auth = new AuthToken(process, config, log);
+  const auth = new AuthToken(context);
   const isOpen = api.unauthenticated?.(config) ?? false;
   const words = { ...commonWords, ...api.words };
   const database = api.database && new Database(context, api.database);

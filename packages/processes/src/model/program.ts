@@ -1,5 +1,4 @@
-import type { Process, Program } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { type CommandLine, type OptionNames, parseCommandLine, UsageError } from '../command-line.ts';
 import { type Config, loadConfig } from '../oslo/config.ts';
 import { type Log, plainLog, setUpLog } from '../oslo/log.ts';

@@ -1,12 +1,9 @@
-import type { HttpMessage, HttpReply, Process } from '@openstack-operator/sandbox';
+import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { headerOf, json } from '../http.ts';
-import type { Config } from './config.ts';
 import { type Catalog, KeystoneSession } from './keystone-session.ts';
 
-export type { Catalog } from './keystone-session.ts';
-
-import type { Log } from './log.ts';
 import { PythonError } from './python-error.ts';
+import type { ServiceContext } from './service-context.ts';
 
 /** Who sends a request, as keystonemiddleware found out. */
 export interface Identity {
@@ -41,17 +38,14 @@ const serviceError = 'keystonemiddleware.auth_token._exceptions.ServiceError';
 
 /** keystonemiddleware.auth_token: asks Keystone, with the service's own user, whom a token belongs to. */
 export class AuthToken {
-  readonly #process: Process;
-  readonly #config: Config;
-  readonly #log: Log;
+  readonly #context: ServiceContext;
   readonly #session: KeystoneSession;
   readonly #cache = new Map<string, { identity: Identity; rules: readonly AccessRule[] | undefined; until: number }>();
 
   /** @throws PythonError for a plugin that keystoneauth does not know, and for a cache that is to be encrypted without a key */
-  constructor(process: Process, config: Config, log: Log) {
-    this.#process = process;
-    this.#config = config;
-    this.#log = log;
+  constructor(context: ServiceContext) {
+    const { process, config, log } = context;
+    this.#context = context;
     log.info(logger, 'Starting Keystone auth_token middleware');
     if (!config.boolean(group, 'service_token_roles_required')) {
       log.warning(
@@ -80,12 +74,12 @@ export class AuthToken {
     const token = headerOf(request, 'x-auth-token');
     if (token === undefined || token === '') return this.#unauthorized();
     const known = this.#cache.get(token);
-    if (known !== undefined && known.until > this.#process.clock.now())
+    if (known !== undefined && known.until > this.#context.process.clock.now())
       return this.#isAllowed(request, known.rules) ? known.identity : this.#unauthorized();
     try {
       const body = await this.#verify(token);
       if (body === undefined) {
-        this.#log.warning(logger, 'Authorization failed for token');
+        this.#context.log.warning(logger, 'Authorization failed for token');
         return this.#unauthorized();
       }
       const identity: Identity = {
@@ -95,15 +89,15 @@ export class AuthToken {
         token,
         catalog: body.token.catalog ?? [],
       };
-      const life = 1000 * this.#config.integer(group, 'token_cache_time');
+      const life = 1000 * this.#context.config.integer(group, 'token_cache_time');
       const rules = body.token.application_credential?.access_rules;
-      this.#cache.set(token, { identity, rules, until: this.#process.clock.now() + life });
+      this.#cache.set(token, { identity, rules, until: this.#context.process.clock.now() + life });
       return this.#isAllowed(request, rules) ? identity : this.#unauthorized();
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       if (/ServiceError$|ConnectFailure$|DiscoveryFailure$|ConnectTimeout$/.test(error.type))
         return this.#unavailable(error.message);
-      this.#log.exception(logger, error.lastLine, error);
+      this.#context.log.exception(logger, error.lastLine, error);
       return json(500, { error: { code: 500, title: 'Internal Server Error', message: error.message } });
     }
   }
@@ -111,9 +105,9 @@ export class AuthToken {
   /** Whether a rule lets the request through (keystonemiddleware, `_validate_token`); without rules everything may pass. */
   #isAllowed({ method, path: target }: HttpMessage, rules: readonly AccessRule[] | undefined): boolean {
     if (rules === undefined) return true;
-    const type = this.#config.optional(group, 'service_type');
+    const type = this.#context.config.optional(group, 'service_type');
     if (type === undefined) {
-      this.#log.warning(
+      this.#context.log.warning(
         logger,
         'Cannot validate request with restricted access rules. Set service_type in [keystone_authtoken] to allow access rule validation.',
       );
@@ -131,38 +125,41 @@ export class AuthToken {
         const base = (
           await session.endpoint({
             type: 'identity',
-            interfaces: [this.#config.text(group, 'interface')],
-            region: this.#config.optional(group, 'region_name'),
+            interfaces: [this.#context.config.text(group, 'interface')],
+            region: this.#context.config.optional(group, 'region_name'),
           })
         ).replace(/\/v3$/, '');
         const reply = await session.request('GET', `${base}/v3/auth/tokens`, undefined, { 'x-subject-token': token });
         if (reply.status === 200) return JSON.parse(reply.body ?? '{}') as TokenAnswer;
         if (reply.status === 404) {
-          this.#log.info(logger, 'Authorization failed for token');
-          this.#log.info(logger, `Identity response: ${reply.body ?? ''}`);
+          this.#context.log.info(logger, 'Authorization failed for token');
+          this.#context.log.info(logger, `Identity response: ${reply.body ?? ''}`);
           return undefined;
         }
         if (reply.status !== 401) {
-          this.#log.error(logger, `Bad response code while validating token: ${reply.status} ${reply.body ?? ''}`);
+          this.#context.log.error(
+            logger,
+            `Bad response code while validating token: ${reply.status} ${reply.body ?? ''}`,
+          );
           throw new PythonError(serviceError, 'Failed to fetch token data from identity server');
         }
       } catch (error) {
         if (!(error instanceof PythonError) || !error.type.endsWith('Unauthorized')) throw error;
         session.invalidate();
       }
-      this.#log.info(logger, 'Identity server rejected authorization');
-      this.#log.warning(
+      this.#context.log.info(logger, 'Identity server rejected authorization');
+      this.#context.log.warning(
         logger,
         'Identity response: {"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}',
       );
       if (!retry)
         throw new PythonError(serviceError, 'Identity server rejected authorization necessary to fetch token data');
-      this.#log.info(logger, 'Retrying validation');
+      this.#context.log.info(logger, 'Retrying validation');
     }
   }
 
   #unauthorized(): HttpReply {
-    const uri = this.#config.text(group, 'www_authenticate_uri');
+    const uri = this.#context.config.text(group, 'www_authenticate_uri');
     return json(
       401,
       { error: { code: 401, title: 'Unauthorized', message: 'The request you have made requires authentication.' } },
@@ -171,7 +168,7 @@ export class AuthToken {
   }
 
   #unavailable(reason: string): HttpReply {
-    this.#log.unhandled('keystonemiddleware.auth_token', new PythonError('Unable to validate token', reason));
+    this.#context.log.unhandled('keystonemiddleware.auth_token', new PythonError('Unable to validate token', reason));
     return json(503, {
       message:
         'The server is currently unavailable. Please try again at a later time.<br /><br />\nThe Keystone service is temporarily unavailable.\n\n',

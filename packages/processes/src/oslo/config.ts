@@ -75,10 +75,7 @@ export class Config {
     if (assigned === undefined) {
       // What a plug-in of keystoneauth requires, it asks for itself.
       if (option?.required === true && this.#optionOf(group, 'auth_type') === undefined)
-        throw new PythonError(
-          'oslo_config.cfg.RequiredOptError',
-          `value required for option ${name} in group [${group}]`,
-        );
+        throw failure('RequiredOptError', `value required for option ${name} in group [${group}]`);
       const value = fallback ?? (typeof option?.default === 'string' && !option.sample ? option.default : undefined);
       return value === undefined ? undefined : this.#interpolate(value, group);
     }
@@ -151,13 +148,16 @@ export class Config {
           const name = (braced ?? plain) as string;
           const [other, option] = name.includes('.') ? (name.split('.', 2) as [string, string]) : [group, name];
           const found = this.optional(other, option) ?? this.optional('DEFAULT', option) ?? wellKnown[name];
-          if (found === undefined) {
-            throw new PythonError('oslo_config.cfg.NoSuchOptError', `no such option ${name} in group [DEFAULT]`);
-          }
+          if (found === undefined) throw failure('NoSuchOptError', `no such option ${name} in group [DEFAULT]`);
           return found;
         },
       );
   }
+}
+
+/** An exception of oslo.config. */
+function failure(kind: string, message: string): PythonError {
+  return new PythonError(`oslo_config.cfg.${kind}`, message);
 }
 
 function variableOf(group: string, name: string): string {
@@ -169,10 +169,7 @@ function invalid(group: string, name: string, { location }: Assigned, reason: st
     location === undefined
       ? `LocationInfo(location=<Locations.environment: (3, True)>, detail='${variableOf(group, name)}')`
       : `LocationInfo(location=<Locations.user: (4, True)>, detail='${location}')`;
-  throw new PythonError(
-    'oslo_config.cfg.ConfigFileValueError',
-    `Value for option ${name} from ${where} is not valid: ${reason}`,
-  );
+  throw failure('ConfigFileValueError', `Value for option ${name} from ${where} is not valid: ${reason}`);
 }
 
 /** What programs find out of the machine: where Python's packages lie, which nobody may write to, and its address. */
@@ -200,12 +197,8 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
     });
   const files = [...(sources.files ?? find([project, ...programs].map((name) => `${name}.conf`)))];
   for (const directory of sources.directories ?? find([project, ...programs].map((name) => `${name}.conf.d`))) {
-    if (!process.files.exists(directory)) {
-      throw new PythonError(
-        'oslo_config.cfg.ConfigDirNotFoundError',
-        `Failed to read config file directory: ${directory}`,
-      );
-    }
+    if (!process.files.exists(directory))
+      throw failure('ConfigDirNotFoundError', `Failed to read config file directory: ${directory}`);
     for (const name of process.files.list(directory)) if (name.endsWith('.conf')) files.push(`${directory}/${name}`);
   }
   const missing: string[] = [];
@@ -231,18 +224,10 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
       seen.add(name);
     }
   }
-  if (missing.length > 0) {
-    throw new PythonError(
-      'oslo_config.cfg.ConfigFilesNotFoundError',
-      `Failed to find some config files: ${missing.join(',')}`,
-    );
-  }
-  if (denied.length > 0) {
-    throw new PythonError(
-      'oslo_config.cfg.ConfigFilesPermissionDeniedError',
-      `Failed to open some config files: ${denied.join(',')}`,
-    );
-  }
+  if (missing.length > 0)
+    throw failure('ConfigFilesNotFoundError', `Failed to find some config files: ${missing.join(',')}`);
+  if (denied.length > 0)
+    throw failure('ConfigFilesPermissionDeniedError', `Failed to open some config files: ${denied.join(',')}`);
   if (optionReads.hasSubscribers) optionReads.publish({ pod: process.pod.name, files } satisfies OptionRead);
   return new Config(project, values, factsOf(release, sources.options ?? project), process);
 }

@@ -45,18 +45,15 @@ export function plainLog(process: Process): Log {
 }
 
 function logTo(process: Process, sinks: readonly ((text: string) => void)[], level: number): Log {
-  const write = (name: string, logger: string, text: string): void => {
-    const prefix = `${logTime(process)} ${process.pid} ${name} ${logger} `;
-    const lines = text.split('\n').map((line, index) => (index === 0 ? `${prefix}[-] ${line}\n` : `${line}\n`));
-    for (const sink of sinks) sink(lines.join(''));
+  const print = (text: string): void => {
+    for (const sink of sinks) sink(text);
   };
+  const prefix = (name: string, logger: string): string => `${logTime(process)} ${process.pid} ${name} ${logger}`;
+  const write = (name: string, logger: string, text: string): void => print(`${prefix(name, logger)} [-] ${text}\n`);
   const traceback = (logger: string, error: PythonError): void => {
-    const prefix = `${logTime(process)} ${process.pid} ERROR ${logger} `;
     // The last line of a formatted exception is empty.
-    const lines = ['Traceback (most recent call last):', ...error.lastLine.split('\n'), ''].map(
-      (line) => `${prefix}${line}\n`,
-    );
-    for (const sink of sinks) sink(lines.join(''));
+    const lines = ['Traceback (most recent call last):', ...error.lastLine.split('\n'), ''];
+    print(lines.map((line) => `${prefix('ERROR', logger)} ${line}\n`).join(''));
   };
   return {
     debug: (logger, text) => (level === 0 ? write('DEBUG', logger, text) : undefined),

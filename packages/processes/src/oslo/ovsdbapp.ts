@@ -5,6 +5,7 @@ import { ask } from '../infrastructure/wire.ts';
 import { CommandError, pause } from '../program-support.ts';
 import type { Log } from './log.ts';
 import { PythonError, SystemExit } from './python-error.ts';
+import type { ServiceContext } from './service-context.ts';
 
 const logger = 'ovsdbapp.backend.ovs_idl.idlutils';
 
@@ -13,8 +14,7 @@ const logger = 'ovsdbapp.backend.ovs_idl.idlutils';
  * @throws PythonError `Could not retrieve schema from ...`
  */
 export async function openIdl(
-  process: Process,
-  log: Log,
+  { process, log }: Pick<ServiceContext, 'process' | 'log'>,
   remotes: string,
   database: OvsDatabase['name'],
 ): Promise<Connection> {
@@ -52,18 +52,17 @@ function demandAddresses({ files }: Process, log: Log, remotes: string): void {
  * @throws SystemExit on SIGTERM
  */
 export async function openIdlForever(
-  process: Process,
-  log: Log,
+  context: ServiceContext,
   remotes: string,
   database: OvsDatabase['name'],
   longest = 180,
 ): Promise<Connection> {
   for (let wait = 1; ; wait = Math.min(longest, wait * 2)) {
     try {
-      return await openIdl(process, log, remotes, database);
+      return await openIdl(context, remotes, database);
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
     }
-    if (!(await pause(process, wait * 1000))) throw new SystemExit(0);
+    if (!(await pause(context.process, wait * 1000))) throw new SystemExit(0);
   }
 }

@@ -30,14 +30,14 @@ export const metadataAgent: ServiceProgram = {
     const { process, config, log } = context;
     const logger = 'neutron.agent.ovn.metadata.agent';
     const local = config.text('ovs', 'ovsdb_connection');
-    const ovs = await openIdl(process, log, local, 'Open_vSwitch');
+    const ovs = await openIdl(context, local, 'Open_vSwitch');
     const settings = await localSettings(ovs);
     const chassis = settings['system-id'];
     if (chassis === undefined) throw new PythonError('KeyError', "'system-id'");
     if (settings['ovn-bridge'] === undefined)
       log.warning(logger, "Can't read ovn-bridge external-id from OVSDB. Using br-int instead.");
     const remotes = config.text('ovn', 'ovn_sb_connection');
-    let south = await openIdlForever(process, log, remotes, 'OVN_Southbound');
+    let south = await openIdlForever(context, remotes, 'OVN_Southbound');
     const daemon = config.optional('agent', 'root_helper_daemon');
     const socket = config.text('DEFAULT', 'metadata_proxy_socket');
     try {
@@ -60,7 +60,7 @@ export const metadataAgent: ServiceProgram = {
     while (await register(context, south, chassis)) {
       await Promise.race([aborted(process.signal), aborted(south.closed)]);
       if (process.signal.aborted) break;
-      south = await openIdlForever(process, log, remotes, 'OVN_Southbound', longestBackoff);
+      south = await openIdlForever(context, remotes, 'OVN_Southbound', longestBackoff);
     }
     return 0;
   },

@@ -1,4 +1,6 @@
 import type { Connection } from '@openstack-operator/sandbox';
+import { attempt } from '../../attempt.ts';
+import type { OvsDatabase } from '../../infrastructure/ovsdb.ts';
 import { Database } from '../../oslo/database.ts';
 import { openIdlForever } from '../../oslo/ovsdbapp.ts';
 import { demandTables } from '../../oslo/project-database.ts';
@@ -34,7 +36,7 @@ const extensionDrivers = new Set(
 export async function loadPlugin(context: ServiceContext): Promise<boolean> {
   const { config, log } = context;
   const core = config.text('DEFAULT', 'core_plugin');
-  if (core === undefined || core === '') throw new PythonError('Exception', 'Neutron core_plugin not configured!');
+  if (core === '') throw new PythonError('Exception', 'Neutron core_plugin not configured!');
   const missingPlugin = (name: string): never => {
     log.error('neutron.manager', `Plugin '${name}' not found.`);
     throw new PythonError('ImportError', `Class not found.`);
@@ -100,14 +102,11 @@ export async function createDropGroup({ process, config, log }: ServiceContext):
       `Callback ${callback} failed with "${reason}"`,
     );
   };
-  const remotes = ((): string => {
-    try {
-      return config.text('ovn', 'ovn_nb_connection');
-    } catch (error) {
-      if (!(error instanceof PythonError)) throw error;
-      return fail(error.message);
-    }
-  })();
+  const remotes = attempt(
+    PythonError,
+    () => config.text('ovn', 'ovn_nb_connection'),
+    ({ message }) => fail(message),
+  );
   let output = '';
   let complaint = '';
   const status = await process.run(['ovsdb-client', 'list-dbs', remotes], {
@@ -124,20 +123,18 @@ export async function createDropGroup({ process, config, log }: ServiceContext):
 }
 
 /** Connections of one worker; tried for ever. `worker` is the class that asks, as the log shows it. */
-export async function openOvn({ process, config, log }: ServiceContext, worker: string): Promise<OvnConnections> {
-  const open = async (side: 'nb' | 'sb'): Promise<() => Promise<Connection>> => {
-    log.info(
-      'neutron.plugins.ml2.drivers.ovn.mech_driver.ovsdb.impl_idl_ovn',
-      `Getting Ovsdb${side === 'nb' ? 'Nb' : 'Sb'}OvnIdl for ${worker} with retry`,
-    );
-    const remotes = config.text('ovn', `ovn_${side}_connection`);
-    const connect = (): Promise<Connection> =>
-      openIdlForever(process, log, remotes, side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound');
+export async function openOvn(context: ServiceContext, worker: string): Promise<OvnConnections> {
+  const { config, log } = context;
+  const open = async (side: 'Nb' | 'Sb', database: OvsDatabase['name']): Promise<() => Promise<Connection>> => {
+    const logger = 'neutron.plugins.ml2.drivers.ovn.mech_driver.ovsdb.impl_idl_ovn';
+    log.info(logger, `Getting Ovsdb${side}OvnIdl for ${worker} with retry`);
+    const remotes = config.text('ovn', `ovn_${side.toLowerCase()}_connection`);
+    const connect = (): Promise<Connection> => openIdlForever(context, remotes, database);
     let connection = await connect();
     return async () => {
       if (connection.closed.aborted) connection = await connect();
       return connection;
     };
   };
-  return { northbound: await open('nb'), southbound: await open('sb') };
+  return { northbound: await open('Nb', 'OVN_Northbound'), southbound: await open('Sb', 'OVN_Southbound') };
 }

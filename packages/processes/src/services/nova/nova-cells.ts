@@ -108,17 +108,9 @@ function cellMapping(row: Row, { config, log }: ServiceContext): CellMapping {
 export function fillTemplate(template: string, url: string): string {
   const match =
     /^([\w+]+):\/\/(?:([^:@/]*)(?::([^@]*))?@)?([^:/?]*)(?::(\d+))?\/?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(url);
-  const [, scheme, username, password, hostname, port, path, query, fragment] = match ?? [];
-  const values: Readonly<Record<string, string | undefined>> = {
-    scheme,
-    username,
-    password,
-    hostname,
-    port,
-    path,
-    query: query ?? '',
-    fragment: fragment ?? '',
-  };
+  const [, scheme, username, password, hostname, port, path, query = '', fragment = ''] = match ?? [];
+  const parts = { scheme, username, password, hostname, port, path, query, fragment };
+  const values: Readonly<Record<string, string | undefined>> = parts;
   if ([...template.matchAll(/\{(\w*)\}/g)].some(([, name = '']) => !(name in values))) return template;
   return template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => values[name] ?? 'None');
 }

@@ -56,7 +56,6 @@ class Compute {
       objects: this.#objects,
       messaging: this.#messaging,
       handler: (method, parameters) => this.#dispatch(method, parameters),
-      checksVersions: false,
       initHost: (row) => this.#initHost(row),
       preStart: (row) => this.#updateResources(row, true),
       periodic: {

@@ -1,5 +1,4 @@
-import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
-import { SystemError } from '@openstack-operator/sandbox';
+import { type HttpMessage, type HttpReply, SystemError } from '@openstack-operator/sandbox';
 import { headerOf, json, locationOf, plain } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';

@@ -87,24 +87,15 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
     return copy(row);
   },
   service_save: (schema, parameters, { now }) => {
-    const row = tableOf(schema, 'services').get(keyOf(parameters));
-    if (row === undefined)
-      throw new PythonError(
-        'nova.exception.ServiceNotFound',
-        `Service ${String(parameters['id'])} could not be found.`,
-      );
+    const row = demanded('Service', parameters['id'], tableOf(schema, 'services').get(keyOf(parameters)));
     Object.assign(row, parameters, { last_seen_up: now });
     return copy(row);
   },
   service_minimum_version: (schema, { binary }) =>
     Math.min(...rowsOf(schema, 'services', { binary }).map((row) => Number(row['version'])), Number.POSITIVE_INFINITY),
   instance_save: (schema, parameters) => {
-    const row = tableOf(schema, 'instances').get(String(parameters['uuid']));
-    if (row === undefined)
-      throw new PythonError(
-        'nova.exception.InstanceNotFound',
-        `Instance ${String(parameters['uuid'])} could not be found.`,
-      );
+    const id = String(parameters['uuid']);
+    const row = demanded('Instance', id, tableOf(schema, 'instances').get(id));
     Object.assign(row, parameters);
     return copy(row);
   },
@@ -118,22 +109,23 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
   compute_node_save: (schema, parameters) => {
     const nodes = tableOf(schema, 'compute_nodes');
     const id = String(parameters['uuid']);
-    const twin = [...nodes.values()].find(
-      (row) =>
-        row['uuid'] !== id &&
-        row['host'] === parameters['host'] &&
-        row['hypervisor_hostname'] === parameters['hypervisor_hostname'],
-    );
-    if (twin !== undefined) {
+    const { host, hypervisor_hostname } = parameters;
+    if (rowsOf(schema, 'compute_nodes', { host, hypervisor_hostname }).some((row) => row['uuid'] !== id))
       throw new PythonError(
         'nova.exception.InvalidConfiguration',
-        `Duplicate compute node record found for host ${String(parameters['host'])} node ${String(parameters['hypervisor_hostname'])}`,
+        `Duplicate compute node record found for host ${String(host)} node ${String(hypervisor_hostname)}`,
       );
-    }
     nodes.set(id, { ...nodes.get(id), ...parameters });
     return undefined;
   },
 };
+
+/** @throws PythonError */
+function demanded(what: string, id: unknown, row: Row | undefined): Row {
+  if (row === undefined)
+    throw new PythonError(`nova.exception.${what}NotFound`, `${what} ${String(id)} could not be found.`);
+  return row;
+}
 
 function copy(row: Row | undefined): Row | undefined {
   return row === undefined ? undefined : { ...row };

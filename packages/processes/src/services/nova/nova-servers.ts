@@ -1,5 +1,6 @@
 import { worded } from '../../attempt.ts';
 import { headerOf, plain } from '../../http.ts';
+import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { serveHttp } from '../../model/eventlet-server.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
@@ -12,8 +13,8 @@ import { startTimes } from '../../start-times.ts';
 import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
 import { openConsole } from './nova-consoles.ts';
 import { discoverHosts } from './nova-hosts.ts';
-import { localObjects, type NovaObjects } from './nova-objects.ts';
-import { objectHandler, runService } from './nova-service.ts';
+import { localObjects, type NovaAction, type NovaObjects } from './nova-objects.ts';
+import { runService } from './nova-service.ts';
 import { PlacementClient } from './placement-client.ts';
 
 function objectsOf(context: ServiceContext): NovaObjects {
@@ -27,7 +28,6 @@ export const novaConductor: ServiceProgram = {
     const objects = objectsOf(context);
     const messaging = new Messaging(context);
     await new PlacementClient(context).test('nova.conductor.manager', 'some operations');
-    const serve = objectHandler(objects);
     return runService(context, {
       binary: 'nova-conductor',
       workers: true,
@@ -35,7 +35,7 @@ export const novaConductor: ServiceProgram = {
       objects,
       messaging,
       handler: (method, parameters) => {
-        if (method !== 'schedule_and_build_instances') return serve(method, parameters);
+        if (method !== 'schedule_and_build_instances') return objects.run(method as NovaAction, parameters as Row);
         // A cast: nobody waits for the end.
         void scheduleAndBuild(context, messaging, parameters as BuildRequest).catch((error: unknown) => {
           if (!(error instanceof PythonError)) throw error;

@@ -6,7 +6,7 @@ import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause, terminated } from '../../program-support.ts';
 import { gather } from './nova-cells.ts';
-import { type NovaAction, type NovaObjects, serviceVersion } from './nova-objects.ts';
+import { type NovaObjects, serviceVersion } from './nova-objects.ts';
 
 /** `[DEFAULT] host`: the host name unless it is set. */
 export function hostOf({ process, config }: ServiceContext): string {
@@ -77,9 +77,7 @@ export interface RpcService {
   readonly objects: NovaObjects;
   readonly messaging: Messaging;
   readonly handler: RpcHandler;
-  /** Whether it looks for old computes itself; a nova-compute asks its conductor. Default: true. */
-  readonly checksVersions?: boolean;
-  /** Whether it forks workers. */
+  /** Whether it forks workers, and looks for old computes itself; a nova-compute asks its conductor. */
   readonly workers?: boolean;
   /** Between finding the service's row and writing it. */
   readonly initHost?: (row: Row | undefined) => Promise<void>;
@@ -91,7 +89,7 @@ export interface RpcService {
 
 /** Runs a service until SIGTERM. */
 export async function runService(context: ServiceContext, service: RpcService): Promise<number> {
-  if (service.checksVersions ?? true) await checkComputeVersions(context, service.objects);
+  if (service.workers === true) await checkComputeVersions(context, service.objects);
   await respawning(context, () => runWorker(context, service), { once: service.workers !== true });
   return 0;
 }
@@ -155,9 +153,4 @@ async function repeat({ process, log }: ServiceContext, spacing: number, run: ()
     }
   } while (await pause(process, spacing));
   await terminated(process);
-}
-
-/** Serves a process's own objects to those without a database: what a conductor's RPC methods come to. */
-export function objectHandler(objects: NovaObjects): RpcHandler {
-  return (method, parameters) => objects.run(method as NovaAction, parameters as Row);
 }

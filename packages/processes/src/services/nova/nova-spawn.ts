@@ -111,11 +111,12 @@ async function createGuest(context: ServiceContext, hypervisor: Hypervisor, requ
 }
 
 /** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */
-async function plug({ process, config, log }: ServiceContext, request: BuildRequest, port: string): Promise<void> {
+async function plug(context: ServiceContext, request: BuildRequest, port: string): Promise<void> {
+  const { config } = context;
   const remotes = config.text('os_vif_ovs', 'ovsdb_connection');
   const bridge = config.text('neutron', 'ovs_bridge');
   try {
-    const connection = await openIdl(process, log, remotes, 'Open_vSwitch');
+    const connection = await openIdl(context, remotes, 'Open_vSwitch');
     const tap = `tap${port.slice(0, 11)}`;
     await transact(connection, 'Open_vSwitch', (database) => {
       ovsTable(database, 'Interface').set(tap, {

@@ -36,8 +36,8 @@ export class PlacementClient {
   }
 
   /** Logs in and finds the endpoint, as the client does when it is made. @throws PythonError */
-  async open(): Promise<void> {
-    await this.#url();
+  open(): Promise<string> {
+    return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
   }
 
   /**
@@ -87,12 +87,8 @@ export class PlacementClient {
     });
   }
 
-  #url(): Promise<string> {
-    return this.#session.endpoint(endpointFilter(this.#context.config, 'placement', 'placement'));
-  }
-
   async #request(method: string, path: string, body?: unknown): Promise<HttpReply> {
-    return this.#session.request(method, `${await this.#url()}${path}`, body);
+    return this.#session.request(method, `${await this.open()}${path}`, body);
   }
 
   /** Providers that have room. @throws PythonError of keystoneauth */

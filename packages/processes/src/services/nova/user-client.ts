@@ -1,6 +1,5 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
-import type { Catalog } from '../../oslo/auth-token.ts';
-import { endpointFilter, endpointOf, KeystoneSession } from '../../oslo/keystone-session.ts';
+import { type Catalog, endpointFilter, endpointOf, KeystoneSession } from '../../oslo/keystone-session.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 
 /** The user's request as it travels with RPC messages: Nova's request context. */
@@ -18,13 +17,12 @@ export interface RequestContext {
 export async function callAsUser(
   { process, config }: ServiceContext,
   user: RequestContext,
-  request: { group: string; service: string; method?: string; path: string; body?: unknown },
+  { group, service, path }: { group: string; service: string; path: string },
 ): Promise<HttpReply> {
-  const { group, service, method = 'GET', path, body } = request;
   const base = endpointOf(user.catalog, endpointFilter(config, group, service));
   const headers: Record<string, string> = { 'x-auth-token': user.token };
   const session = new KeystoneSession(process, config, 'service_user');
   if (config.boolean('service_user', 'send_service_user_token'))
     headers['x-service-token'] = (await session.token()).id;
-  return session.send(method, `${base}${path}`, headers, body);
+  return session.send('GET', `${base}${path}`, headers);
 }
