@@ -38,17 +38,15 @@ export class MysqlError extends Error {
   readonly code: number;
   readonly state: string;
 
-  constructor(code: keyof typeof states, message: string) {
+  constructor(code: number, message: string) {
     super(message);
     this.code = code;
-    this.state = states[code];
+    this.state = states[code] ?? 'HY000';
   }
 }
 
-/** SQLSTATE of the errors that the models know (sql/share/errmsg-utf8.txt). */
-const states = {
-  1007: 'HY000',
-  1008: 'HY000',
+/** SQLSTATE of the errors that have one of their own (sql/share/errmsg-utf8.txt). */
+const states: Readonly<Record<number, string>> = {
   1043: '08S01',
   1044: '42000',
   1045: '28000',
@@ -61,13 +59,9 @@ const states = {
   1141: '42000',
   1142: '42000',
   1146: '42S02',
-  1193: 'HY000',
   1227: '42000',
   1253: '42000',
-  1273: 'HY000',
-  1372: 'HY000',
-  1396: 'HY000',
-} as const;
+};
 
 /** A table of a schema. @throws MysqlError 1146 when no migration made it */
 export function tableOf(schema: Schema, name: string): Map<string, Row> {

@@ -1,4 +1,5 @@
 import { type Connection, type Process, type Session, SystemError } from '@openstack-operator/sandbox';
+import { attempt } from '../attempt.ts';
 import { CommandError, pause } from '../program-support.ts';
 import { answering, ask } from './wire.ts';
 
@@ -80,14 +81,14 @@ export function requestTakeover(database: OvsDatabase): number {
 /** Serves databases to any number of connections; watchers hear of every transaction. */
 export class OvsdbService {
   readonly #databases: readonly OvsDatabase[];
-  readonly #watchers = new Map<string, Set<() => void>>();
+  readonly #watchers = new Set<OvsdbRequest & { type: 'watch' }>();
 
   constructor(databases: readonly OvsDatabase[]) {
     this.#databases = databases;
   }
 
   accept(): Session {
-    const mine: [string, () => void][] = [];
+    const mine: (OvsdbRequest & { type: 'watch' })[] = [];
     return {
       receive: answering((request: OvsdbRequest) => {
         if (request.type === 'list') return ['_Server', ...this.#databases.map(({ name }) => name)];
@@ -95,20 +96,19 @@ export class OvsdbService {
         const database = this.#databases.find(({ name }) => name === request.database);
         if (database === undefined) throw new CommandError(`unknown database ${request.database}`);
         if (request.type === 'watch') {
-          const watchers = this.#watchers.get(database.name) ?? new Set();
-          watchers.add(request.notify);
-          this.#watchers.set(database.name, watchers);
-          mine.push([database.name, request.notify]);
+          this.#watchers.add(request);
+          mine.push(request);
           return undefined;
         }
-        const before = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
+        const content = () => JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
+        const before = content();
         const value = request.run(database);
-        const after = JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
-        if (before !== after) for (const notify of this.#watchers.get(database.name) ?? []) notify();
+        if (before !== content())
+          for (const watcher of this.#watchers) if (watcher.database === database.name) watcher.notify();
         return value;
       }),
       closed: () => {
-        for (const [name, notify] of mine) this.#watchers.get(name)?.delete(notify);
+        for (const watcher of mine) this.#watchers.delete(watcher);
       },
     };
   }
@@ -185,15 +185,13 @@ export async function followDatabase(
         dirty = true;
         wake();
       };
-      const watching = await ask(connection, { type: 'watch', database, notify } satisfies OvsdbRequest).then(
-        () => true,
-        (error: unknown) => {
-          if (!(error instanceof CommandError)) throw error;
-          log(`ovsdb_cs|WARN|${remotes}: received unexpected error response: ${error.message}`);
-          return false;
-        },
+      const refused = await attempt(
+        CommandError,
+        () => ask<undefined>(connection, { type: 'watch', database, notify } satisfies OvsdbRequest),
+        ({ message }) => message,
       );
-      if (watching) {
+      if (refused !== undefined) log(`ovsdb_cs|WARN|${remotes}: received unexpected error response: ${refused}`);
+      else {
         log(`reconnect|INFO|${remotes}: connected`);
         wait = 1;
         connection.closed.addEventListener('abort', () => wake());

@@ -50,13 +50,19 @@ export function addVirtualHost(state: BrokerState, name: string): boolean {
   return true;
 }
 
+/** Of a queue: its virtual host and its name. */
+interface Consumer {
+  readonly key: string;
+  readonly handler: AmqpConsumer;
+}
+
 /** A running broker: its state, and the consumers of the connections that are open. */
 export class Broker {
   readonly state: BrokerState;
   readonly #loopbackUsers: readonly string[];
   readonly #log: (text: string) => void;
-  readonly #consumers = new Map<string, AmqpConsumer[]>();
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #consumers = new Set<Consumer>();
+  readonly #waiting: (() => void)[] = [];
 
   constructor(state: BrokerState, options: { loopbackUsers: readonly string[]; log: (text: string) => void }) {
     this.state = state;
@@ -75,7 +81,7 @@ export class Broker {
   /** Serves one AMQP connection. */
   accept(peer: Peer): Session {
     let opened: { user: string; virtualHost: string } | undefined;
-    const mine: [string, AmqpConsumer][] = [];
+    const mine: Consumer[] = [];
     const answer = (request: AmqpRequest): unknown => {
       if (request.type === 'open') {
         this.#open(request, peer);
@@ -87,10 +93,10 @@ export class Broker {
       if (request.type === 'declare') return this.#declare(opened, request.queue, request.arguments);
       if (request.type === 'consume') {
         this.#demand(opened, 'read', 'queue', request.queue);
-        this.#consumers.set(key, [...(this.#consumers.get(key) ?? []), request.handler]);
-        mine.push([key, request.handler]);
-        for (const wake of this.#waiting.get(key) ?? []) wake();
-        this.#waiting.delete(key);
+        const consumer = { key, handler: request.handler };
+        this.#consumers.add(consumer);
+        mine.push(consumer);
+        for (const wake of this.#waiting.splice(0)) wake();
         return undefined;
       }
       this.#demand(opened, 'write', 'exchange', 'openstack');
@@ -99,12 +105,7 @@ export class Broker {
     return {
       receive: answering(answer),
       closed: () => {
-        for (const [key, handler] of mine) {
-          this.#consumers.set(
-            key,
-            (this.#consumers.get(key) ?? []).filter((other) => other !== handler),
-          );
-        }
+        for (const consumer of mine) this.#consumers.delete(consumer);
       },
     };
   }
@@ -156,9 +157,9 @@ export class Broker {
 
   async #deliver(key: string, message: unknown): Promise<unknown> {
     for (;;) {
-      const consumer = this.#consumers.get(key)?.[0];
-      if (consumer !== undefined) return consumer(message);
-      await new Promise<void>((resolve) => this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), resolve]));
+      const consumer = [...this.#consumers].find((one) => one.key === key);
+      if (consumer !== undefined) return consumer.handler(message);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 }

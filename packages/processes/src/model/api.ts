@@ -9,7 +9,7 @@ import type { ProjectDatabase } from '../oslo/project-database.ts';
 import { PythonError } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service-context.ts';
 import { answerCollection, type Collection, rowIn } from './collection.ts';
-import { commonWords, Fault, type FaultWords, faultReply } from './fault.ts';
+import { commonWords, Fault, type FaultWords } from './fault.ts';
 import type { WsgiHandler } from './uwsgi.ts';
 
 /** An API: what anybody may ask, what needs a token, which collections it has. */
@@ -105,7 +105,7 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
     try {
       return await answer(request, checked);
     } catch (error) {
-      if (error instanceof Fault) return faultReply(words, error);
+      if (error instanceof Fault) return json(error.status, words.body(error));
       if (!(error instanceof PythonError)) throw error;
       log.exception('oslo.middleware.catch_errors', 'An error occurred during processing the request', error);
       const message = 'The server has either erred or is incapable of performing the requested operation.';

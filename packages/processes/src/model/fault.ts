@@ -1,6 +1,3 @@
-import type { HttpReply } from '@openstack-operator/sandbox';
-import { json } from '../http.ts';
-
 /** An API refuses a request: HTTP status and its name, message, and the name of the exception where the API tells it. */
 export class Fault extends Error {
   override readonly name = 'Fault';
@@ -50,8 +47,3 @@ export const commonWords: FaultWords = {
   required: (_item, column) => `'${column}' is a required property`,
   forbidden: (rule) => `Policy doesn't allow ${rule} to be performed.`,
 };
-
-/** What a client gets for a fault. */
-export function faultReply(words: FaultWords, fault: Fault): HttpReply {
-  return json(fault.status, words.body(fault));
-}

@@ -1,18 +1,14 @@
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { attempt } from '../attempt.ts';
 import { type CommandLine, type OptionNames, parseCommandLine, UsageError } from '../command-line.ts';
-import { type Config, loadConfig } from '../oslo/config.ts';
+import { type Config, type ConfigSources, loadConfig } from '../oslo/config.ts';
 import { type Log, plainLog, setUpLog } from '../oslo/log.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import type { ServiceContext } from '../oslo/service-context.ts';
 import { nameOf, pause } from '../program-support.ts';
 
-/** Whose program it is. */
-export interface Project {
-  /** Such as `nova`: names the directory of its files, and the user of its images. */
-  readonly project: string;
-  /** The service whose options it reads, as the facts name it; the project when absent. */
-  readonly options?: string;
-}
+/** Whose program it is: names the directory of its files, and the user of its images. */
+export type Project = Pick<ConfigSources, 'project' | 'options'>;
 
 /** What a program has once it has read its command line, too. */
 export interface CommandContext extends ServiceContext {
@@ -89,19 +85,20 @@ function contextOf(process: Process, project: Project, program: ServiceProgram):
   const name = nameOf(process);
   const files = line.values('config-file');
   const directories = line.values('config-dir');
-  let config: Config;
-  try {
-    config = loadConfig(process, {
-      ...project,
-      programs: program.files ?? [name],
-      ...(files.length > 0 && { files }),
-      ...(directories.length > 0 && { directories }),
-    });
-  } catch (error) {
-    // A file named on the command line is an argument of the parser; its errors are the parser's.
-    if (error instanceof PythonError) throw new SystemExit(1, `Traceback (most recent call last):\n${error.lastLine}`);
-    throw error;
-  }
+  const sources = {
+    ...project,
+    programs: program.files ?? [name],
+    ...(files.length > 0 && { files }),
+    ...(directories.length > 0 && { directories }),
+  };
+  const config = attempt(
+    PythonError,
+    () => loadConfig(process, sources),
+    ({ lastLine }): never => {
+      // A file named on the command line is an argument of the parser; its errors are the parser's.
+      throw new SystemExit(1, `Traceback (most recent call last):\n${lastLine}`);
+    },
+  );
   return { process, config, log: openLog(process, config, name), line };
 }
 
@@ -121,13 +118,8 @@ function endOf(process: Process, log: Log, product: string, error: unknown): num
     if (error.message !== '') process.stderr(`${error.message}\n`);
     return error.status;
   }
-  if (error instanceof PythonError) {
-    log.unhandled(product, error);
-    return 1;
-  }
-  if (error instanceof SystemError) {
-    log.unhandled(product, new PythonError('OSError', error.message));
-    return 1;
-  }
-  throw error;
+  const raised = error instanceof SystemError ? new PythonError('OSError', error.message) : error;
+  if (!(raised instanceof PythonError)) throw error;
+  log.unhandled(product, raised);
+  return 1;
 }

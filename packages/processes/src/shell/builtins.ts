@@ -1,3 +1,4 @@
+import { aborted } from '../program-support.ts';
 import { echo, printf } from './output-commands.ts';
 import { parseScript } from './parser.ts';
 import { assign, ControlFlow, complain, resolvePath, ShellError, type ShellState } from './state.ts';
@@ -144,12 +145,8 @@ const trap: Builtin = (state, operands) => {
 
 const wait: Builtin = async (state, operands) => {
   const pending = [...state.jobs.values()];
-  const interrupted = new Promise<number>((resolve) => {
-    const { signal } = state.process;
-    if (!state.traps.has('TERM')) return;
-    if (signal.aborted) resolve(143);
-    else signal.addEventListener('abort', () => resolve(143), { once: true });
-  });
+  const never = new Promise<number>(() => undefined);
+  const interrupted = state.traps.has('TERM') ? aborted(state.process.signal).then(() => 143) : never;
   if (operands[0] === '-n') {
     const open = pending.filter((job) => job.status === undefined);
     return open.length === 0 ? 127 : Promise.race([...open.map((job) => job.done), interrupted]);

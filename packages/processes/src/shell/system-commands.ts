@@ -1,6 +1,6 @@
 import { abortScope, microTimestamp } from '@openstack-operator/kube';
 import type { Process, Program } from '@openstack-operator/sandbox';
-import { CommandError, command, commandWith, notModelled, pause } from '../program-support.ts';
+import { aborted, CommandError, command, commandWith, notModelled, pause } from '../program-support.ts';
 import { fileCommands } from './file-commands.ts';
 import { bash, sh } from './shell.ts';
 import { evaluateTest } from './test-expression.ts';
@@ -96,21 +96,11 @@ export const baseCommands: Readonly<Record<string, Program>> = {
     if (format === undefined) process.stdout(`${now.slice(0, 19)}Z\n`);
     else if (!format.startsWith('+')) notModelled(process, format);
     else {
-      const fields: Record<string, string> = {
-        Y: now.slice(0, 4),
-        m: now.slice(5, 7),
-        d: now.slice(8, 10),
-        H: now.slice(11, 13),
-        M: now.slice(14, 16),
-        S: now.slice(17, 19),
-        F: now.slice(0, 10),
-        T: now.slice(11, 19),
-        s: String(Math.floor(moment / 1000)),
-        '%': '%',
-      };
-      process.stdout(
-        `${format.slice(1).replaceAll(/%(.)/g, (all, letter: string) => fields[letter] ?? notModelled(process, all))}\n`,
-      );
+      const [Y, m, d, H, M, S] = now.split(/[-T:.]/);
+      const whole = { F: now.slice(0, 10), T: now.slice(11, 19), s: String(Math.floor(moment / 1000)), '%': '%' };
+      const fields: Record<string, string | undefined> = { Y, m, d, H, M, S, ...whole };
+      const fill = (all: string, letter: string) => fields[letter] ?? notModelled(process, all);
+      process.stdout(`${format.slice(1).replaceAll(/%(.)/g, fill)}\n`);
     }
     return 0;
   }),
@@ -166,10 +156,8 @@ export const baseCommands: Readonly<Record<string, Program>> = {
       };
       const deadline = { clock: process.clock, ms: duration(process, limit), reason };
       using scope = abortScope({ parents: [process.signal], deadline });
-      const ended = new Promise<number>((resolve) =>
-        scope.signal.addEventListener('abort', () => resolve(143), { once: true }),
-      );
       // What a signal finds in a system call, such as a connection being opened, it ends there.
+      const ended = aborted(scope.signal).then(() => 143);
       const status = await Promise.race([process.run(argv, { signal: scope.signal }), ended]);
       return late ? 124 : status;
     },

@@ -2,7 +2,7 @@ import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { bodyOf, headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
 import type { Schema } from '../../infrastructure/mysql-protocol.ts';
 import { answerCollection, type Collection } from '../../model/collection.ts';
-import { Fault, faultReply } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Cache } from '../../oslo/cache.ts';
 import { Database } from '../../oslo/database.ts';
@@ -78,7 +78,7 @@ class KeystoneApi {
     if (version !== 'v3') throw notFound();
     if (kind === 'auth') return this.#auth(schema, request, id ?? '');
     const caller = this.#caller(schema, request);
-    const granted = grants(schema, request, segments, caller);
+    const granted = grants(schema, request, segments, caller.roles);
     if (granted !== undefined) return granted;
     const { random } = this.#context.process;
     const use = { schema, request, random, project: caller.payload.scope, words: keystoneWords, known: undefined };
@@ -179,7 +179,6 @@ function demandRole({ roles, payload }: Caller, method: string, { item, path }: 
 }
 
 function failure(fault: Fault): HttpReply {
-  const reply = faultReply(keystoneWords, fault);
-  if (fault.status !== 401) return reply;
-  return { ...reply, headers: { ...reply.headers, 'www-authenticate': 'Keystone uri="http://localhost/v3"' } };
+  const login = { 'www-authenticate': 'Keystone uri="http://localhost/v3"' };
+  return json(fault.status, keystoneWords.body(fault), fault.status === 401 ? login : {});
 }

@@ -28,7 +28,7 @@ export function bootstrap(
   const said: string[] = [];
   /** Makes what is missing, and says so. */
   const make = (what: string, table: string, match: Row, more: Row, there = 'already exists'): Row => {
-    const { row, created } = ensure(schema, table, match, random, () => more);
+    const { row, created } = ensure(schema, table, match, random, more);
     said.push(created ? `Created ${what}` : `${what[0]?.toUpperCase()}${what.slice(1)} ${there}, skipping creation.`);
     return row;
   };
@@ -94,37 +94,21 @@ export function bootstrap(
 function catalog(schema: Schema, request: BootstrapRequest, random: Random, said: string[]): void {
   const wanted = Object.entries(request.urls).filter(([, url]) => url !== undefined);
   if (wanted.length === 0) return;
-  const known = rowsOf(schema, 'service', { type: 'identity' })[0];
-  const service =
-    known ??
-    ensure(schema, 'service', { name: request.serviceName, type: 'identity' }, random, () => ({ enabled: true })).row;
+  const service = { name: request.serviceName, enabled: true };
+  const { row } = ensure(schema, 'service', { type: 'identity' }, random, service);
+  const region = request.regionId === undefined ? {} : { region_id: request.regionId };
   for (const [kind, url] of wanted) {
-    const match: Row = {
-      service_id: service['id'],
-      interface: kind,
-      ...(request.regionId !== undefined && { region_id: request.regionId }),
-    };
-    const endpoint = rowsOf(schema, 'endpoint', match)[0];
-    if (endpoint === undefined) {
-      ensure(schema, 'endpoint', { ...match, url }, random, () => ({ enabled: true }));
-      said.push(`Created ${kind} endpoint ${url}`);
-    } else {
-      endpoint['url'] = url;
-      said.push(`${kind} endpoint updated`);
-    }
+    const match = { service_id: row['id'], interface: kind, ...region };
+    const endpoint = ensure(schema, 'endpoint', match, random, { enabled: true });
+    endpoint.row['url'] = url;
+    said.push(endpoint.created ? `Created ${kind} endpoint ${url}` : `${kind} endpoint updated`);
   }
 }
 
-function ensure(
-  schema: Schema,
-  table: string,
-  match: Row,
-  random: Random,
-  more: () => Row,
-): { row: Row; created: boolean } {
+function ensure(schema: Schema, table: string, match: Row, random: Random, more: Row): { row: Row; created: boolean } {
   const known = rowsOf(schema, table, match)[0];
   if (known !== undefined) return { row: known, created: false };
-  const row: Row = { id: newId(random), ...match, ...more() };
+  const row: Row = { id: newId(random), ...match, ...more };
   tableOf(schema, table).set(String(row['id']), row);
   return { row, created: true };
 }

@@ -5,31 +5,27 @@ import { Fault } from '../../model/fault.ts';
 import { addAssignment, assignmentsOf, demandRow, findRow } from './keystone-schema.ts';
 import { keystoneWords } from './keystone-words.ts';
 
-interface GrantCaller {
-  readonly roles: readonly string[];
-}
-
 /** Role grants and implied roles; undefined when the path is none of them. */
 export function grants(
   schema: Schema,
   request: HttpMessage,
   segments: readonly string[],
-  caller: GrantCaller,
+  roles: readonly string[],
 ): HttpReply | undefined {
   const path = segments.join('/');
   const grant = /^(?:(projects|domains)\/([^/]+)|(system))\/users\/([^/]+)\/roles(?:\/([^/]+))?$/.exec(path);
   if (grant !== null) {
-    demandAdmin(caller, 'create_grant');
+    demandAdmin(roles, 'create_grant');
     const [, kind, id = '', system, user = '', role] = grant;
     return grantReply(schema, request, { target: system ?? id, kind, user, role });
   }
   const implied = /^roles\/([^/]+)\/implies(?:\/([^/]+))?$/.exec(path);
-  if (implied !== null) return impliedReply(schema, request, caller, { prior: implied[1] ?? '', implied: implied[2] });
+  if (implied !== null) return impliedReply(schema, request, roles, { prior: implied[1] ?? '', implied: implied[2] });
   return undefined;
 }
 
 /** @throws Fault 403 */
-function demandAdmin({ roles }: GrantCaller, action: string): void {
+function demandAdmin(roles: readonly string[], action: string): void {
   if (!roles.includes('admin')) throw new Fault(403, keystoneWords.forbidden(`identity:${action}`));
 }
 
@@ -65,11 +61,11 @@ function grantReply(
 function impliedReply(
   schema: Schema,
   request: HttpMessage,
-  caller: GrantCaller,
+  roles: readonly string[],
   { prior, implied }: { prior: string; implied: string | undefined },
 ): HttpReply {
   const { method } = request;
-  demandAdmin(caller, `${method === 'PUT' ? 'create' : 'check'}_implied_role`);
+  demandAdmin(roles, `${method === 'PUT' ? 'create' : 'check'}_implied_role`);
   const role = (id: string): Row => ({ id, name: demandRow(schema, 'role', id)['name'] });
   const table = tableOf(schema, 'implied_role');
   const body = (...ids: string[]) => ({ prior_role: role(prior), implies: ids.map(role) });

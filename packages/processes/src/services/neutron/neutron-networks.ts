@@ -47,7 +47,8 @@ export function canBind(chassis: Row | undefined, network: Row | undefined): boo
   return mappings.some((one) => one.split(':')[0] === network?.['provider:physical_network']);
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+/** A column's value, if it is a text. */
+export const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 /** The port behind which OVN answers a network's guests with their metadata, if it does. */
 export function metadataPort(config: Config, network: Row): Row | undefined {

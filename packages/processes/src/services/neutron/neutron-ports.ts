@@ -5,6 +5,7 @@ import { Database } from '../../oslo/database.ts';
 import { KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { textOf } from './neutron-networks.ts';
 
 /** Writes a port into the northbound database; northd makes a port binding of it. */
 export function createLogicalPort(northbound: Connection, port: Row): Promise<void> {
@@ -13,17 +14,12 @@ export function createLogicalPort(northbound: Connection, port: Row): Promise<vo
     ovsTable(tables, 'Logical_Switch_Port').set(id, {
       name: id,
       external_ids: {
-        'neutron:device_id': textOf(port, 'device_id'),
-        'neutron:project_id': textOf(port, 'project_id'),
-        'neutron:network_name': `neutron-${textOf(port, 'network_id')}`,
+        'neutron:device_id': textOf(port['device_id']) ?? '',
+        'neutron:project_id': textOf(port['project_id']) ?? '',
+        'neutron:network_name': `neutron-${textOf(port['network_id']) ?? ''}`,
       },
     });
   });
-}
-
-function textOf(row: Row, column: string): string {
-  const value = row[column];
-  return typeof value === 'string' ? value : '';
 }
 
 /** Follows the southbound database: a port that a chassis has claimed is ACTIVE, and Nova is told. */

@@ -23,8 +23,7 @@ export interface Selection {
   readonly cell: string;
 }
 
-const noHost = (reason: string): PythonError =>
-  new PythonError('nova.exception.NoValidHost', `No valid host was found. ${reason}`);
+const noHost = (): PythonError => new PythonError('nova.exception.NoValidHost', 'No valid host was found. ');
 
 /**
  * The scheduler's choice: a provider of Placement whose host is mapped to a cell, enabled, and has reported lately.
@@ -42,7 +41,7 @@ export async function selectDestination(
       'nova.scheduler.manager',
       'Got no allocation candidates from the Placement API. This could be due to insufficient resources or a temporary occurrence as compute nodes start up.',
     );
-    throw noHost('');
+    throw noHost();
   }
   const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
   for (const cell of await cellsOf(context)) {
@@ -65,7 +64,7 @@ export async function selectDestination(
     await placement.allocate(request.uuid, String(found['uuid']));
     return { host, node: String(found['hypervisor_hostname']), cell: cell.uuid };
   }
-  throw noHost('');
+  throw noHost();
 }
 
 /** The super-conductor: asks the scheduler, writes the instance into its cell, tells the compute there. */

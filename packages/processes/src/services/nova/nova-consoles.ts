@@ -54,22 +54,15 @@ export async function openConsole(context: ServiceContext, request: HttpMessage)
   const { process, config } = context;
   try {
     const token = locationOf(request).query.get('token') ?? '';
-    const [console, instance] = await inCell(
-      context,
-      undefined,
-      'SELECT',
-      (schema): [Row | undefined, Row | undefined] => {
-        const row = tableOf(schema, 'console_auth_tokens').get(token);
-        return [row, tableOf(schema, 'instances').get(String(row?.['instance_uuid']))];
-      },
-    );
-    if (console === undefined)
-      throw new PythonError('nova.exception.InvalidToken', "The token '***' is invalid or has expired");
-    const valid = await new Messaging(context).call(`compute.${String(instance?.['host'])}`, 'validate_console_port', {
-      instance: console['instance_uuid'],
-      port: console['port'],
+    const [console, server] = await inCell(context, undefined, 'SELECT', (schema) => {
+      const row = tableOf(schema, 'console_auth_tokens').get(token);
+      return [row, tableOf(schema, 'instances').get(String(row?.['instance_uuid']))];
     });
-    if (valid !== true)
+    const isValid = async ({ instance_uuid: instance, port }: Row): Promise<boolean> => {
+      const compute = `compute.${String(server?.['host'])}`;
+      return (await new Messaging(context).call(compute, 'validate_console_port', { instance, port })) === true;
+    };
+    if (console === undefined || !(await isValid(console)))
       throw new PythonError('nova.exception.InvalidToken', "The token '***' is invalid or has expired");
     demandOrigin(request, config.list('console', 'allowed_origins'));
     const target = await process.network.connect(String(console['host']), Number(console['port']), 'vnc');

@@ -18,15 +18,11 @@ export interface HypervisorFacts {
 /** The hypervisor behind `compute_driver`: libvirt, connected on first use and again when it was lost. */
 export class Hypervisor {
   readonly #context: ServiceContext;
-  #libvirt: LibvirtConnection | undefined;
+  /** The connection of last use; undefined for drivers without libvirt. */
+  libvirt: LibvirtConnection | undefined;
 
   constructor(context: ServiceContext) {
     this.#context = context;
-  }
-
-  /** The connection of last use; undefined for drivers without libvirt. */
-  get libvirt(): LibvirtConnection | undefined {
-    return this.#libvirt;
   }
 
   /** @throws PythonError HypervisorUnavailable, the reason is in the log */
@@ -36,18 +32,18 @@ export class Hypervisor {
     if (!driver.startsWith('libvirt'))
       return { hostname: hostOf(this.#context), vcpus: 1000, memoryMb: 800_000, guests: 0, types: [] };
     try {
-      if (this.#libvirt === undefined || this.#libvirt.closed.aborted) {
+      if (this.libvirt === undefined || this.libvirt.closed.aborted) {
         const type = config.text('libvirt', 'virt_type');
-        this.#libvirt = await openLibvirt(
+        this.libvirt = await openLibvirt(
           process,
           config.text('libvirt', 'connection_uri') || (type === 'lxc' ? 'lxc:///' : 'qemu:///system'),
         );
       }
-      const { hostname, vcpus, memoryMb, domainTypes: types } = await this.#libvirt.capabilities();
-      return { hostname, vcpus, memoryMb, guests: (await this.#libvirt.domains()).length, types };
+      const { hostname, vcpus, memoryMb, domainTypes: types } = await this.libvirt.capabilities();
+      return { hostname, vcpus, memoryMb, guests: (await this.libvirt.domains()).length, types };
     } catch (error) {
       if (!(error instanceof LibvirtError)) throw error;
-      this.#libvirt = undefined;
+      this.libvirt = undefined;
       log.exception(
         'nova.virt.libvirt.host',
         `Connection to libvirt failed: ${error.message}`,

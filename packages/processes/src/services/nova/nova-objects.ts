@@ -16,17 +16,7 @@ export interface NovaObjects {
 }
 
 /** Actions of objects that this model knows. */
-export type NovaAction =
-  | 'ping'
-  | 'service_get'
-  | 'service_create'
-  | 'service_save'
-  | 'service_minimum_version'
-  | 'compute_node_get'
-  | 'compute_node_save'
-  | 'instance_save'
-  | 'instance_destroy'
-  | 'console_token_create';
+export type NovaAction = 'ping' | keyof typeof actions;
 
 /** Objects of a process that has the database. `enable_new_services` counts where the row is written. */
 export function localObjects(options: { process: Process; config: Config; database: Database }): NovaObjects {
@@ -63,7 +53,7 @@ type Act = (schema: Schema, parameters: Row, surroundings: Surroundings) => unkn
 
 const keyOf = (row: Row): string => `${String(row['host'])}/${String(row['binary'])}`;
 
-const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
+const actions = {
   service_get: (schema, parameters) => copy(tableOf(schema, 'services').get(keyOf(parameters))),
   service_create: (schema, parameters, { now, enabled, id }) => {
     const services = tableOf(schema, 'services');
@@ -118,7 +108,7 @@ const actions: Readonly<Record<Exclude<NovaAction, 'ping'>, Act>> = {
     nodes.set(id, { ...nodes.get(id), ...parameters });
     return undefined;
   },
-};
+} satisfies Readonly<Record<string, Act>>;
 
 /** @throws PythonError */
 function demanded(what: string, id: unknown, row: Row | undefined): Row {
