@@ -1,9 +1,15 @@
 import type { Process } from '@openstack-operator/sandbox';
 import { CommandError } from '../program-support.ts';
 
-/** Options of the groups that a MariaDB program reads, in the order of files and lines: name -> value ('' for a flag). */
+/** An option of a file; a flag has no value. */
+interface Option {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+/** Options of the groups that a MariaDB program reads, in the order of files and lines. */
 export interface OptionFiles {
-  readonly options: readonly { readonly name: string; readonly value: string | undefined }[];
+  readonly options: readonly Option[];
   /** The command line without --defaults-file and its like. */
   readonly rest: readonly string[];
 }
@@ -30,28 +36,21 @@ export function readOptionFiles(process: Process, groups: readonly string[]): Op
       if (name !== '--defaults-group-suffix') required.add(value);
     }
   }
-  const options: { name: string; value: string | undefined }[] = [];
-  for (const file of [...files, ...extra]) readFile(process, file, groups, required.has(file), options);
-  return { options, rest };
+  return { options: [...files, ...extra].flatMap((file) => readFile(process, file, groups, required.has(file))), rest };
 }
 
-function readFile(
-  process: Process,
-  file: string,
-  groups: readonly string[],
-  required: boolean,
-  options: { name: string; value: string | undefined }[],
-): void {
+function readFile(process: Process, file: string, groups: readonly string[], required: boolean): Option[] {
+  const options: Option[] = [];
   const path = file.startsWith('/') ? file : `${process.env['PWD'] ?? '/'}/${file}`;
   let text: string;
   try {
     if ((process.files.stat(path).mode & 0o002) !== 0) {
       process.stderr(`Warning: World-writable config file '${path}' is ignored\n`);
-      if (!required) return;
+      if (!required) return [];
     }
     text = process.files.read(path);
   } catch {
-    if (!required) return;
+    if (!required) return [];
     throw new CommandError(
       `Could not open required defaults file: ${path}\nFatal error in defaults handling. Program aborted`,
     );
@@ -63,7 +62,8 @@ function readFile(
     if (line.startsWith('!includedir')) {
       const directory = line.slice('!includedir'.length).trim();
       for (const name of process.files.exists(directory) ? process.files.list(directory) : []) {
-        if (name.endsWith('.cnf')) readFile(process, `${directory.replace(/\/$/, '')}/${name}`, groups, false, options);
+        const included = `${directory.replace(/\/$/, '')}/${name}`;
+        if (name.endsWith('.cnf')) options.push(...readFile(process, included, groups, false));
       }
     } else if (line.startsWith('[')) group = line.slice(1, line.indexOf(']'));
     else if (group === undefined) {
@@ -75,6 +75,7 @@ function readFile(
       options.push({ name: name.trim(), value: value === undefined ? undefined : optionValue(value) });
     }
   }
+  return options;
 }
 
 function splitOnce(text: string): [string, string | undefined] {

@@ -29,7 +29,7 @@ const ovsVswitchd: Program = command(async (process) => {
   parseRemotes(remotes);
   const control = openDaemon(process, line, {
     directory: '/run/openvswitch',
-    control: (text) => (text === 'version' ? 'ovs-vswitchd (Open vSwitch) 3.5.0' : undefined),
+    answers: { version: () => 'ovs-vswitchd (Open vSwitch) 3.5.0' },
   });
   await pause(process, startTimes.ovnDaemon);
   await followDatabase(process, {
@@ -77,7 +77,7 @@ const ovnNorthd: Program = command(async (process) => {
     'nb-connection-status': () => statusOf(northbound),
     'sb-connection-status': () => statusOf(southbound),
   };
-  const control = openDaemon(process, line, { directory: '/run/ovn', control: (text) => answers[text]?.() });
+  const control = openDaemon(process, line, { directory: '/run/ovn', answers });
   let nbConfig = 0;
   let ports: OvsRow[] = [];
   let northbound: Connection | undefined;
@@ -133,8 +133,7 @@ const ovnController: Program = command(async (process) => {
   let status = 'not connected';
   const control = openDaemon(process, line, {
     directory: '/run/ovn',
-    control: (text) =>
-      text === 'connection-status' ? status : text === 'version' ? 'ovn-controller 25.03.0' : undefined,
+    answers: { 'connection-status': () => status, version: () => 'ovn-controller 25.03.0' },
   });
   let session: { remote: string; scope: AbortScope } | undefined;
   const interfaces: Interfaces = { ids: new Set(), claim: () => Promise.resolve() };

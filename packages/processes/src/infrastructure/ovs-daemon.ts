@@ -28,16 +28,15 @@ export function ovsLog(process: Process): (text: string) => void {
 }
 
 /**
- * Writes the pid file (with --pidfile) and opens the control socket in the run directory.
+ * Writes the pid file (with --pidfile) and opens the control socket in the run directory; `answers`: by the first word.
  * @throws CommandError when the directory is missing or closed
  */
 export function openDaemon(
   process: Process,
   line: CommandLine,
-  options: { directory: string; control: (command: string) => string | undefined },
+  { directory, answers }: { directory: string; answers: Readonly<Record<string, () => string>> },
 ): Listener {
   const name = nameOf(process);
-  const { directory, control } = options;
   const pidfile = line.has('pidfile') ? line.value('pidfile') || `${directory}/${name}.pid` : undefined;
   const absolute = (path: string): string => (path.startsWith('/') ? path : `${directory}/${path}`);
   if (pidfile !== undefined)
@@ -48,9 +47,9 @@ export function openDaemon(
   const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
   const receive = answering((request: OvsdbRequest) => {
     const text = request.type === 'control' ? request.command : '';
-    const value = control(text);
-    if (value === undefined) throw new CommandError(`"${text}" is not a valid command`);
-    return value;
+    const answer = answers[text.split(' ')[0] ?? ''];
+    if (answer === undefined) throw new CommandError(`"${text}" is not a valid command`);
+    return answer();
   });
   return worded(
     () => process.network.listen(`unix:${absolute(socket)}`, 'ovsdb', () => ({ receive })),

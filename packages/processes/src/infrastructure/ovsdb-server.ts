@@ -65,12 +65,10 @@ export async function serveDatabases(
   const service = new OvsdbService(databases);
   const open = openDaemon(process, options.line, {
     directory: options.directory,
-    control: (text) =>
-      text === 'version'
-        ? 'ovsdb-server (Open vSwitch) 3.5.0'
-        : text.startsWith('cluster/status')
-          ? 'Status: cluster member\nRole: leader'
-          : undefined,
+    answers: {
+      version: () => 'ovsdb-server (Open vSwitch) 3.5.0',
+      'cluster/status': () => 'Status: cluster member\nRole: leader',
+    },
   });
   await pause(process, startTimes.ovsdbServer);
   const listeners = new Map<string, Listener>();

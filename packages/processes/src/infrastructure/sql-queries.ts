@@ -106,12 +106,8 @@ interface Expression {
 function expression(session: SqlSession, reader: SqlReader): Expression {
   if (reader.accept('*')) return { column: '*' };
   const { next } = reader;
-  if (next?.kind === 'number') {
-    const value = reader.number();
-    return { column: value, value };
-  }
-  if (next?.kind === 'text') {
-    const value = reader.text();
+  if (next?.kind === 'number' || next?.kind === 'text') {
+    const value = next.kind === 'number' ? reader.number() : reader.text();
     return { column: value, value };
   }
   if (reader.accept('@@')) {

@@ -42,15 +42,15 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
   else if (reader.accept('SHOW')) return show(session, reader);
   else if (reader.accept('SELECT')) return select(session, reader);
   else if (reader.accept('USE')) use(session, reader);
-  else if (reader.accept('SET')) reader.rest();
   else if (reader.accept('FLUSH')) {
     if (!isGranted(session.account, 'RELOAD', '*')) throw privilegeMissing('RELOAD');
     reader.rest();
-  } else if (reader.accept('COMMIT') || reader.accept('ROLLBACK') || reader.accept('BEGIN') || reader.accept('DO')) {
-    reader.rest();
-  } else reader.fail();
+  } else if (withoutEffect.some((word) => reader.accept(word))) reader.rest();
+  else reader.fail();
   return undefined;
 }
+
+const withoutEffect = ['SET', 'COMMIT', 'ROLLBACK', 'BEGIN', 'DO'];
 
 function use(session: SqlSession, reader: SqlReader): void {
   const name = reader.name();

@@ -46,10 +46,19 @@ export function readUwsgiSettings(process: Process): UwsgiSettings {
     const key = aliases[name] ?? name;
     found.set(key, [...(found.get(key) ?? []), value]);
   };
+  const addIni = (file: string): void => {
+    const assignments = readIni(process, file);
+    const strict = assignments.some(([name, value]) => name === 'strict' && value !== 'false');
+    for (const [name, value] of assignments) {
+      if (uwsgiOptions.has(name)) add(name, value);
+      else if (strict) throw new CommandError(`[strict-mode] unknown config directive: ${name}`);
+      else extra.set(name, value);
+    }
+  };
   const words = process.argv.slice(1);
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (!word.startsWith('-')) {
-      if (/\.(ini|conf)$/.test(word)) readIni(process, word, add, extra);
+      if (/\.(ini|conf)$/.test(word)) addIni(word);
       else throw new CommandError(`unable to load configuration from ${word}`);
       continue;
     }
@@ -65,7 +74,7 @@ export function readUwsgiSettings(process: Process): UwsgiSettings {
     const value = equals >= 0 ? word.slice(equals + 1) : flags.has(written) ? 'true' : words.shift();
     if (value === undefined)
       throw new CommandError(`${process.argv[0]}: option '--${written}' requires an argument\ngetopt_long() error`);
-    if (written === 'ini') readIni(process, value, add, extra);
+    if (written === 'ini') addIni(value);
     else if (written === 'set') {
       const [name = '', ...rest] = value.split('=');
       extra.set(name, rest.join('='));
@@ -79,12 +88,8 @@ export function readUwsgiSettings(process: Process): UwsgiSettings {
   };
 }
 
-function readIni(
-  process: Process,
-  file: string,
-  add: (name: string, value: string) => void,
-  extra: Map<string, string>,
-): void {
+/** What an ini file says under `[uwsgi]`. */
+function readIni(process: Process, file: string): [string, string][] {
   const path = file.startsWith('/') ? file : `${process.env['PWD'] ?? '/'}/${file}`;
   process.stderr(`[uWSGI] getting INI configuration from ${file}\n`);
   let text: string;
@@ -93,7 +98,7 @@ function readIni(
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     // A directory, which a subPath makes of a key that is not there, reads as an empty file.
-    if (error.code === 'EISDIR') return;
+    if (error.code === 'EISDIR') return [];
     throw new CommandError(`realpath() of ${file} failed: ${error.reason} [core/utils.c line 3640]`);
   }
   const assignments: [string, string][] = [];
@@ -117,10 +122,5 @@ function readIni(
     else if (name.startsWith('if-')) throw new CommandError(`uwsgi: this simulated uwsgi does not know ${name}`, 2);
     else if (!skip) assignments.push([name, value.replaceAll('%t', String(Math.floor(process.clock.now() / 1000)))]);
   }
-  const strict = assignments.some(([name, value]) => name === 'strict' && value !== 'false');
-  for (const [name, value] of assignments) {
-    if (uwsgiOptions.has(name)) add(name, value);
-    else if (strict) throw new CommandError(`[strict-mode] unknown config directive: ${name}`);
-    else extra.set(name, value);
-  }
+  return assignments;
 }

@@ -1,5 +1,6 @@
 import { policiesOf } from '@openstack-operator/facts/policies';
 import { parse } from 'yaml';
+import { readLogic } from '../logic.ts';
 import type { Identity } from './auth-token.ts';
 import type { ServiceContext } from './service-context.ts';
 
@@ -44,13 +45,12 @@ function holds(check: string, rules: Rules, identity: Identity, depth = 0): bool
     .flatMap((word) => /^(\(*)(.*?)(\)*)$/.exec(word)?.slice(1) ?? [])
     .flatMap((part) => (/^[()]+$/.test(part) ? part.split('') : [part]))
     .filter((part) => part !== '');
-  let at = 0;
   const operand = (): boolean => {
-    const token = tokens[at++] ?? '!';
+    const token = tokens.shift() ?? '!';
     if (token === 'not') return !operand();
     if (token === '(') {
-      const value = alternatives();
-      at++;
+      const value = whole();
+      tokens.shift();
       return value;
     }
     const [kind, match] = [token.slice(0, token.indexOf(':')), token.slice(token.indexOf(':') + 1)];
@@ -58,21 +58,6 @@ function holds(check: string, rules: Rules, identity: Identity, depth = 0): bool
     if (kind === 'rule') return depth < 32 && holds(rules[match] ?? '!', rules, identity, depth + 1);
     return token !== '!';
   };
-  const all = (): boolean => {
-    let value = operand();
-    for (; tokens[at] === 'and'; ) {
-      at++;
-      value = operand() && value;
-    }
-    return value;
-  };
-  const alternatives = (): boolean => {
-    let value = all();
-    for (; tokens[at] === 'or'; ) {
-      at++;
-      value = all() || value;
-    }
-    return value;
-  };
-  return tokens.length === 0 || alternatives();
+  const whole = (): boolean => readLogic(tokens, { and: 'and', or: 'or' }, operand);
+  return tokens.length === 0 || whole();
 }

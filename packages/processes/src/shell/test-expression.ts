@@ -1,4 +1,5 @@
 import type { FileFacts, Process } from '@openstack-operator/sandbox';
+import { readLogic } from '../logic.ts';
 import { resolvePath } from './state.ts';
 
 /**
@@ -7,54 +8,36 @@ import { resolvePath } from './state.ts';
  * @throws Error with the command's words for what is no expression (exit status 2)
  */
 export function evaluateTest(process: Process, directory: string, operands: readonly string[]): number {
-  let position = 0;
-  const left = (): number => operands.length - position;
+  const left = [...operands];
   const next = (): string => {
-    const operand = operands[position];
+    const operand = left.shift();
     if (operand === undefined) throw new Error('argument expected');
-    position += 1;
     return operand;
   };
 
   const primary = (): boolean => {
     const operand = next();
-    if (operand === '!' && left() > 0) return !primary();
-    if (operand === '(' && left() > 1) {
-      const value = or();
+    if (operand === '!' && left.length > 0) return !primary();
+    if (operand === '(' && left.length > 1) {
+      const value = whole();
       if (next() !== ')') throw new Error('closing paren expected');
       return value;
     }
-    const operator = operands[position];
-    const comparison = operator === undefined ? undefined : comparisons[operator];
-    if (comparison !== undefined && left() > 1) {
-      position += 1;
+    const comparison = comparisons[left[0] ?? ''];
+    if (comparison !== undefined && left.length > 1) {
+      left.shift();
       return comparison(operand, next());
     }
-    if (/^-[a-zA-Z]$/.test(operand) && left() > 0 && operand !== '-a' && operand !== '-o') {
+    if (/^-[a-zA-Z]$/.test(operand) && left.length > 0 && operand !== '-a' && operand !== '-o') {
       return unary(process, directory, operand, next());
     }
     return operand !== '';
   };
-  const and = (): boolean => {
-    let value = primary();
-    while (operands[position] === '-a') {
-      position += 1;
-      value = primary() && value;
-    }
-    return value;
-  };
-  const or = (): boolean => {
-    let value = and();
-    while (operands[position] === '-o') {
-      position += 1;
-      value = and() || value;
-    }
-    return value;
-  };
+  const whole = (): boolean => readLogic(left, { and: '-a', or: '-o' }, primary);
 
   if (operands.length === 0) return 1;
-  const value = or();
-  if (left() > 0) throw new Error(`${operands[position]}: unexpected operator`);
+  const value = whole();
+  if (left.length > 0) throw new Error(`${left[0]}: unexpected operator`);
   return value ? 0 : 1;
 }
 

@@ -121,16 +121,12 @@ function characters(process: Process, set: string): string[] {
   const named = /^\[:(\w+):\]$/.exec(set);
   if (named) return Array.from(names[named[1] as string] ?? notModelled(process, set));
   const plain = printf(['%b', set]);
-  return Array.from(
-    plain.replaceAll(/(.)-(.)/g, (_all, from: string, to: string) =>
-      String.fromCodePoint(
-        ...Array.from(
-          { length: Math.max(0, to.charCodeAt(0) - from.charCodeAt(0) + 1) },
-          (_, i) => from.charCodeAt(0) + i,
-        ),
-      ),
-    ),
-  );
+  const range = (_all: string, from: string, to: string): string => {
+    let text = '';
+    for (let code = from.charCodeAt(0); code <= to.charCodeAt(0); code += 1) text += String.fromCharCode(code);
+    return text;
+  };
+  return Array.from(plain.replaceAll(/(.)-(.)/g, range));
 }
 
 /** Coreutils that work on text, with grep and sed (`s///` alone). */

@@ -27,16 +27,14 @@ export async function listServers(context: ServiceContext, { request, identity }
     rowsOf(schema, 'build_requests'),
     rowsOf(schema, 'instance_mappings'),
   ]);
-  const found: Row[] = builds.map((row) => ({ ...row, display_name: row['name'], vm_state: 'building' }));
+  const building: Row[] = builds.map((row) => ({ ...row, display_name: row['name'], vm_state: 'building' }));
   const down: Row[] = [];
-  found.push(
-    ...(await gather(
-      context,
-      (schema) => rowsOf(schema, 'instances'),
-      ({ uuid }) => down.push(...mappings.filter(({ cell }) => cell === uuid)),
-    )),
+  const built = await gather(
+    context,
+    (schema) => rowsOf(schema, 'instances'),
+    ({ uuid }) => down.push(...mappings.filter(({ cell }) => cell === uuid)),
   );
-  const servers = found
+  const servers = [...building, ...built]
     .filter((row) => all || row['project_id'] === identity.projectId)
     .filter((row) => softly || row['vm_state'] !== 'soft-delete')
     .map(shownServer);
