@@ -3,7 +3,7 @@ import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { json, locationOf, plain, selfUrl } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call } from '../../model/api.ts';
-import { Fault, titleOf } from '../../model/fault.ts';
+import { Fault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -49,10 +49,9 @@ function api(context: ServiceContext, hrefs: Hrefs, order: (id: string) => Promi
       rule: 'Secret(s) retrieval',
     },
     words: {
-      body: ({ status, message }) => ({ code: status, title: titleOf(status), description: message }),
-      notFound: (item) => new Fault(404, item === 'order' ? 'Order not found.' : 'Secret not found.'),
-      forbidden: (operation) =>
-        new Fault(403, `${operation} attempt not allowed - please review your user/project privileges`),
+      body: ({ status, title, message }) => ({ code: status, title, description: message }),
+      notFound: (item) => (item === 'order' ? 'Order not found.' : 'Secret not found.'),
+      forbidden: (rule) => `${rule} attempt not allowed - please review your user/project privileges`,
     },
     database: barbicanDatabase,
     collections: [
