@@ -21,11 +21,8 @@ export function headerOf(
 
 /** Path without query, and the query. */
 export function locationOf(message: HttpMessage): { path: string; query: URLSearchParams } {
-  const mark = message.path.indexOf('?');
-  return {
-    path: (mark < 0 ? message.path : message.path.slice(0, mark)).replace(/(?<=.)\/+$/, ''),
-    query: new URLSearchParams(mark < 0 ? '' : message.path.slice(mark + 1)),
-  };
+  const [path = '', query = ''] = message.path.split(/\?(.*)/s);
+  return { path: path.replace(/(?<=.)\/+$/, ''), query: new URLSearchParams(query) };
 }
 
 /** The URL under which the client sees the service, from the Host header. */

@@ -1,9 +1,7 @@
 import { type Listener, type Process, type Program, type Session, SystemError } from '@openstack-operator/sandbox';
 import { attempt, worded } from '../attempt.ts';
-import { parseCommandLine } from '../command-line.ts';
 import {
   CommandError,
-  command,
   commandWith,
   logTime,
   makeDirectories,
@@ -29,12 +27,13 @@ const daemonKeys =
     ' ',
   );
 
+const daemonOptions = {
+  flags: 'd|daemon l|listen v|verbose version',
+  values: 'f|config p|pid-file t|timeout',
+};
+
 /** `libvirtd`, the monolithic daemon: needs a privileged container, its run directory and a host UUID. */
-const libvirtd: Program = command(async (process) => {
-  const line = parseCommandLine(process.argv.slice(1), {
-    flags: 'd|daemon l|listen v|verbose version',
-    values: 'f|config p|pid-file t|timeout',
-  });
+const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
   const log = (text: string): void => process.stderr(`${logTime(process)}+0000: ${process.pid}: error : ${text}\n`);
   const file = line.value('config') ?? '/etc/libvirt/libvirtd.conf';
   const settings = readSettings(process, file, daemonKeys);
@@ -184,8 +183,7 @@ function session(
 }
 
 /** `virtlogd`: keeps the consoles of guests. */
-const virtlogd: Program = command(async (process) => {
-  parseCommandLine(process.argv.slice(1), { flags: 'd|daemon v|verbose', values: 'f|config p|pid-file t' });
+const virtlogd: Program = commandWith(daemonOptions, async (process) => {
   await pause(process, 200);
   const receive = (path: unknown) => Promise.resolve(consoleProblem(process, path as string));
   worded(

@@ -1,9 +1,8 @@
 import { type AbortScope, abortScope } from '@openstack-operator/kube';
 import { type Connection, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { parseCommandLine } from '../command-line.ts';
-import { CommandError, command, nameOf, pause } from '../program-support.ts';
+import { CommandError, commandWith, nameOf, pause } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
+import { daemonOptions, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { interfaceError } from './ovs-interfaces.ts';
 import {
   connectOvsdb,
@@ -22,8 +21,7 @@ import {
 import { ask } from './wire.ts';
 
 /** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container, guests' taps the node's network. */
-const ovsVswitchd: Program = command(async (process) => {
-  const line = daemonLine(process);
+const ovsVswitchd: Program = commandWith(daemonOptions, async (process, line) => {
   const log = ovsLog(process);
   const remotes = line.operands[0] ?? 'unix:/run/openvswitch/db.sock';
   parseRemotes(remotes);
@@ -64,8 +62,7 @@ const ovsVswitchd: Program = command(async (process) => {
 });
 
 /** `ovn-northd`: joins the two databases; waits for both. */
-const ovnNorthd: Program = command(async (process) => {
-  const line = daemonLine(process);
+const ovnNorthd: Program = commandWith(daemonOptions, async (process, line) => {
   const log = ovsLog(process);
   const north = line.value('ovnnb-db') ?? process.env['OVN_NB_DB'] ?? ovsDatabases.OVN_Northbound.socket;
   const south = line.value('ovnsb-db') ?? process.env['OVN_SB_DB'] ?? ovsDatabases.OVN_Southbound.socket;
@@ -125,8 +122,7 @@ const ovnNorthd: Program = command(async (process) => {
 });
 
 /** `ovn-controller`: registers its chassis in the southbound database as the local Open_vSwitch row says. */
-const ovnController: Program = command(async (process) => {
-  const line = daemonLine(process);
+const ovnController: Program = commandWith(daemonOptions, async (process, line) => {
   const log = ovsLog(process);
   const local = line.operands[0] ?? 'unix:/run/openvswitch/db.sock';
   parseRemotes(local);
@@ -279,8 +275,7 @@ async function claimPorts(connection: Connection, chassis: string, ids: Readonly
 
 /** `ovs-appctl`, `ovn-appctl`: ask a daemon over its control socket. */
 const appctl = (directory: string): Program =>
-  command(async (process) => {
-    const line = parseCommandLine(process.argv.slice(1), { values: 't|target T|timeout', stopAtOperand: true });
+  commandWith({ values: 't|target T|timeout', stopAtOperand: true }, async (process, line) => {
     const target = line.value('target') ?? 'ovs-vswitchd';
     const text = line.operands.join(' ');
     let socket = target;

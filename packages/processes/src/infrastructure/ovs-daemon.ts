@@ -1,22 +1,17 @@
 import type { Listener, Process } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { type CommandLine, parseCommandLine } from '../command-line.ts';
+import type { CommandLine, OptionNames } from '../command-line.ts';
 import { CommandError, logTime, nameOf } from '../program-support.ts';
 import type { OvsdbRequest } from './ovsdb.ts';
 import { answering } from './wire.ts';
 
 /** Options that every daemon of OVS and OVN has. */
-const common = {
+export const daemonOptions: OptionNames = {
   flags: 'detach no-chdir monitor no-self-confinement mlockall disable-system dry-run no-dbs version h help',
   values:
     'v log-file-x remote unixctl private-key certificate ca-cert bootstrap-ca-cert peer-ca-cert user ovnnb-db ovnsb-db n-threads schema sync-from config-file ssl-protocols ssl-ciphers chassis n syslog-method syslog-target',
   optional: 'pidfile log-file overwrite-pidfile verbose',
 };
-
-/** Reads a daemon's command line. @throws UsageError for an option that it does not know */
-export function daemonLine(process: Process): CommandLine {
-  return parseCommandLine(process.argv.slice(1), common);
-}
 
 /** Log lines as ovs writes them to the console: `2026-01-02T03:04:05Z|00001|module|LEVEL|text`. */
 export function ovsLog(process: Process): (text: string) => void {

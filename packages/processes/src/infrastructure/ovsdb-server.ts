@@ -1,9 +1,9 @@
 import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
-import { parseCommandLine } from '../command-line.ts';
+import { type CommandLine, parseCommandLine } from '../command-line.ts';
 import { CommandError, command, commandWith, nameOf, notModelled, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
-import { daemonLine, openDaemon, ovsLog } from './ovs-daemon.ts';
+import { daemonOptions, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable } from './ovsdb.ts';
 import { ask } from './wire.ts';
 
@@ -41,8 +41,7 @@ const ovsdbTool: Program = command((process) => {
   return 0;
 });
 
-const ovsdbServer: Program = command(async (process) => {
-  const line = daemonLine(process);
+const ovsdbServer: Program = commandWith(daemonOptions, (process, line) => {
   const paths = line.operands.length > 0 ? line.operands : ['/etc/openvswitch/conf.db'];
   const databases = paths.map((path) => {
     if (!process.files.exists(path))
@@ -59,7 +58,7 @@ const ovsdbServer: Program = command(async (process) => {
 export async function serveDatabases(
   process: Process,
   databases: readonly OvsDatabase[],
-  options: { remotes: readonly string[]; directory: string; line: ReturnType<typeof daemonLine> },
+  options: { remotes: readonly string[]; directory: string; line: CommandLine },
 ): Promise<number> {
   const log = ovsLog(process);
   const service = new OvsdbService(databases);

@@ -1,10 +1,16 @@
-import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Program, SystemError } from '@openstack-operator/sandbox';
+import { attempt } from '../attempt.ts';
+import { parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, nameOf, notModelled, pause } from '../program-support.ts';
 import type { BrokerState } from './rabbitmq-broker.ts';
 import { readRabbitmqSettings } from './rabbitmq-config.ts';
 import { cookieOf, type NodeRequest } from './rabbitmq-server.ts';
 import { ask } from './wire.ts';
+
+const names = {
+  flags: 'q|quiet s|silent l|longnames no-table-headers dry-run address',
+  values: 'n|node p|vhost t|timeout formatter',
+};
 
 type Task = (state: BrokerState, operands: readonly string[]) => string;
 
@@ -25,7 +31,13 @@ const tasks: Readonly<Record<string, Task>> = {
 
 /** `rabbitmqctl` and `rabbitmq-diagnostics`: reach a node by Erlang distribution, with its cookie; 1.5 s each. */
 const rabbitmqctl: Program = command(async (process) => {
-  const line = readLine(process);
+  const line = attempt(
+    UsageError,
+    () => parseCommandLine(process.argv.slice(1), names),
+    ({ option }): never => {
+      throw new CommandError(`\nError: \nInvalid options for this command\n\n${nameOf(process)}: ${option}`, 64);
+    },
+  );
   const [task = '', ...operands] = line.operands;
   const run = tasks[task];
   if (run === undefined) notModelled(process, `the command ${task}`);
@@ -61,18 +73,6 @@ const rabbitmqctl: Program = command(async (process) => {
     return unreachable(`unable to connect to epmd (port 4369) on ${host}: address (cannot connect to host/port)`);
   }
 });
-
-function readLine(process: Process): CommandLine {
-  try {
-    return parseCommandLine(process.argv.slice(1), {
-      flags: 'q|quiet s|silent l|longnames no-table-headers dry-run address',
-      values: 'n|node p|vhost t|timeout formatter',
-    });
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new CommandError(`\nError: \nInvalid options for this command\n\n${nameOf(process)}: ${error.option}`, 64);
-  }
-}
 
 /** The command-line tools of RabbitMQ. */
 export const rabbitmqCommands: Readonly<Record<string, Program>> = { rabbitmqctl, 'rabbitmq-diagnostics': rabbitmqctl };

@@ -47,10 +47,8 @@ export function tokenBody(
 ): Record<string, unknown> {
   const user = findRow(schema, 'user', payload.user) ?? {};
   const { scope } = payload;
-  const project =
-    scope === undefined || scope === 'system' || scope.startsWith('domain:')
-      ? undefined
-      : findRow(schema, 'project', scope);
+  // Neither `system` nor `domain:<id>` is the id of a project.
+  const project = scope === undefined ? undefined : findRow(schema, 'project', scope);
   return {
     methods: payload.methods,
     user: {

@@ -43,30 +43,28 @@ export async function loadPlugin(context: ServiceContext): Promise<boolean> {
   };
   if (!['ml2', 'neutron.plugins.ml2.plugin.Ml2Plugin'].includes(core)) missingPlugin(core);
   const managers = 'neutron.plugins.ml2.managers';
+  const end = (logger: string, text: string, said = ''): never => {
+    log.error(logger, text);
+    throw new SystemExit(1, said);
+  };
   const types = config.list('ml2', 'type_drivers').filter((name) => typeDrivers.has(name));
   const tenant = config.list('ml2', 'tenant_network_types').find((name) => !types.includes(name));
-  if (tenant !== undefined) {
-    log.error(managers, `No type driver for tenant network_type: ${tenant}. Service terminated!`);
-    throw new SystemExit(1);
-  }
+  if (tenant !== undefined) end(managers, `No type driver for tenant network_type: ${tenant}. Service terminated!`);
   const mechanisms = config.list('ml2', 'mechanism_drivers');
   const absent = [...mechanisms, ...config.list('ml2', 'extension_drivers')].find(
     (name) => !mechanismDrivers.has(name) && !extensionDrivers.has(name),
   );
   if (absent !== undefined && mechanisms.includes(absent)) {
     const text = `The following mechanism drivers were not found: {'${absent}'}`;
-    log.error(managers, text);
-    throw new SystemExit(1, text);
+    end(managers, text, text);
   }
   const usesOvn = mechanisms.includes('ovn');
   const header = config.integer('ml2_type_geneve', 'max_header_size');
-  if (usesOvn && types.includes('geneve') && header < 38) {
-    log.error(
+  if (usesOvn && types.includes('geneve') && header < 38)
+    end(
       'neutron.plugins.ml2.drivers.ovn.mech_driver.mech_driver',
       `Geneve max_header_size set too low for OVN (${header} vs 38)`,
     );
-    throw new SystemExit(1);
-  }
   await new Database(context).transaction('INSERT', (schema) =>
     demandTables(schema, 'ml2_geneve_allocations networks ports ovn_hash_ring agents'),
   );

@@ -124,13 +124,10 @@ class Compute {
   async #loadManager(): Promise<void> {
     const { config, log } = this.#context;
     this.#placement = new PlacementClient(this.#context);
-    try {
-      await this.#placement.open();
-    } catch (error) {
-      if (!(error instanceof PythonError)) throw error;
+    await this.#placement.open().catch((error: unknown) => {
       // A catalogue without Placement is only found out by the first request.
-      if (!error.type.endsWith('EndpointNotFound')) throw error;
-    }
+      if (!(error instanceof PythonError) || !error.type.endsWith('EndpointNotFound')) throw error;
+    });
     demandNoVersionPin(this.#context);
     const driver = config.text('DEFAULT', 'compute_driver');
     const logger = 'nova.virt.driver';
