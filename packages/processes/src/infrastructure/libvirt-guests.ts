@@ -29,12 +29,8 @@ export function demandSettings(process: Process, settings: ReadonlyMap<string, s
     ['group', '/etc/group'],
   ] as const) {
     const name = settings.get(key);
-    if (name === undefined) continue;
-    try {
-      idOf(process, file, name);
-    } catch {
+    if (name !== undefined && idOf(process, file, name) === undefined)
       throw new LibvirtError(`invalid argument: Failed to parse ${key} '${name}'`);
-    }
   }
   const handler = settings.get('stdio_handler') ?? 'logd';
   if (!['logd', 'file'].includes(handler)) throw new LibvirtError(`internal error: Unknown stdio handler ${handler}`);

@@ -1,5 +1,6 @@
 import { type Listener, type Process, type Program, type Session, SystemError } from '@openstack-operator/sandbox';
 import { attempt, worded } from '../attempt.ts';
+import type { CommandLine } from '../command-line.ts';
 import {
   CommandError,
   commandWith,
@@ -13,6 +14,7 @@ import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
 import { consoleProblem, demandSettings, endGuest, startGuest } from './libvirt-guests.ts';
 import {
+  type LibvirtConnection,
   type LibvirtDomain,
   LibvirtError,
   type LibvirtHost,
@@ -118,13 +120,9 @@ function readSettings(process: Process, file: string, known?: readonly string[])
 /** Whose the sockets are beside root. @throws CommandError for a group that the image does not know */
 function groupOf(process: Process, name: string | undefined): number {
   if (name === undefined) return process.gid;
-  return attempt(
-    CommandError,
-    () => idOf(process, '/etc/group', name),
-    (): never => {
-      throw refusal(`virGetGroupID:1166 : invalid argument: Failed to parse group '${name}'`);
-    },
-  );
+  const id = idOf(process, '/etc/group', name);
+  if (id === undefined) throw refusal(`virGetGroupID:1166 : invalid argument: Failed to parse group '${name}'`);
+  return id;
 }
 
 function hostOf(process: Process, settings: ReadonlyMap<string, string>): LibvirtHost {
@@ -198,42 +196,47 @@ const virtlogd: Program = commandWith(daemonOptions, async (process) => {
   return 0;
 });
 
-/** `virsh`: version, list, hostname, capabilities, domstate, destroy. */
+type VirshTask = (connection: LibvirtConnection, line: CommandLine, uri: string) => Promise<string> | string;
+
+const tasks: Readonly<Record<string, VirshTask>> = {
+  version: (_connection, line) =>
+    `Compiled against library: libvirt 11.3.0\nUsing library: libvirt 11.3.0\nUsing API: QEMU 11.3.0\nRunning hypervisor: QEMU 10.0.7\n${line.has('daemon') ? 'Running against daemon: 11.3.0\n' : ''}`,
+  list: async (connection, line) => {
+    const domains = await connection.domains();
+    if (line.has('uuid')) return `${domains.map(({ uuid }) => uuid).join('\n')}\n`;
+    const rows = domains.map(({ name }, index) => ` ${index + 1}    ${name}   running\n`);
+    return ` Id   Name   State\n--------------------\n${rows.join('')}\n`;
+  },
+  hostname: async (connection) => `${(await connection.capabilities()).hostname}\n`,
+  uri: (_connection, _line, uri) => `${uri}\n`,
+  capabilities: async (connection) =>
+    `<capabilities>\n  <host>\n    <uuid>${(await connection.capabilities()).hostUuid}</uuid>\n  </host>\n</capabilities>\n`,
+  destroy: async (connection, { operands: [, domain] }) => {
+    const found = (await connection.domains()).find(({ name, uuid }) => name === domain || uuid === domain);
+    await connection.destroy(found?.uuid ?? '');
+    return '';
+  },
+};
+
+/** `virsh`, as far as scripts use it. */
 const virsh: Program = commandWith(
   { flags: 'r|readonly q|quiet all name uuid daemon', values: 'c|connect' },
-  async (process, line) => {
+  (process, line) => {
     const uri = line.value('connect') ?? process.env['LIBVIRT_DEFAULT_URI'] ?? 'qemu:///system';
-    const [task = '', ...operands] = line.operands;
-    try {
-      const connection = await openLibvirt(process, uri);
-      const domains = await connection.domains();
-      if (task === 'version')
-        process.stdout(
-          `Compiled against library: libvirt 11.3.0\nUsing library: libvirt 11.3.0\nUsing API: QEMU 11.3.0\nRunning hypervisor: QEMU 10.0.7\n${line.has('daemon') ? 'Running against daemon: 11.3.0\n' : ''}`,
-        );
-      else if (task === 'list')
-        process.stdout(
-          line.has('uuid')
-            ? `${domains.map(({ uuid }) => uuid).join('\n')}\n`
-            : ` Id   Name   State\n--------------------\n${domains.map(({ name }, index) => ` ${index + 1}    ${name}   running\n`).join('')}\n`,
-        );
-      else if (task === 'hostname') process.stdout(`${(await connection.capabilities()).hostname}\n`);
-      else if (task === 'uri') process.stdout(`${uri}\n`);
-      else if (task === 'capabilities')
-        process.stdout(
-          `<capabilities>\n  <host>\n    <uuid>${(await connection.capabilities()).hostUuid}</uuid>\n  </host>\n</capabilities>\n`,
-        );
-      else if (task === 'destroy')
-        await connection.destroy(
-          domains.find(({ name, uuid }) => name === operands[0] || uuid === operands[0])?.uuid ?? '',
-        );
-      else notModelled(process, `the command ${task}`);
-      connection.close();
-      return 0;
-    } catch (error) {
-      if (!(error instanceof LibvirtError)) throw error;
-      throw new CommandError(`error: failed to connect to the hypervisor\nerror: ${error.message}`);
-    }
+    const [task = ''] = line.operands;
+    const run = tasks[task] ?? notModelled(process, `the command ${task}`);
+    return attempt(
+      LibvirtError,
+      async () => {
+        const connection = await openLibvirt(process, uri);
+        process.stdout(await run(connection, line, uri));
+        connection.close();
+        return 0;
+      },
+      ({ message }): never => {
+        throw new CommandError(`error: failed to connect to the hypervisor\nerror: ${message}`);
+      },
+    );
   },
 );
 

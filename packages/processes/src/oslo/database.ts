@@ -84,7 +84,6 @@ export class Database {
         this.#tested = true;
         return this.#connection;
       } catch (error) {
-        const last = this.#tested || this.#retries === 0 || (this.#retries >= 0 && attempt >= this.#retries - 1);
         if (!(error instanceof PythonError) || error.type !== 'oslo_db.exception.DBConnectionError') throw error;
         if (this.#tested || this.#retries === 0) throw error;
         this.#log.warning(
@@ -92,7 +91,7 @@ export class Database {
           `SQL connection failed. ${this.#retries - attempt} attempts left.: ${error.lastLine.split('\n')[0]}`,
         );
         if (!(await pause(this.#process, this.#interval * 1000))) throw new SystemExit(143);
-        if (last) throw error;
+        if (this.#retries >= 0 && attempt >= this.#retries - 1) throw error;
       }
     }
   }

@@ -102,14 +102,12 @@ function symbolicMode(process: Process, text: string): (mode: number) => number 
     }, mode);
 }
 
-/** Numeric id of a user or group. @throws CommandError when the image does not know the name */
-export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name: string): number {
+/** Numeric id of a user or group; undefined when the image does not know the name. */
+export function idOf(process: Process, file: '/etc/passwd' | '/etc/group', name: string): number | undefined {
   if (/^\d+$/.test(name)) return Number(name);
   const lines = process.files.exists(file) ? process.files.read(file).split('\n') : [];
   const entry = lines.map((line) => line.split(':')).find(([known]) => known === name);
-  if (entry === undefined)
-    throw new CommandError(`${nameOf(process)}: invalid ${file === '/etc/passwd' ? 'user' : 'group'}: '${name}'`);
-  return Number(entry[2]);
+  return entry === undefined ? undefined : Number(entry[2]);
 }
 
 /** Coreutils that work on files. */
@@ -181,13 +179,17 @@ export const fileCommands: Readonly<Record<string, Program>> = {
   chown: commandWith({ flags: 'R v f h' }, (process, line) => {
     const [owner = '', ...operands] = line.operands;
     const [user = '', group] = owner.split(':');
+    const invalid = (what: string, name: string): never => {
+      throw new CommandError(`chown: invalid ${what}: '${name}'`);
+    };
+    const asked = group === '' ? user : group;
     if (operands.length === 0)
       throw new CommandError(`chown: missing operand after ‘${owner}’\nTry 'chown --help' for more information.`);
     return forEachOperand(process, operands, "changing ownership of '%'", (path) =>
       walk(process, path, line.has('R'), (each) => {
         const facts = process.files.stat(each);
-        const uid = user === '' ? facts.uid : idOf(process, '/etc/passwd', user);
-        const gid = group === undefined ? facts.gid : idOf(process, '/etc/group', group || user);
+        const uid = user === '' ? facts.uid : (idOf(process, '/etc/passwd', user) ?? invalid('user', user));
+        const gid = asked === undefined ? facts.gid : (idOf(process, '/etc/group', asked) ?? invalid('group', asked));
         if (process.uid !== 0 && uid === facts.uid && gid === facts.gid) return;
         process.files.chown(each, uid, gid);
       }),
