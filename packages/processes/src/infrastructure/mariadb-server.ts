@@ -24,11 +24,10 @@ export const mariadbd: Program = command((process) => serve(process));
 
 /** `mariadbd-safe`: starts the server (and again, if it dies by itself, which the model never does). */
 export const mariadbdSafe: Program = command((process) => {
-  const { argv } = process;
   process.stdout(
     `${logTime(process).slice(2, 19).replaceAll('-', '')} mysqld_safe Starting mariadbd daemon with databases from /var/lib/mysql\n`,
   );
-  return process.run(['mariadbd', ...argv.slice(1)], { signal: process.signal });
+  return process.run(['mariadbd', ...process.argv.slice(1)], { signal: process.signal });
 });
 
 /** A server that listens. */

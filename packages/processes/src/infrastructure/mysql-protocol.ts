@@ -111,14 +111,8 @@ export async function connectMysql(network: Network, login: MysqlLogin): Promise
     ? await network.connectUnix(login.socket, 'mysql')
     : await network.connect(login.host ?? 'localhost', login.port ?? 3306, 'mysql');
   const send = <T>(request: MysqlRequest): Promise<T> => ask<T>(connection, request);
-  const { user, password, database } = login;
   try {
-    await send({
-      type: 'connect',
-      user,
-      ...(password !== undefined && { password }),
-      ...(database !== undefined && { database }),
-    });
+    await send({ type: 'connect', ...login });
   } catch (error) {
     connection.close();
     throw error;

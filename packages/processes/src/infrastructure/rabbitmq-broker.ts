@@ -64,10 +64,10 @@ export class Broker {
   readonly #consumers = new Set<Consumer>();
   readonly #waiting: (() => void)[] = [];
 
-  constructor(state: BrokerState, options: { loopbackUsers: readonly string[]; log: (text: string) => void }) {
+  constructor(state: BrokerState, loopbackUsers: readonly string[], log: (text: string) => void) {
     this.state = state;
-    this.#loopbackUsers = options.loopbackUsers;
-    this.#log = options.log;
+    this.#loopbackUsers = loopbackUsers;
+    this.#log = log;
   }
 
   /** The user whose name and password these are; some may come from the node itself only, as `guest`. */

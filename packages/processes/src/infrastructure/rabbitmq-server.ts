@@ -60,7 +60,7 @@ async function runNode(process: Process): Promise<number> {
   if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
   initialize(process, settings, state, log);
   if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
-  const broker = new Broker(state, { loopbackUsers: loopbackUsers(settings), log });
+  const broker = new Broker(state, loopbackUsers(settings), log);
   const listeners: Listener[] = [];
   try {
     for (const { port, host } of amqpListeners(settings)) {

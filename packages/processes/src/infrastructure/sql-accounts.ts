@@ -99,14 +99,9 @@ export function alterUser(session: SqlSession, reader: SqlReader): void {
     const account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account !== session.account) demandCreateUser(session);
     if (account === undefined) failed.push(name);
-    else if (hash !== undefined) identify(account, hash);
+    else if (hash !== undefined) Object.assign(account, { hash, socketUid: undefined });
   }
   if (!tolerant) refuse('ALTER USER', failed);
-}
-
-function identify(account: Account, hash: string): void {
-  account.hash = hash;
-  account.socketUid = undefined;
 }
 
 /** `DROP USER`, behind the keyword. */
@@ -170,7 +165,7 @@ export function grant(session: SqlSession, reader: SqlReader): void {
     if (account === undefined) {
       if (hash === undefined) throw new MysqlError(1133, "Can't find any matching row in the user table");
       account = addAccount(session, name, hash);
-    } else if (hash !== undefined) identify(account, hash);
+    } else if (hash !== undefined) Object.assign(account, { hash, socketUid: undefined });
     const held = account.grants.get(database) ?? new Set();
     for (const privilege of granted) if (privilege !== 'USAGE') held.add(privilege);
     if (option) held.add('GRANT OPTION');

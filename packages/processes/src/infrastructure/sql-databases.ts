@@ -4,10 +4,6 @@ import { databaseDenied } from './sql-errors.ts';
 import type { SqlReader } from './sql-parser.ts';
 import type { SqlSession } from './sql-session.ts';
 
-function demand(session: SqlSession, privilege: string, database: string): void {
-  if (!isGranted(session.account, privilege, database)) throw databaseDenied(session.account, database);
-}
-
 function settings(reader: SqlReader): { characterSet?: string; collation?: string } {
   const found: { characterSet?: string; collation?: string } = {};
   for (;;) {
@@ -29,8 +25,9 @@ export function createDatabase(session: SqlSession, reader: SqlReader, replace: 
   const tolerant = reader.accept('IF', 'NOT', 'EXISTS');
   const name = reader.name();
   const { characterSet, collation } = settings(reader);
-  demand(session, 'CREATE', name);
-  const { databases } = session.catalog;
+  const { account, catalog } = session;
+  if (!isGranted(account, 'CREATE', name)) throw databaseDenied(account, name);
+  const { databases } = catalog;
   const schema = newSchema(name, characterSet ?? collation?.split('_')[0] ?? session.defaultCharacterSet, collation);
   if (databases.has(name) && !replace) {
     if (tolerant) return;
@@ -44,7 +41,7 @@ export function dropDatabase(session: SqlSession, reader: SqlReader): void {
   const tolerant = reader.accept('IF', 'EXISTS');
   const name = reader.name();
   reader.end();
-  demand(session, 'DROP', name);
+  if (!isGranted(session.account, 'DROP', name)) throw databaseDenied(session.account, name);
   if (systemDatabases.includes(name)) throw new MysqlError(1044, `Access denied for user to database '${name}'`);
   if (!session.catalog.databases.delete(name) && !tolerant) {
     throw new MysqlError(1008, `Can't drop database '${name}'; database doesn't exist`);

@@ -30,7 +30,6 @@ const shorts: Readonly<Record<string, string>> = {
 };
 const aliases: Readonly<Record<string, string>> = {
   workers: 'processes',
-  'die-on-term': 'die-on-term',
   wsgi: 'module',
   plugin: 'plugins',
 };

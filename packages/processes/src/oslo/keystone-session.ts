@@ -1,3 +1,4 @@
+import { uuid } from '@openstack-operator/kube';
 import { type HttpReply, type Process, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
 import type { Config } from './config.ts';
@@ -63,7 +64,7 @@ export class KeystoneSession {
       );
     const base = await this.#discover(url);
     const reply = await this.send('POST', `${base}/auth/tokens`, {}, authBody(option));
-    if (reply.status !== 201) throw httpError(reply, this.#requestId());
+    if (reply.status !== 201) throw httpError(reply, uuid(this.#process.random));
     const body = JSON.parse(reply.body ?? '{}') as { token: { catalog?: Token['catalog'] } };
     this.#token = {
       id: reply.headers?.['x-subject-token'] ?? '',
@@ -170,12 +171,6 @@ export class KeystoneSession {
     if (reply.status === 200 || reply.status === 300) return base.endsWith('/v3') ? base : `${base}/v3`;
     if (looksVersioned) return base;
     throw failure('discovery.DiscoveryFailure', lost);
-  }
-
-  #requestId(): string {
-    return Buffer.from(this.#process.random.bytes(16))
-      .toString('hex')
-      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   }
 }
 

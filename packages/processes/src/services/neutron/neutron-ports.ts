@@ -63,11 +63,10 @@ async function activate(context: ServiceContext, database: Database, id: string)
 /** neutron.notifiers.nova: with the user of `[nova]`; a failure is only logged. */
 async function notifyNova({ process, config, log }: ServiceContext, port: Row): Promise<void> {
   const session = new KeystoneSession(process, config, 'nova');
-  const region = config.optional('nova', 'region_name');
   const base = await session.endpoint({
     type: 'compute',
     interfaces: [config.text('nova', 'endpoint_type').replace(/URL$/, '')],
-    region,
+    region: config.optional('nova', 'region_name'),
   });
   const event = {
     name: 'network-vif-plugged',

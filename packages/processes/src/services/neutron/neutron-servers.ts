@@ -10,9 +10,8 @@ import { booted, loadPlugin, openOvn } from './neutron-plugin.ts';
 
 /** A Neutron server, with its plugin loaded. */
 function server(run: (context: ServiceContext, usesOvn: boolean) => Promise<void>): ServiceProgram {
-  const takes = startTimes.neutronServer;
   return {
-    takes,
+    takes: startTimes.neutronServer,
     run: (context) =>
       booted(async () => {
         await run(context, await loadPlugin(context));

@@ -28,11 +28,7 @@ export async function discoverHosts(context: ServiceContext, options: DiscoveryO
       say('Skipping cell0 since it does not contain hosts.');
       continue;
     }
-    say(
-      cell.name
-        ? `Getting computes from cell '${cell.name}': ${cell.uuid}`
-        : `Getting computes from cell: ${cell.uuid}`,
-    );
+    say(`Getting computes from cell${cell.name ? ` '${cell.name}'` : ''}: ${cell.uuid}`);
     const computes = await inCell(context, cell, 'SELECT', (schema): Row[] =>
       byService
         ? rowsOf(schema, 'services', { binary: 'nova-compute' })
@@ -44,11 +40,7 @@ export async function discoverHosts(context: ServiceContext, options: DiscoveryO
       for (const { host, uuid } of computes as { host: string; uuid: string }[]) {
         if (!byService) say(`Checking host mapping for compute host '${host}': ${uuid}`);
         if (mappings.has(host)) continue;
-        say(
-          byService
-            ? `Creating host mapping for service ${host}`
-            : `Creating host mapping for compute host '${host}': ${uuid}`,
-        );
+        say(`Creating host mapping for ${byService ? `service ${host}` : `compute host '${host}': ${uuid}`}`);
         mappings.set(host, { host, cell: cell.uuid });
         fresh.push(host);
       }

@@ -10,58 +10,57 @@ import { createCell, listCells, listHosts, mapCell0, updateCell } from './nova-c
 import { cell0, cellsOf, inCell, novaApiDatabase, novaDatabase } from './nova-cells.ts';
 import { discoverHosts } from './nova-hosts.ts';
 
-const commands: ManageProgram['commands'] = {
-  'api_db sync': { run: (context) => applyMigrations(context, novaApiDatabase, startTimes.novaManage.apiDbSync) },
-  'api_db version': revisions(novaApiDatabase),
-  'db sync': { run: dbSync, flags: 'local_cell' },
-  'db version': revisions(novaDatabase),
-  'db online_data_migrations': { run: onlineDataMigrations, values: 'max-count' },
-  'db archive_deleted_rows': {
-    run: archiveDeletedRows,
-    flags: 'verbose until-complete purge all-cells task-log',
-    values: 'max_rows before sleep',
-  },
-  'db purge': {
-    run: purgeShadowRows,
-    flags: 'all verbose all-cells',
-    values: 'before',
-  },
-  'cell_v2 map_cell0': { run: mapCell0, values: 'database_connection' },
-  'cell_v2 create_cell': {
-    run: createCell,
-    flags: 'verbose disabled',
-    values: 'name database_connection transport-url',
-  },
-  'cell_v2 update_cell': {
-    run: updateCell,
-    flags: 'disable enable',
-    values: 'cell_uuid name database_connection transport-url',
-    required: 'cell_uuid',
-  },
-  'cell_v2 list_cells': { run: listCells, flags: 'verbose' },
-  'cell_v2 list_hosts': { run: listHosts, values: 'cell_uuid' },
-  'cell_v2 discover_hosts': {
-    run: async (context) => {
-      const { line, process } = context;
-      const cell = line.value('cell_uuid');
-      const found = await discoverHosts(context, {
-        say: (text) => (line.has('verbose') ? process.stdout(`${text}\n`) : undefined),
-        byService: line.has('by-service'),
-        ...(cell !== undefined && { cell }),
-      });
-      return line.has('strict') && found.length === 0 ? 1 : 0;
-    },
-    flags: 'verbose strict by-service',
-    values: 'cell_uuid',
-  },
-};
-
 /** `nova-manage`: imports alone take most of its time. What it does not catch is printed, with status 255. */
 export const novaManage: ManageProgram = {
   takes: startTimes.novaManage.start,
   fails: { words: 'An error has occurred:', status: 255 },
   categories: 'version bash-completion api_db cell_v2 db placement libvirt volume_attachment image_property limits',
-  commands: { version: says('31.0.1'), ...commands },
+  commands: {
+    version: says('31.0.1'),
+    'api_db sync': { run: (context) => applyMigrations(context, novaApiDatabase, startTimes.novaManage.apiDbSync) },
+    'api_db version': revisions(novaApiDatabase),
+    'db sync': { run: dbSync, flags: 'local_cell' },
+    'db version': revisions(novaDatabase),
+    'db online_data_migrations': { run: onlineDataMigrations, values: 'max-count' },
+    'db archive_deleted_rows': {
+      run: archiveDeletedRows,
+      flags: 'verbose until-complete purge all-cells task-log',
+      values: 'max_rows before sleep',
+    },
+    'db purge': {
+      run: purgeShadowRows,
+      flags: 'all verbose all-cells',
+      values: 'before',
+    },
+    'cell_v2 map_cell0': { run: mapCell0, values: 'database_connection' },
+    'cell_v2 create_cell': {
+      run: createCell,
+      flags: 'verbose disabled',
+      values: 'name database_connection transport-url',
+    },
+    'cell_v2 update_cell': {
+      run: updateCell,
+      flags: 'disable enable',
+      values: 'cell_uuid name database_connection transport-url',
+      required: 'cell_uuid',
+    },
+    'cell_v2 list_cells': { run: listCells, flags: 'verbose' },
+    'cell_v2 list_hosts': { run: listHosts, values: 'cell_uuid' },
+    'cell_v2 discover_hosts': {
+      run: async (context) => {
+        const { line, process } = context;
+        const cell = line.value('cell_uuid');
+        const found = await discoverHosts(context, {
+          say: (text) => (line.has('verbose') ? process.stdout(`${text}\n`) : undefined),
+          byService: line.has('by-service'),
+          ...(cell !== undefined && { cell }),
+        });
+        return line.has('strict') && found.length === 0 ? 1 : 0;
+      },
+      flags: 'verbose strict by-service',
+      values: 'cell_uuid',
+    },
+  },
 };
 
 async function applyMigrations(
