@@ -2,6 +2,7 @@ import {
   type Api,
   Glance,
   Keystone,
+  kinds,
   MariaDB,
   Memcached,
   Neutron,
@@ -53,6 +54,10 @@ const refused = (kind: Api, field: string, words: string, spec: object, instead:
   instead: { ...instead },
 });
 
+const has = ({ spec }: Api, field: string) => field in (spec.schema.properties ?? {});
+/** Kinds with an API of their own. */
+const apis = kinds.filter((kind) => has(kind, 'externalService'));
+
 const external = {
   databaseRef: { host: 'db.example.com', port: 3307, secretName: 'db' },
   messageQueueRef: { host: 'mq.example.com', secretName: 'mq' },
@@ -61,9 +66,9 @@ const external = {
   ovnRef: { northbound: 'tcp:ovn:6641', southbound: 'tcp:ovn:6642' },
 };
 
-const references: readonly RefusedSpec[] = [Keystone, Glance, Placement, Neutron, Nova].flatMap((kind) =>
+const references: readonly RefusedSpec[] = kinds.flatMap((kind) =>
   Object.entries(external)
-    .filter(([field]) => field in (kind.spec.schema.properties ?? {}))
+    .filter(([field]) => has(kind, field))
     .flatMap(([field, external]) => [
       refused(kind, `spec.${field}`, 'exactly one of name and external', { [field]: {} }, { [field]: { name: 'x' } }),
       refused(kind, `spec.${field}`, 'exactly one', { [field]: { name: 'x', external } }, { [field]: { external } }),
@@ -114,18 +119,23 @@ const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].f
   ];
 });
 
+/** Names of components in the message of a rule of `spec.<field>` that begins with some words. */
+function namesIn({ spec }: Api, field: string, words: string): readonly string[] {
+  const rules = spec.schema.properties?.[field]?.['x-kubernetes-validations'] ?? [];
+  const message = rules.find((rule) => rule.message.startsWith(words))?.message ?? words;
+  return message
+    .slice(words.length)
+    .replace(/:.*/, '')
+    .split(',')
+    .flatMap((name) => name.trim() || []);
+}
+
 /** Each kind that runs pods, and one of its components. */
-const components: readonly (readonly [Api, string])[] = [
-  [MariaDB, 'server'],
-  [RabbitMQ, 'server'],
-  [Memcached, 'server'],
-  [OVNNetwork, 'northd'],
-  [Keystone, 'api'],
-  [Glance, 'api'],
-  [Placement, 'api'],
-  [Neutron, 'server'],
-  [Nova, 'api'],
-];
+const components: readonly (readonly [Api, string])[] = kinds.flatMap((kind) => {
+  const images = namesIn(kind, 'images', 'the known names are');
+  const name = namesIn(kind, 'components', 'the known names are').find((one) => images.includes(one));
+  return name === undefined ? [] : [[kind, name] as const];
+});
 
 const names: readonly RefusedSpec[] = components.flatMap(([kind, component]) => [
   refused(
@@ -162,20 +172,11 @@ const volumes: readonly RefusedSpec[] = components.flatMap(([kind, component]) =
 });
 
 /** Components that are no API under uwsgi, and APIs under uwsgi that have one thread a process. */
-const workers: readonly (readonly [Api, readonly string[], readonly string[]])[] = [
-  [MariaDB, ['server'], []],
-  [RabbitMQ, ['server'], []],
-  [Memcached, ['server'], []],
-  [OVNNetwork, ['nb-db', 'sb-db', 'northd', 'ovsdb-server', 'ovs-vswitchd', 'ovs-settings', 'ovn-controller'], []],
-  [Keystone, [], ['api']],
-  [Glance, ['api'], []],
-  [Neutron, ['rpc-server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'], ['server']],
-  [
-    Nova,
-    ['scheduler', 'conductor', 'cell-conductor', 'novncproxy', 'compute', 'libvirt', 'virtlogd'],
-    ['api', 'metadata'],
-  ],
-];
+const workers = kinds.map((kind) => {
+  const others = namesIn(kind, 'components', 'processes cannot be set for');
+  const withoutThreads = namesIn(kind, 'components', 'threads cannot be set for');
+  return [kind, others, withoutThreads.filter((name) => !others.includes(name))] as const;
+});
 
 const processesAndThreads: readonly RefusedSpec[] = workers.flatMap(([kind, others, singleThreaded]) => {
   const noThreads = (component: string, instead: object) =>
@@ -215,10 +216,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { components: { api: { threads: 65 } } },
     { components: { api: { processes: 64, threads: 64 } } },
   ),
-  ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
-    refused(kind, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'NodePort' }),
-  ),
-  ...[Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
+  ...apis.map((kind) => refused(kind, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'NodePort' })),
+  ...apis.map((kind) =>
     refused(
       kind,
       'spec.externalService.loadBalancerSourceRanges[0]',
@@ -227,7 +226,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { externalService: { loadBalancerSourceRanges: ['203.0.113.0/24', '2001:db8::/32'] } },
     ),
   ),
-  ...[OpenStackControlPlane, Keystone, Glance, Placement, Neutron, Nova].map((kind) =>
+  ...[OpenStackControlPlane, ...apis].map((kind) =>
     refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' }),
   ),
   refused(OpenStackControlPlane, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'Gateway' }),

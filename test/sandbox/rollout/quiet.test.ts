@@ -35,11 +35,7 @@ const broken: readonly [string, Record<string, unknown>, string, ((cloud: Cloud)
   ],
   ['a pod that fits no node', { keystone: { components: { api: { nodeSelector: { no: 'where' } } } } }, 'NotAvailable'],
   ['an image that does not exist', { keystone: { images: { api: 'quay.io/x/y:1' } } }, 'JobRunning'],
-  [
-    'an API that cannot answer',
-    { keystone: { components: { api: { env: [{ name: 'OS_DATABASE__CONNECTION', value: 'nowhere' }] } } } },
-    'JobRunning',
-  ],
+  ['an API that cannot answer', { keystone: { config: { api: { DEFAULT: { log_dir: '/nowhere' } } } } }, 'JobRunning'],
 ];
 function at(host: string) {
   return { external: { host, secretName: 'db-admin' } };
