@@ -139,6 +139,10 @@ test-cloud-gateway: cloud ## the same through Envoy Gateway: public endpoints by
 test-cloud-durability: cloud ## that its servers outlive every pod of their node, and for how long they are not reached
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/durability/vitest.config.ts
 
+.PHONY: test-cloud-services
+test-cloud-services: cloud ## services that are enabled later: each becomes Ready and does what it is for
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/services/vitest.config.ts
+
 test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/chaos/vitest.config.ts
 

@@ -17,7 +17,6 @@ const order = [
   'power',
   'disk',
   'limits',
-  'key-manager',
 ];
 
 class Order extends BaseSequencer {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { member, stranger } from './fixture.ts';
-import { controlPlane, program } from './kubernetes.ts';
-import { prefix, type User } from './running-cloud.ts';
-import { until } from './until.ts';
+import { member, stranger } from '../fixture.ts';
+import { controlPlane, program } from '../kubernetes.ts';
+import { prefix, type User } from '../running-cloud.ts';
+import { until } from '../until.ts';
 
 /** What Barbican answers, and with which status. */
 async function asked(user: User, method: 'get' | 'post', path: string, json?: object) {

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** Services that are enabled in a cloud that runs. Apart: what compares that cloud with the embedded one has none of them. */
+export default defineConfig({
+  test: {
+    include: ['test/cloud/services/*.test.ts'],
+    globalSetup: ['test/cloud/setup.ts'],
+    pool: 'threads',
+    isolate: false,
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    provide: { budget: 300 },
+  },
+});
