@@ -12,8 +12,8 @@ interface Conditions extends KubeObject {
 
 /**
  * Reports the conditions of resources: `openstack_resource_condition{namespace,name,kind,type,status,reason}` is 1
- * for the status and the reason that a condition has. What is reported is read at each scrape, so that what is gone is not reported any more.
- * `openstack_resource_conditions_omitted` counts those beyond the limit.
+ * for the status and the reason that a condition has. What is reported is read at each scrape, so that what is gone is
+ * not reported any more. `openstack_resource_conditions_omitted` counts those beyond the limit.
  */
 export function conditionMetrics(registry: Registry, resources: () => Iterable<StoredObject>, most = MOST): void {
   let omitted = 0;
