@@ -110,6 +110,12 @@ test('two services of one public host name, where a Gateway would have to tell t
   expect(mistakes({ keystone: balanced, glance: balanced })).toEqual([]);
 });
 
+test('what is stated for all services is told once, where it stands', () => {
+  const wrong = { tolerations: [{ value: 'a' }] };
+  expect(mistakes(wrong).map(({ field }) => field)).toEqual(['spec.tolerations[0]']);
+  expect(mistakes({ keystone: wrong }).map(({ field }) => field)).toEqual(['spec.keystone.tolerations[0]']);
+});
+
 test('groups that share nodes by number', () => {
   const groups = [{ name: 'a', replicas: 2 }, { name: 'b' }];
   expect(mistakes({ nova: { nodeGroups: groups } })).toEqual([]);

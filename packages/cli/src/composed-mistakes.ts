@@ -35,7 +35,10 @@ export function composedMistakes(resources: readonly KubeObject[]): ComposedMist
   const composed = rendered.flatMap((one) => {
     const told = (text: string, isWarning: boolean): ComposedMistake => {
       const [, field = 'spec', message = text] = /^(spec[.[].*?): (.*)$/su.exec(text) ?? [];
-      return { ...inFile(one.resource, { field, message }), ...(isWarning ? { isWarning } : {}) };
+      const placed = inFile(one.resource, { field, message });
+      const isInherited =
+        placed.field !== field && statedAbove(resources, one.resource, { field, placed: placed.field });
+      return { ...placed, ...(isInherited ? { field } : {}), ...(isWarning ? { isWarning } : {}) };
     };
     return [
       ...one.composition.steps.flatMap(({ problem, remarks = [] }) => [
@@ -48,7 +51,24 @@ export function composedMistakes(resources: readonly KubeObject[]): ComposedMist
     ];
   });
   const hostnames = hostnameMistakes(rendered).map(({ resource, mistake }) => inFile(resource, mistake));
-  return [...composed, ...hostnames, ...collisions(rendered)];
+  const all = [...composed, ...hostnames, ...collisions(rendered)];
+  // What a control plane states for all its services is a mistake once.
+  return [...new Map(all.map((one) => [JSON.stringify([one.title, one.field, one.message]), one])).values()];
+}
+
+/** Whether a child has a field from its owner's spec, which states it for all: `spec.tolerations`. */
+function statedAbove(
+  resources: readonly KubeObject[],
+  child: KubeObject,
+  { field, placed }: { readonly field: string; readonly placed: string },
+): boolean {
+  const owner = controllerOf(child);
+  const above = resources.find(({ kind, metadata }) => kind === owner?.kind && metadata.name === owner.name);
+  const [name = ''] = /[^.[]+/u.exec(field.slice('spec.'.length)) ?? [];
+  const stated = (path: readonly string[]) =>
+    path.reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], above?.['spec']);
+  const [, service = ''] = placed.split('.');
+  return stated([name]) !== undefined && stated([service, name]) === undefined;
 }
 
 /** A mistake of a resource as the resource of the file has it that it comes from. */
