@@ -1,5 +1,5 @@
 import { exposureObject } from '../objects/exposure-object.ts';
-import { environmentProblems } from '../objects/pod.ts';
+import { takenVariables, variableMistakes } from '../objects/pod.ts';
 import {
   type ComponentInput,
   disruptionBudget,
@@ -10,20 +10,22 @@ import {
 } from '../objects/workload.ts';
 import { type Component, usesHost } from '../vocabulary/component.ts';
 import { askedAtStart } from '../vocabulary/dependencies.ts';
-import { exposedOf, exposureOf, externalServiceProblems } from '../vocabulary/exposure.ts';
-import { extraVolumeProblems } from '../vocabulary/extra-volumes.ts';
+import { exposedOf, exposureOf, externalServiceMistakes } from '../vocabulary/exposure.ts';
+import { takenMounts, volumeMistakes } from '../vocabulary/extra-volumes.ts';
 import { type Assembly, awaited } from './assembly.ts';
+import { findingsOf } from './spec-findings.ts';
 
 /** Adds the workloads of a service, each with its Services, disruption budget, network policy and route. */
 export function addComponents(assembly: Assembly): void {
   for (const [index, [name, component]] of Object.entries(assembly.components).entries())
     addComponent(assembly, name, component, index === 0);
   const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);
-  const problems = externalServiceProblems(
+  const mistakes = externalServiceMistakes(
     assembly.context.spec,
     exposed.map(([name]) => name),
   );
-  if (problems.length > 0) assembly.drafts.refuse('ExposureReady', ...problems);
+  if (mistakes.length > 0)
+    assembly.drafts.tell('ExposureReady', findingsOf(mistakes, assembly.context.surroundings, 'ExposureRefused'));
 }
 
 function addComponent(assembly: Assembly, name: string, component: Component, main: boolean): void {
@@ -38,11 +40,10 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   const shown = component.variantOf ?? name;
   const path = `spec.components.${shown}`;
   const overrides = context.spec.components?.[shown];
-  const problems = [
-    ...environmentProblems(path, component.env, overrides),
-    ...extraVolumeProblems(path, overrides, { service, component }),
-  ];
-  drafts.refuse('ConfigReady', ...problems.map((message) => ({ reason: 'ConfigRefused' as const, message })));
+  const taken = [...takenVariables(path, component.env, overrides), ...takenMounts(path, overrides, component)];
+  drafts.refuse('ConfigReady', ...taken.map((message) => ({ reason: 'ConfigRefused' as const, message })));
+  const mistakes = [...variableMistakes(path, component.env, overrides), ...volumeMistakes(path, overrides, service)];
+  drafts.tell('ConfigReady', findingsOf(mistakes, context.surroundings, 'ConfigRefused'));
   for (const object of [
     serviceOf(input),
     ...memberServices(input),

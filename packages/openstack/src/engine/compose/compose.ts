@@ -125,11 +125,8 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
 
   const components = service.components(context);
   const sets = configSets(service, context, { owner: ownerOf(service, context), components });
-  drafts.refuse('ConfigReady', ...sets.problems);
   drafts.tell('ConfigReady', sets);
-  const findings = specFindings(service, context);
-  drafts.refuse('ConfigReady', ...(findings.problems ?? []));
-  drafts.tell('ConfigReady', findings);
+  drafts.tell('ConfigReady', specFindings(service, context));
   const starts = componentStarts(service, context, components);
   for (const set of [sets.byName, sets.ofComponents, starts].flatMap((some) => Object.values(some)))
     drafts.add('ConfigReady', ...set.objects);

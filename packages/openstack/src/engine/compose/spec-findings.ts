@@ -1,4 +1,5 @@
 import { rootOf } from '../names/roots.ts';
+import type { Reason } from '../status/reasons.ts';
 import type { Context } from '../vocabulary/context.ts';
 import { groupMistakes } from '../vocabulary/node-groups.ts';
 import type { Service } from '../vocabulary/service.ts';
@@ -17,12 +18,16 @@ export function specFindings(service: Service, { spec, resource, surroundings }:
   return findingsOf([...specMistakes(spec), ...groupMistakes(groups, 'spec.nodeGroups')], surroundings);
 }
 
-/** The mistakes, as what is to become of them. */
+/**
+ * The mistakes, as what is to become of them. What clashes with the operator's own is none of them: it cannot be had, and is
+ * refused even where it was Ready.
+ */
 export function findingsOf(
   mistakes: readonly string[],
   { wasReady }: Pick<Context['surroundings'], 'wasReady'>,
+  reason: Reason = 'SpecRefused',
 ): SpecFindings {
   if (mistakes.length === 0) return {};
   if (wasReady()) return { degraded: mistakes };
-  return { problems: mistakes.map((message): Problem => ({ reason: 'SpecRefused', message })) };
+  return { problems: mistakes.map((message): Problem => ({ reason, message })) };
 }

@@ -1,4 +1,5 @@
 import type { Awaited, Desired, Problem, Step } from '../vocabulary/step.ts';
+import type { SpecFindings } from './spec-findings.ts';
 
 /** A step while it is being put together. */
 export interface StepDraft {
@@ -38,8 +39,9 @@ export class StepDrafts {
     this.step(condition).problems.push(...problems);
   }
 
-  /** What is said of the spec although the step can be done. */
-  tell(condition: string, { degraded = [], remarks = [] }: Pick<Step, 'degraded' | 'remarks'>): void {
+  /** What is said of the spec: what refuses it, and what is told although the step can be done. */
+  tell(condition: string, { problems = [], degraded = [], remarks = [] }: SpecFindings & Pick<Step, 'remarks'>): void {
+    this.refuse(condition, ...problems);
     this.step(condition).degraded.push(...degraded);
     this.step(condition).remarks.push(...remarks);
   }
@@ -79,7 +81,7 @@ export function steps(
       awaits: draft.awaits,
       objects: draft.objects,
       ...(first === undefined ? {} : { problem: { reason: first.reason, message } }),
-      ...(draft.degraded.length === 0 ? {} : { degraded: draft.degraded }),
+      ...(draft.degraded.length === 0 ? {} : { degraded: [...new Set(draft.degraded)] }),
       ...(draft.remarks.length === 0 ? {} : { remarks: draft.remarks }),
       ...(draft.skipped === undefined ? {} : { skipped: draft.skipped }),
     });

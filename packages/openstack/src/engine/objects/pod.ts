@@ -139,7 +139,7 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
       return { name, valueFrom: { secretKeyRef: { name: variable.secret, key: variable.key } } };
     return { name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: variable.field } } };
   });
-  // A name twice is refused by the API server; it is told as a problem (environmentProblems).
+  // A name twice is refused by the API server; it is told as a problem (takenVariables).
   const all = [...own, ...(overrides?.env ?? []).filter(({ name }) => ownValue(env, name) === undefined)];
   return all.length === 0 ? undefined : all;
 }
@@ -147,22 +147,29 @@ function environment(env: PodInput['env'], overrides: ComponentOverrides | undef
 /** Variables in which oslo.config looks for an option before it reads a file (oslo_config/sources/_environment.py). */
 const variableOfOption = /^OS_[A-Z0-9_]+__[A-Z0-9_]+$/u;
 
-/**
- * Variables of users that cannot be: one of the operator's own has the name, or it says an option that nothing would
- * check. `path` is the component's.
- */
-export function environmentProblems(
+/** Variables of users that one of the operator's own has the name of. `path` is the component's. */
+export function takenVariables(
   path: string,
   env: PodInput['env'],
   overrides: ComponentOverrides | undefined,
 ): string[] {
-  return (overrides?.env ?? []).flatMap(({ name }) => {
-    const field = `${path}.env[name=${name}]`;
-    if (ownValue(env, name) !== undefined) return [`${field}: the operator sets this variable itself; remove it`];
-    return variableOfOption.test(name)
-      ? [`${field}: a variable of such a name is an option of OpenStack; set it in spec.config`]
-      : [];
-  });
+  return (overrides?.env ?? [])
+    .filter(({ name }) => ownValue(env, name) !== undefined)
+    .map(({ name }) => `${path}.env[name=${name}]: the operator sets this variable itself; remove it`);
+}
+
+/** Variables of users that say an option, which nothing would check. `path` is the component's. */
+export function variableMistakes(
+  path: string,
+  env: PodInput['env'],
+  overrides: ComponentOverrides | undefined,
+): string[] {
+  return (overrides?.env ?? [])
+    .filter(({ name }) => variableOfOption.test(name) && ownValue(env, name) === undefined)
+    .map(
+      ({ name }) =>
+        `${path}.env[name=${name}]: a variable of such a name is an option of OpenStack; set it in spec.config`,
+    );
 }
 
 function resourcesOf(

@@ -4,6 +4,7 @@ import { services } from '../../services/index.ts';
 import { composed, objectsOf, resource, samples, surroundings } from '../../testing/compositions.ts';
 import { type Composition } from '../compose/compose.ts';
 import type { Service } from '../vocabulary/service.ts';
+import type { KnownSurroundings } from '../vocabulary/surroundings.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
@@ -23,9 +24,13 @@ interface Pod {
   }[];
 }
 
-function composition(sample: string, spec: Record<string, unknown> = {}): Composition {
+function composition(
+  sample: string,
+  spec: Record<string, unknown> = {},
+  known: KnownSurroundings = world,
+): Composition {
   const base = resource(read(sample));
-  return composed({ ...base, spec: { ...base.spec, ...spec } }, world);
+  return composed({ ...base, spec: { ...base.spec, ...spec } }, known);
 }
 
 /** Pods by `Kind name` of what makes them. */
@@ -132,6 +137,42 @@ test('a variable in which oslo.config looks for an option is refused', () => {
     'spec.components.api.env[name=OS_API__MAX_LIMIT]: a variable of such a name is an option of OpenStack; set it in spec.config',
   );
   expect(named('OS_CLIENT_CONFIG_FILE')).toBeUndefined();
+});
+
+test.each<[string, string, Record<string, unknown>, string]>([
+  [
+    'a variable that says an option',
+    'ConfigReady',
+    { components: { api: { env: [{ name: 'OS_API__MAX_LIMIT', value: 'x' }] } } },
+    'spec.components.api.env[name=OS_API__MAX_LIMIT]: ',
+  ],
+  [
+    'a volume of the network',
+    'ConfigReady',
+    { components: { api: { extraVolumes: [{ name: 'x', mountPath: '/x', nfs: { server: 'nfs', path: '/' } }] } } },
+    'spec.components.api.extraVolumes[name=x].nfs: ',
+  ],
+  [
+    'a Service of what is not exposed by one',
+    'ExposureReady',
+    { exposure: 'None', externalService: { scheme: 'https' } },
+    'spec.externalService: ',
+  ],
+])('%s is refused, and told where the resource is Ready with it', (_, condition, spec, beginning) => {
+  const told = (known: KnownSurroundings) =>
+    composition('placement', spec, known).steps.find((step) => step.condition === condition);
+  expect(told(world)?.problem?.message).toContain(beginning);
+  const ready = told({ ...world, wasReady: true });
+  expect(ready?.problem).toBeUndefined();
+  expect(ready?.degraded).toEqual([expect.stringContaining(beginning)]);
+});
+
+test('what clashes with the operator is refused even where the resource was Ready', () => {
+  const spec = { components: { compute: { env: [{ name: 'OS_DEFAULT__MY_IP', value: '10.0.0.1' }] } } };
+  const { steps } = composition('nova', spec, { ...world, wasReady: true });
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain(
+    'the operator sets this variable itself',
+  );
 });
 
 test('a variable named as what every object inherits is one like any other', () => {

@@ -71,21 +71,18 @@ export function exposureOf(exposed: Exposed, surroundings: Surroundings): Exposu
 }
 
 /** What is said of Services that expose, and means nothing here. `names`: the components that are exposed. */
-export function externalServiceProblems(
+export function externalServiceMistakes(
   { exposure, externalService }: ServiceSpec,
   names: readonly string[],
-): Problem[] {
+): string[] {
   if (externalService === undefined) return [];
-  const refused = (message: string): Problem => ({ reason: 'ExposureRefused', message });
   if (exposure !== 'LoadBalancer' && exposure !== 'NodePort')
-    return [refused('spec.externalService: is for spec.exposure LoadBalancer or NodePort; set that, or remove it')];
+    return ['spec.externalService: is for spec.exposure LoadBalancer or NodePort; set that, or remove it'];
   return Object.keys(externalService.ports ?? {})
     .filter((name) => !names.includes(name))
     .map((name) => {
       const known = names.join(', ') || 'none';
-      return refused(
-        `spec.externalService.ports.${name}: no component of this name is exposed; expected one of ${known}`,
-      );
+      return `spec.externalService.ports.${name}: no component of this name is exposed; expected one of ${known}`;
     });
 }
 
