@@ -151,6 +151,26 @@ test('a field that stays as it was cannot be left out either', async () => {
   expect(await change({ mariadb: null })).toMatchObject([{ field: 'spec.mariadb.storage.size' }]);
 });
 
+test('what encrypts the secrets of Barbican stays as it was while there is a Barbican', async () => {
+  const key = (name: string) => ({ keyEncryptionKeySecretName: name });
+  const refused = [{ field: 'spec.barbican.keyEncryptionKeySecretName' }];
+  const api = controlPlane;
+  const changing = async (name: string, barbican: object | undefined) => {
+    await server.client.create(api, objectOf(api, barbican === undefined ? {} : { barbican }, name));
+    return (to: object | null) =>
+      refusal(server.client.patch(api, { namespace, name }, 'merge', { spec: { barbican: to } }, { dryRun: true }));
+  };
+  const named = await changing('named', key('own'));
+  expect(await named({ keyEncryptionKeySecretName: null })).toMatchObject(refused);
+  expect(await named({ enabled: false, ...key('other') })).toMatchObject(refused);
+  expect(await named({ enabled: false })).toBeUndefined();
+  expect(await named(null)).toBeUndefined();
+  const generated = await changing('generated', {});
+  expect(await generated(key('own'))).toMatchObject(refused);
+  const without = await changing('without', undefined);
+  expect(await without(key('own'))).toBeUndefined();
+});
+
 test('a cell is not removed', async () => {
   const api = kinds.find(({ kind }) => kind === 'Nova') as Api;
   await server.client.create(api, objectOf(api, { cells: [{ name: 'a' }] }, 'cells'));

@@ -1,5 +1,5 @@
 import type { Api } from './define-api.ts';
-import { bool, type Field, mapped, type OpenApiSchema } from './schema.ts';
+import { bool, type Field, mapped, type OpenApiSchema, transitionRules } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
 type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
@@ -28,15 +28,21 @@ const enabled = (isOptional: boolean) =>
  * Shapes that services share are only named here: thirty services with some 9 KB of them each would not fit into one
  * CRD. Their fields are those of the child's own CRD, which documents and checks them: `validate` by its schema, the
  * operator by a dry run of each child before the first is written.
+ *
+ * How fields may change is a rule of the control plane's spec, where leaving out the child counts as its defaults. A child
+ * that is optional does not exist then, and may come with whatever it says: its rules hold while it is stated.
  */
 export function embedded<S>(api: Api<S>, what: string, isOptional = false): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
-  const { properties = {}, required, ...rest } = schema;
+  const { properties = {}, required, 'x-kubernetes-validations': rules = [], ...rest } = schema;
+  const own = transitions.filter(({ path: [name = ''] }) => !saidOnce.includes(name) && !isShared(name));
+  const whileStated = isOptional ? transitionRules({ transitions: own }) : [];
+  const all = [...rules, ...whileStated];
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
   const spec = `${api.singular}.spec`;
   return {
     required: false,
-    transitions: transitions.filter(({ path: [name = ''] }) => !saidOnce.includes(name) && !isShared(name)),
+    transitions: isOptional ? [] : own,
     // The child reads them; the control plane passes them on.
     names: [],
     schema: {
@@ -52,6 +58,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
         ),
       },
       ...(required === undefined ? {} : { required }),
+      ...(all.length === 0 ? {} : { 'x-kubernetes-validations': all }),
     },
   };
 }

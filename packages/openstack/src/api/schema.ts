@@ -314,9 +314,9 @@ export function object<const F extends Fields>(
   };
 }
 
-/** The CEL rules for everything that a spec says about changes; they belong on the spec itself. */
-export function transitionRules(spec: Field): Rule[] {
-  return spec.transitions.map(({ path, absent, allows, message }) => {
+/** The CEL rules for everything that a spec says about changes; they belong on the spec itself, or a part of it. */
+export function transitionRules({ transitions }: Pick<Field, 'transitions'>): Rule[] {
+  return transitions.map(({ path, absent, allows, message }) => {
     const names = path.map(celName);
     // Not by optional fields (`self.?a.orValue(b)`): the API server takes the cost of their values for unbounded.
     const value = (root: string) => {

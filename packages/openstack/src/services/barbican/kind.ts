@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { object } from '../../api/schema.ts';
+import { object, transition } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
@@ -31,8 +31,16 @@ export const Barbican = defineApi({
     database: database('barbican', ['barbican']),
     messageQueue: messageQueue('barbican'),
     identity: identity('barbican'),
-    keyEncryptionKeySecretName: secretName(
-      'Secret with the key that encrypts the keys of projects (key kek: a Fernet key, 32 bytes as base64url), such as that of a cloud that is adopted. Key material: when it is lost, so is all that Barbican stores. If absent, <name>-kek is generated.',
+    keyEncryptionKeySecretName: transition(
+      secretName(
+        'Secret with the key that encrypts the keys of projects (key kek: a Fernet key, 32 bytes as base64url), such as that of a cloud that is adopted. Key material: when it is lost, so is all that Barbican stores. If absent, <name>-kek is generated. It cannot be added, changed or removed later.',
+      ),
+      {
+        absent: '""',
+        allows: (next, previous) => `${next} == ${previous}`,
+        message:
+          'cannot be added, changed or removed after creation: all that is stored is encrypted under the former key, and encrypting it anew is not offered; set it back, or create another Barbican',
+      },
     ),
     recordsAudit,
     config: config('barbican.conf'),
