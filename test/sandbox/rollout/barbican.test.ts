@@ -1,5 +1,5 @@
-import type { KubeObject } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { type KubeObject, Secret } from '@openstack-operator/kube';
+import { Barbican, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
@@ -58,6 +58,28 @@ test('what it has stored is read after it was switched off and on, by the same k
   await cloud.ready();
   expect(key()).toEqual(before);
   expect(await request(cloud, await login(cloud), 'GET', `${secret}/payload`)).toBe('open sesame');
+});
+
+test('a key that is lost is not made anew while there is a Barbican; one that was disabled meanwhile cannot tell', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const name = 'my-cloud-barbican-kek';
+  const before = cloud.get('Secret', name)?.['data'];
+  const secret = await stored(cloud, await login(cloud), 'open sesame');
+  await cloud.remove(Secret, name);
+  await cloud.until(
+    () => cloud.condition(Barbican, 'my-cloud-barbican', 'CredentialsReady')?.reason === 'KeyMaterialMissing',
+  );
+  expect(cloud.condition(Barbican, 'my-cloud-barbican', 'CredentialsReady')?.message).toContain(
+    'the secrets stored in Barbican: restore the Secret from a backup',
+  );
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: false } } });
+  await cloud.until(() => cloud.get('Barbican', 'my-cloud-barbican') === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: null } } });
+  await cloud.ready();
+  expect(cloud.get('Secret', name)?.['data']).not.toEqual(before);
+  await expect(request(cloud, await login(cloud), 'GET', `${secret}/payload`)).rejects.toThrow(
+    'Secret payload retrieval failure seen - please contact site administrator.',
+  );
 });
 
 test('on its own it is Ready beside what it refers to', async () => {
