@@ -1,22 +1,14 @@
-import { isSchedule, scheduleMistake } from '@openstack-operator/openstack';
 import type { Schema } from '@openstack-operator/sandbox/schema';
 import type { Mistake } from './admission.ts';
 import { isObject } from './is-object.ts';
 
-/**
- * What a schema admits, and nobody means: an item that stands twice in a list that is replaced as a whole, and a schedule
- * whose range ends before it begins, which the API server refuses in a CronJob.
- */
+/** What a schema admits, and nobody means: an item that stands twice in a list that is replaced as a whole. */
 export function accepted(schema: Schema, value: unknown, path = ''): Mistake[] {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return [];
     const repeated = schema['x-kubernetes-list-type'] === 'atomic' ? repeatedItems(value, path) : [];
     return [...repeated, ...value.flatMap((item, position) => accepted(items, item, `${path}[${position}]`))];
-  }
-  if (typeof value === 'string') {
-    const mistake = isSchedule(schema) ? scheduleMistake(value) : undefined;
-    return mistake === undefined ? [] : [{ field: path, message: `${JSON.stringify(value)}: ${mistake}` }];
   }
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, child]) => {

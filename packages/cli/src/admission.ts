@@ -35,7 +35,7 @@ export function admissionOf(api: Api, resource: KubeObject): Admission {
   const refused = type
     .validateCreate(object)
     .filter((error) => isOfTheUser(error) && !told.has(error.field))
-    .map((error) => mistakeOf(error, object));
+    .map((error) => mistakeOf(error, object, api));
   const mistakes = [...undecoded, ...unknown, ...refused];
   return { object, mistakes: refused.length === 0 ? [...mistakes, ...accepted(type.schema, object)] : mistakes };
 }

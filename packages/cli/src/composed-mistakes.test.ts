@@ -57,6 +57,12 @@ test.each([
     '2 is more than the limit of 1500m: lower it, or raise the limit',
   ],
   [
+    'a range of cron the wrong way round',
+    { keystone: { recordsAudit: { schedule: '10-5 * * * *' } } },
+    'spec.keystone.recordsAudit.schedule',
+    '"10-5 * * * *": minute 10-5 ends before it begins: write 5-10, or 10-59,0-5',
+  ],
+  [
     'a label that no node can have',
     { glance: { nodeSelector: { 'disk type': 'ssd' } } },
     'spec.glance.nodeSelector["disk type"]',

@@ -1,4 +1,4 @@
-import { nearest, scheduleMistake, withWords } from '@openstack-operator/openstack';
+import { type Api, nearest, scheduleMistakes, withWords } from '@openstack-operator/openstack';
 import type { FieldError } from '@openstack-operator/sandbox/schema';
 import type { Mistake } from './admission.ts';
 import { isObject } from './is-object.ts';
@@ -9,14 +9,16 @@ export function isOfTheUser({ field }: FieldError): boolean {
 }
 
 /** The API server's words without what stands in front of them already: the field, and the value. */
-export function mistakeOf({ type, field, value, detail }: FieldError, object: unknown): Mistake {
+export function mistakeOf({ type, field, value, detail }: FieldError, object: unknown, api: Api): Mistake {
   const words = (type === 'Duplicate' ? 'duplicate of another item' : withWords(detail))
     .replace(`${field} in body `, '')
     .replace(/^must be of type (\w+): "(\w+)"$/, 'must be of type $1, not $2');
   const unknown = unknownNames(detail, valueAt(object, field));
   if (unknown !== undefined) return { field, message: unknown };
-  const bound = typeof value === 'string' && words.includes('five fields of cron') ? scheduleMistake(value) : undefined;
-  if (bound !== undefined) return { field, message: `${JSON.stringify(value)}: ${bound}; ${words}` };
+  const bound = scheduleMistakes(api.spec, isObject(object) ? object['spec'] : undefined).find(
+    (one) => one.field === field,
+  );
+  if (bound !== undefined) return { field, message: `${bound.message}; ${words}` };
   if (type === 'Required') return { field, message: `required${words === '' ? '' : `: ${words}`}` };
   const shown =
     value === undefined || type === 'Forbidden' || type === 'TypeInvalid' ? '' : `${JSON.stringify(value)}: `;

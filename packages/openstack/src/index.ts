@@ -4,9 +4,8 @@ export { type Api, type ApiObject, group, type PrinterColumn, version } from './
 export type { GatewayRef } from './api/exposure.ts';
 export { nameLength } from './api/names.ts';
 export type { BridgeMapping } from './api/node-groups.ts';
-export { scheduleMistake } from './api/schedule-words.ts';
+export { scheduleMistakes } from './api/schedule-words.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
-export { isSchedule } from './api/schedules.ts';
 export { type ComponentOverrides, type Resources, type Tolerations, withWords } from './api/scheduling.ts';
 export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';

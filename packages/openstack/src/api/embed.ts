@@ -45,6 +45,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
     transitions: isOptional ? [] : own,
     // The child reads them; the control plane passes them on.
     names: [],
+    schedules: [],
     schema: {
       ...rest,
       description: `${what} The fields are those of kind ${api.kind}: kubectl explain ${spec}`,

@@ -1,3 +1,6 @@
+import type { Field } from './schema.ts';
+import { textsAt } from './texts-at.ts';
+
 /** A field of cron, with its bounds. */
 interface CronField {
   readonly name: string;
@@ -12,6 +15,22 @@ const fields: readonly CronField[] = [
   { name: 'month', first: 1, last: 12 },
   { name: 'day of the week', first: 0, last: 6 },
 ];
+
+/** What is wrong with a schedule of a spec. `field`: its path, such as `spec.recordsAudit.schedule`. */
+export interface ScheduleMistake {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What is wrong with the schedules of a spec. Which fields are schedules, its schema says (`scheduleOf`). */
+export function scheduleMistakes({ schedules }: Pick<Field, 'schedules'>, spec: unknown): ScheduleMistake[] {
+  return schedules
+    .flatMap((place) => textsAt(spec, place))
+    .flatMap(({ text, at }) => {
+      const mistake = scheduleMistake(text);
+      return mistake === undefined ? [] : [{ field: at, message: `${JSON.stringify(text)}: ${mistake}` }];
+    });
+}
 
 /** What is wrong with a schedule of five fields, such as `minute 61 is above 59`; undefined where nothing is, or they are not five. */
 export function scheduleMistake(schedule: string): string | undefined {
@@ -38,5 +57,7 @@ function partMistake({ name, first, last }: CronField, part: string): string | u
     if (number > last) return `${name} ${text} is above ${last}${last === 6 && number === 7 ? '; Sunday is 0' : ''}`;
   }
   const [from = '', to = from] = numbers;
-  return Number(from) > Number(to) ? `${name} ${range} ends before it begins` : undefined;
+  return Number(from) > Number(to)
+    ? `${name} ${range} ends before it begins: write ${to}-${from}, or ${from}-${last},${first}-${to}`
+    : undefined;
 }

@@ -1,4 +1,4 @@
-import { bool, type Infer, int, map, object, required, string } from './schema.ts';
+import { bool, type Infer, int, map, object, required, scheduleOf, string } from './schema.ts';
 
 /** One field of a schedule: `*`, numbers and ranges of them, each with a step, separated by commas. */
 const field = (number: string) => {
@@ -17,18 +17,15 @@ const form = {
   expected: 'five fields of cron, such as 30 2 * * *: minute, hour, day of the month, month, day of the week',
 };
 
-/** Whether a schema in a CRD is that of a schedule: patterns are rules there (crd.ts). */
-export function isSchedule(schema: { readonly 'x-kubernetes-validations'?: readonly { message?: string }[] }): boolean {
-  return schema['x-kubernetes-validations']?.some(({ message }) => message === `expected ${form.expected}`) === true;
-}
-
 /** When something runs; `otherwise`: when it does where nobody says so. */
 export const schedule = (otherwise: string) =>
-  string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
-    maxLength: 128,
-    form,
-    otherwise,
-  });
+  scheduleOf(
+    string('When it runs, in UTC: minute, hour, day of the month, month, day of the week, as a CronJob has them.', {
+      maxLength: 128,
+      form,
+      otherwise,
+    }),
+  );
 
 /** Whether something does not run. */
 export const suspend = bool('Whether it is suspended. A run in progress is not stopped.', { fallback: false });

@@ -12,6 +12,7 @@ import {
   object,
   required,
   rule,
+  scheduleOf,
   string,
   transition,
   transitionRules,
@@ -135,6 +136,16 @@ test('other ways to change are rules over the new and the old value', () => {
     rule: '(has(self.n) ? self.n : 1) >= (has(oldSelf.n) ? oldSelf.n : 1)',
     message: 'only grows',
   });
+});
+
+test('where a spec holds schedules is known, wherever they lie', () => {
+  const when = scheduleOf(string('When.', { maxLength: 9 }));
+  const spec = object('S.', {
+    at: when,
+    all: array('A.', object('O.', { when }), { maxItems: 2 }),
+    by: map('M.', when, { maxProperties: 2 }),
+  });
+  expect(spec.schedules.map(({ path }) => path.join('.'))).toEqual(['at', 'all.*.when', 'by.*']);
 });
 
 test('reserved words are escaped in CEL', () => {

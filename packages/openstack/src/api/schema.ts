@@ -68,10 +68,14 @@ export interface Transition {
 /** Kinds of objects that users bring, and name in a spec. */
 export type BroughtKind = 'Secret' | 'ConfigMap' | 'StorageClass';
 
-/** Where a value holds the name of an object that users bring; `*` stands for each item of a list or map. */
-export interface NamePath {
-  readonly kind: BroughtKind;
+/** Where a value holds something; `*` stands for each item of a list or map. */
+export interface Place {
   readonly path: readonly string[];
+}
+
+/** Where a value holds the name of an object that users bring. */
+export interface NamePath extends Place {
+  readonly kind: BroughtKind;
 }
 
 /** One field: its schema, whether it must be there, and (at compile time only) its type. */
@@ -81,6 +85,8 @@ export interface Field<T = unknown, R extends boolean = boolean> {
   readonly transitions: readonly Transition[];
   /** The names of objects that its value holds. */
   readonly names: readonly NamePath[];
+  /** Where its value holds schedules of cron. */
+  readonly schedules: readonly Place[];
   /** Never set; carries the type. */
   readonly $type?: T;
 }
@@ -125,6 +131,7 @@ function field<T>(description: string, schema: OpenApiSchema, options: Options<T
     required: false,
     transitions: options.immutable === undefined ? [] : [immutable(options.immutable)],
     names: [],
+    schedules: [],
   };
 }
 
@@ -157,9 +164,18 @@ export function nameOf(kind: BroughtKind, field: Field<string, false>): Field<st
   return { ...field, names: [{ kind, path: [] }] };
 }
 
-/** The names of objects that a child holds, seen from what contains it. */
-function namesBelow(segment: string, { names }: Field): readonly NamePath[] {
-  return names.map(({ kind, path }) => ({ kind, path: [segment, ...path] }));
+/** The same text, which is a schedule of cron. */
+export function scheduleOf(field: Field<string, false>): Field<string, false> {
+  return { ...field, schedules: [{ path: [] }] };
+}
+
+/** What children hold, seen from what contains them: each with its name there. */
+function held(children: readonly (readonly [string, Field])[]): Pick<Field, 'names' | 'schedules'> {
+  const below = <P extends Place>(placesOf: (child: Field) => readonly P[]) =>
+    children.flatMap(([segment, child]) =>
+      placesOf(child).map((place) => ({ ...place, path: [segment, ...place.path] })),
+    );
+  return { names: below(({ names }) => names), schedules: below(({ schedules }) => schedules) };
 }
 
 /** What a text looks like: an expression of RE2, and the words for it, such as `a size such as 10Gi`. */
@@ -258,7 +274,7 @@ export function array<T>(
     },
     options,
   );
-  return { ...list, names: namesBelow('*', items) };
+  return { ...list, ...held([['*', items]]) };
 }
 
 type MapOf<K extends string, T> = string extends K ? Readonly<Record<string, T>> : { readonly [key in K]?: T };
@@ -285,7 +301,7 @@ export function map<T, const K extends string = string>(
           : [rule(`self.all(key, key in [${names}])`, `the known names are ${keys.join(', ')}`), ...rules],
     },
   );
-  return { ...whole, names: namesBelow('*', values) };
+  return { ...whole, ...held([['*', values]]) };
 }
 
 /** An object with known fields. `open` keeps fields that the schema does not name. */
@@ -310,7 +326,7 @@ export function object<const F extends Fields>(
     transitions: entries.flatMap(([name, child]) =>
       child.transitions.map((change) => ({ ...change, path: [name, ...change.path] })),
     ),
-    names: entries.flatMap(([name, child]) => namesBelow(name, child)),
+    ...held(entries),
   };
 }
 

@@ -26,6 +26,18 @@ function touched(sample: string, spec: Spec, more: KnownSurroundings = {}): stri
   return [...new Set(names.map((name) => name.replace(/^(ConfigMap .*)-[a-z0-5]{10}$/, '$1')))].sort();
 }
 
+test('a schedule that no CronJob takes is refused, and told where the resource is Ready with it', () => {
+  const base = resource(read('placement'));
+  const said = (more: KnownSurroundings) =>
+    composed({ ...base, spec: { ...base.spec, recordsAudit: { schedule: '0 5-1 * * *' } } } as typeof base, {
+      ...world,
+      ...more,
+    }).steps.find(({ condition }) => condition === 'ConfigReady');
+  const message = 'spec.recordsAudit.schedule: "0 5-1 * * *": hour 5-1 ends before it begins: write 1-5, or 5-23,0-1';
+  expect(said({})?.problem).toEqual({ reason: 'SpecRefused', message });
+  expect(said({ wasReady: true })).toMatchObject({ degraded: [message] });
+});
+
 describe('one field changes, and only what depends on it', () => {
   test.each<[string, string, Spec, string[]]>([
     [

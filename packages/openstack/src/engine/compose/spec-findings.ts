@@ -1,3 +1,4 @@
+import { scheduleMistakes } from '../../api/schedule-words.ts';
 import { rootOf } from '../names/roots.ts';
 import type { Reason } from '../status/reasons.ts';
 import type { Context } from '../vocabulary/context.ts';
@@ -15,7 +16,8 @@ export interface SpecFindings {
 /** Mistakes of a spec that neither its schema nor its configuration shows. A control plane tells those of node groups itself. */
 export function specFindings(service: Service, { spec, resource, surroundings }: Context): SpecFindings {
   const groups = rootOf(resource) === undefined ? (service.nodeGroups?.(spec).groups ?? []) : [];
-  return findingsOf([...specMistakes(spec), ...groupMistakes(groups, 'spec.nodeGroups')], surroundings);
+  const schedules = scheduleMistakes(service.kind.spec, spec).map(({ field, message }) => `${field}: ${message}`);
+  return findingsOf([...specMistakes(spec), ...schedules, ...groupMistakes(groups, 'spec.nodeGroups')], surroundings);
 }
 
 /**
