@@ -15,8 +15,8 @@ export type Exposure =
       readonly type: 'route';
       readonly kind: Kind;
       readonly url?: string;
-      readonly gateway: { readonly name: string; readonly namespace: string; readonly listener?: string };
-      readonly hostname?: string;
+      readonly gateway: { readonly name: string; readonly namespace: string; readonly listener?: string | undefined };
+      readonly hostname?: string | undefined;
     }
   | {
       readonly type: 'service';
@@ -142,8 +142,8 @@ function routeExposure(
     type: 'route',
     kind,
     url: `${scheme}://${hostname}${shown}`,
-    ...(hostname === undefined ? {} : { hostname }),
-    gateway: { name, namespace, ...(listenerName === undefined ? {} : { listener: listenerName }) },
+    hostname,
+    gateway: { name, namespace, listener: listenerName },
   };
 }
 
