@@ -21,7 +21,7 @@ export class FailingSteps {
     return new Set([...since].flatMap(([step, at]) => (now - at >= long ? [step] : [])));
   }
 
-  /** The resource is gone. */
+  /** The resource is gone, or nothing of it is tried for now: what fails after that fails for the first time. */
   forget(resource: string): void {
     this.#since.delete(resource);
   }

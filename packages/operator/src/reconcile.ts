@@ -74,6 +74,7 @@ export async function reconcile(given: OperatorContext, recipe: Recipe): Promise
     // The change itself has enqueued the resource.
     if (error instanceof SupersededError) return undefined;
     if (!(error instanceof CompositionError)) throw error;
+    context.failingSteps.forget(nameOf(context));
     await reportUncomposed(context, error);
     throw error.cause;
   }
@@ -86,13 +87,15 @@ async function reconcileManaged(context: OperatorContext, recipe: Recipe): Promi
   const isGoing = isGoingWithOwner(context);
   if (!isDeleting && isGoing) return undefined;
   const charge = chargeOf(context.operator, rootOf(context));
+  const paused = whoPaused(context);
+  if (charge === 'other class' || typeof charge === 'object' || paused !== undefined)
+    context.failingSteps.forget(nameOf(context));
   if (charge === 'other class') return undefined;
   if (typeof charge === 'object') {
     return rootOf(context) === resource ? context.refusals.tell(context, charge.operator) : undefined;
   }
   // Without a finalizer of ours what is being deleted is no longer for us.
   if (isDeleting && !finalizers.some((name) => ourFinalizers.includes(name))) return undefined;
-  const paused = whoPaused(context);
   if (paused !== undefined) {
     await suspendSchedules(context);
     await reportPaused(context, paused, isDeleting);
@@ -126,6 +129,11 @@ async function reconcileManaged(context: OperatorContext, recipe: Recipe): Promi
   const keyed = { ...context, digestKey };
   if (!isDeleting) await addFinalizers(keyed, recipe);
   return await converge(keyed, recipe, hold);
+}
+
+/** What a resource is noted as where all kinds are. */
+function nameOf({ object, key }: OperatorContext): string {
+  return `${object.kind} ${key}`;
 }
 
 /** Composes, writes what is open, and reports; `hold` says why a deletion waits. */
@@ -169,11 +177,7 @@ async function converge(
   const redact = redactor(context);
   await context.turn();
   const failures = new Map([...told.failures, ...upkeep.failures, ...outcome.failures]);
-  const lasting = context.failingSteps.lasting(
-    `${resource.kind} ${context.key}`,
-    failures.keys(),
-    context.clock.monotonic(),
-  );
+  const lasting = context.failingSteps.lasting(nameOf(context), failures.keys(), context.clock.monotonic());
   const status = statusOf(context, { composition, progress, failures, lasting, phase, finishedJobs, volumes, redact });
   const deferred = await report(context, status);
   spans.push(deferred);

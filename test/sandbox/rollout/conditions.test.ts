@@ -147,7 +147,8 @@ test('a server that refuses writes for a moment turns no condition of a cloud th
   expect(seen.filter((object) => conditionsOf(object).some(({ status }) => status !== 'True'))).toEqual([]);
 });
 
-test('a correction that the server refuses for minutes is told, and the cloud stays Ready', async () => {
+/** A cloud whose Deployments the server refuses to correct while it is `broken`, and one of them is wrong. */
+async function refusedCorrection() {
   let broken = false;
   const { cloud } = await readyCloud({
     spec: { ...identityOnly, keystone: { recordsAudit: { suspend: true } } },
@@ -161,16 +162,36 @@ test('a correction that the server refuses for minutes is told, and the cloud st
       },
     },
   });
-  const ready = () => cloud.condition(Keystone, keystone);
-  broken = true;
+  const refuse = (refuses: boolean) => {
+    broken = refuses;
+  };
+  refuse(true);
   await cloud.change(Deployment, `${keystone}-api`, {
     metadata: { labels: { 'app.kubernetes.io/part-of': 'nothing' } },
   });
+  return { cloud, refuse, ready: () => cloud.condition(Keystone, keystone) };
+}
+
+test('a correction that the server refuses for minutes is told, and the cloud stays Ready', async () => {
+  const { cloud, refuse, ready } = await refusedCorrection();
   await cloud.clock.advance(240_000);
   expect(ready()).toMatchObject({ status: 'True', message: '' });
   await cloud.until(() => ready()?.message !== '', 20);
   expect(ready()).toMatchObject({ status: 'True', message: expect.stringContaining(`${keystone}-api`) });
   expect(cloud.list('Event').filter(({ reason }) => reason === 'Degraded')).toHaveLength(1);
-  broken = false;
+  refuse(false);
   await cloud.until(() => ready()?.message === '', 20);
+});
+
+test('a pause is no failure: what fails again after it is told when it has lasted since', async () => {
+  const { cloud, ready } = await refusedCorrection();
+  const pause = (value: string | null) =>
+    cloud.change(Keystone, keystone, { metadata: { annotations: { 'openstack.k8s.io/paused': value } } });
+  await cloud.clock.advance(120_000);
+  await pause('true');
+  await cloud.clock.advance(600_000);
+  await pause(null);
+  await cloud.clock.advance(120_000);
+  expect(ready()).toMatchObject({ status: 'True', message: '' });
+  await cloud.until(() => ready()?.message !== '', 20);
 });
