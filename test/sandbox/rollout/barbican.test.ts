@@ -44,6 +44,26 @@ test('a control plane that does not state it is without it', async () => {
   const { barbican: _barbican, ...others } = spec;
   const { cloud } = await readyCloud({ spec: others });
   expect(cloud.list('Barbican')).toEqual([]);
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'BarbicanReady')).toBeUndefined();
+});
+
+test('what it says of Barbican is told as long as it is stated, or there', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'BarbicanReady');
+  expect(told()).toMatchObject({ status: 'True', reason: 'Done' });
+  const hold = (finalizers: readonly string[]) =>
+    cloud.change(Barbican, 'my-cloud-barbican', { metadata: { finalizers } });
+  const { finalizers = [] } = cloud.get('Barbican', 'my-cloud-barbican')?.metadata ?? {};
+  await hold([...finalizers, 'example.com/hold']);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: null } });
+  await cloud.clock.advance(60_000);
+  expect(cloud.get('Barbican', 'my-cloud-barbican')?.metadata.deletionTimestamp).toBeDefined();
+  expect(told()?.message).toBe('spec.barbican is absent');
+  await hold([]);
+  await cloud.until(() => told() === undefined);
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud')?.status).toBe('True');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: false } } });
+  expect(told()).toMatchObject({ status: 'True', message: 'spec.barbican.enabled is false' });
 });
 
 test('what it has stored is read after it was switched off and on, by the same key', async () => {

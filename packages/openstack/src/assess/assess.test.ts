@@ -300,6 +300,17 @@ describe('steps', () => {
     expect(assess(step(config, { skipped: problem }), world)).toMatchObject({ status: 'True', ...problem });
   });
 
+  test('a step that is skipped, and that nothing exists of, has no condition', () => {
+    const words = { reason: 'Disabled', message: 'spec.x is absent' } as const;
+    const steps = [step(config, { skipped: { ...words, of: config } })];
+    const observe = () => config;
+    expect(assessAll(steps, world)).toEqual([]);
+    expect(assessAll(steps, { ...world, observe, ours: () => false })).toEqual([]);
+    expect(assessAll(steps, { ...world, observe })).toEqual([
+      { condition: 'DeploymentReady', status: 'True', ...words },
+    ]);
+  });
+
   test('a generated Secret is whole when every key is there', () => {
     const desired: Desired = {
       verb: 'generate',

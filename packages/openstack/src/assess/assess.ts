@@ -12,11 +12,13 @@ import type { Observed } from './observed.ts';
 import { jobHealth, workloadHealth } from './workload-health.ts';
 
 /**
- * Assesses every step of a composition, in order. A step whose needs are not done says which one it waits for.
+ * Assesses every step of a composition, in order. A step whose needs are not done says which one it waits for; of one that
+ * is skipped, and that nothing exists of, nothing is said.
  */
 export function assessAll(steps: readonly Step[], observed: Observed): Progress[] {
   const results = new Map<string, Progress>();
   for (const step of steps) {
+    if (isUntold(step, observed)) continue;
     const blocker = step.needs
       .map((need) => results.get(need))
       .find((need) => need !== undefined && need.status !== 'True');
@@ -25,13 +27,24 @@ export function assessAll(steps: readonly Step[], observed: Observed): Progress[
   return [...results.values()];
 }
 
+function isUntold({ skipped }: Step, { observe, ours }: Observed): boolean {
+  const { of } = skipped ?? {};
+  if (of === undefined) return false;
+  const { namespace = '', name = '' } = of.metadata;
+  const live = observe(kindOf(of), { namespace, name });
+  return live === undefined || ours?.(live) === false;
+}
+
 /**
  * Assesses one step from what the cluster shows. Its message is what is said of the first object that is not as desired;
  * its causes are all of them, each with what explains it.
  */
 export function assess(step: Step, observed: Observed, blocker?: Progress): Progress {
   const { condition } = step;
-  if (step.skipped !== undefined) return { condition, status: 'True', ...step.skipped };
+  if (step.skipped !== undefined) {
+    const { of: _of, ...words } = step.skipped;
+    return { condition, status: 'True', ...words };
+  }
   if (step.problem !== undefined) return { condition, status: 'False', ...step.problem };
   if (blocker !== undefined) {
     const { condition: blocking, reason, message, causes = [] } = blocker;

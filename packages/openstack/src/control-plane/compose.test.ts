@@ -45,12 +45,18 @@ test('host names follow the domain, unless they are said', () => {
 });
 
 test('a cloud has an optional service where its field is there and does not disable it', () => {
-  const skipped = (spec: object) =>
-    compose(spec).steps.find(({ condition }) => condition === 'BarbicanReady')?.skipped?.message;
-  expect(skipped({})).toBe('spec.barbican is absent');
-  expect(skipped({ barbican: null })).toBe('spec.barbican is absent');
+  const skipped = (spec: object) => compose(spec).steps.find(({ condition }) => condition === 'BarbicanReady')?.skipped;
+  const absent = {
+    message: 'spec.barbican is absent',
+    of: { kind: 'Barbican', metadata: { name: 'my-cloud-barbican' } },
+  };
+  expect(skipped({})).toMatchObject(absent);
+  expect(skipped({ barbican: null })).toMatchObject(absent);
   expect(skipped({ barbican: {} })).toBeUndefined();
-  expect(skipped({ barbican: { enabled: false } })).toBe('spec.barbican.enabled is false');
+  expect(skipped({ barbican: { enabled: false } })).toEqual({
+    reason: 'Disabled',
+    message: 'spec.barbican.enabled is false',
+  });
 });
 
 describe('a service that is disabled', () => {

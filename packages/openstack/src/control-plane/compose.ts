@@ -8,7 +8,7 @@ import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
-import type { Progress, Step } from '../engine/vocabulary/step.ts';
+import type { Progress, Skip, Step } from '../engine/vocabulary/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
 import { defaultRelease, releaseNamed } from '../releases/index.ts';
@@ -79,8 +79,21 @@ function isOptional(field: string): boolean {
   return children.some((child) => child.field === field && child.optional);
 }
 
-function whyDisabled(spec: ControlPlaneSpec, { field }: Child): string {
-  return isAbsent(spec, field) ? `spec.${field} is absent` : `spec.${field}.enabled is false`;
+/** Of what is neither stated nor there, nothing is said. */
+function whyDisabled(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): Skip {
+  const { field } = child;
+  const reason = 'Disabled';
+  if (!isAbsent(spec, field)) return { reason, message: `spec.${field}.enabled is false` };
+  return {
+    reason,
+    message: `spec.${field} is absent`,
+    of: { apiVersion: resource.apiVersion, ...nameOf(resource, child) },
+  };
+}
+
+/** Which object a child is. */
+function nameOf({ metadata }: ServiceResource, { kind, suffix }: Child) {
+  return { kind, metadata: { name: `${metadata.name ?? ''}-${suffix}`, namespace: metadata.namespace ?? 'default' } };
 }
 
 /** What a child needs of the others: what its template refers to elsewhere is not missed. */
@@ -202,7 +215,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
   if (!isEnabled(spec, child.field)) {
     const users = children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
     return users.length === 0
-      ? { ...step, objects: [], skipped: { reason: 'Disabled', message: whyDisabled(spec, child) } }
+      ? { ...step, objects: [], skipped: whyDisabled(resource, spec, child) }
       : { ...step, problem: { reason: 'InUse', message: inUse(child, users) } };
   }
   const absent = absentNeed(spec, child);
@@ -260,15 +273,11 @@ function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: C
           region: spec.region,
           publicHostname: `${child.hostname}.${spec.publicDomain ?? defaultDomain}`,
         };
+  const { kind, metadata } = nameOf(resource, child);
   return {
     apiVersion: resource.apiVersion,
-    kind: child.kind,
-    metadata: {
-      name: `${name}-${child.suffix}`,
-      namespace: resource.metadata.namespace ?? 'default',
-      labels: labelsOf(child.kind.toLowerCase(), name),
-      ...annotationsOf(resource),
-    },
+    kind,
+    metadata: { ...metadata, labels: labelsOf(kind.toLowerCase(), name), ...annotationsOf(resource) },
     spec: defined({
       imageRegistry: spec.imageRegistry,
       imageTag: spec.imageTag,

@@ -1,4 +1,4 @@
-import type { Awaited, Desired, Problem, Step } from '../vocabulary/step.ts';
+import type { Awaited, Desired, Problem, Skip, Step } from '../vocabulary/step.ts';
 import type { SpecFindings } from './spec-findings.ts';
 
 /** A step while it is being put together. */
@@ -9,7 +9,7 @@ export interface StepDraft {
   readonly problems: Problem[];
   readonly degraded: string[];
   readonly remarks: string[];
-  readonly skipped?: Problem;
+  readonly skipped?: Skip;
 }
 
 /** The steps of a resource while they are being put together, by condition; a step is there once it is spoken of. */
@@ -46,7 +46,7 @@ export class StepDrafts {
     this.step(condition).remarks.push(...remarks);
   }
 
-  skip(condition: string, skipped: Problem): void {
+  skip(condition: string, skipped: Skip): void {
     this.all[condition] = { ...this.step(condition), objects: [], skipped };
   }
 }

@@ -141,6 +141,12 @@ export interface Problem {
   readonly requeueAfter?: number;
 }
 
+/** Why a step is skipped on purpose. */
+export interface Skip extends Problem {
+  /** What the step would make: where it does not exist, the step has no condition. Absent: it has one in any case. */
+  readonly of?: KubeObject;
+}
+
 /**
  * One step from a resource to a running service. Its name is the condition that it sets. A step whose `needs` are not
  * done is held back: nothing of it is written, and nothing that exists of it is removed.
@@ -157,7 +163,7 @@ export interface Step {
   /** What is to be said of the spec although nothing is wrong with it: told in the condition once it is met. */
   readonly remarks?: readonly string[];
   /** Set for a step that is skipped on purpose: done, with this reason and message. */
-  readonly skipped?: Problem;
+  readonly skipped?: Skip;
 }
 
 /** Something that keeps a step from being done, and what keeps that: a tree, down to the container that fails. */
