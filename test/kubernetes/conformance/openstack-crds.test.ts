@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validateResource } from '@openstack-operator/cli';
-import { isApiError } from '@openstack-operator/kube';
 import { type Api, children, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { config, readConfig, serveOurKinds } from './openstack-definitions.ts';
 import { refusedSpecs } from './openstack-rules.ts';
+import { refusal } from './refusal.ts';
 import { type TestServer, testServer } from './server.ts';
 
 let server: TestServer;
@@ -20,28 +20,12 @@ test.each(readdirSync(join(config, 'crd/bases')))('%s is small enough for every 
   expect(readFileSync(join(config, 'crd/bases', file)).length).toBeLessThan(256 * 1024);
 });
 
-interface Cause {
-  readonly field?: string;
-  readonly message?: string;
-}
-
 const objectOf = (api: Api, spec: unknown, name = 'x') => ({
   apiVersion: `${group}/${version}`,
   kind: api.kind,
   metadata: { name, namespace },
   spec,
 });
-
-/** What the server has against creating this, or changing the object `x` in this way; undefined when nothing. */
-async function refusal(write: Promise<unknown>): Promise<readonly Cause[] | undefined> {
-  try {
-    await write;
-    return undefined;
-  } catch (error) {
-    if (!isApiError(error, 422)) throw error;
-    return error.status.details?.causes ?? [];
-  }
-}
 
 const create = (api: Api, spec: unknown, name?: string) =>
   refusal(server.client.create(api, objectOf(api, spec, name), { dryRun: true, fieldValidation: 'Strict' }));
@@ -108,75 +92,6 @@ describe.each(kinds.map((api) => [api.kind, api] as const))('the name of a %s', 
       );
     }
   });
-});
-
-describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', (_kind, api) => {
-  test('is refused for what stays as it was, and only then', async () => {
-    await server.client.create(api, objectOf(api, {}, 'changing'));
-    const change = (spec: unknown) =>
-      refusal(
-        server.client.patch(
-          api,
-          { namespace, name: 'changing' },
-          'merge',
-          { spec },
-          {
-            dryRun: true,
-            fieldValidation: 'Strict',
-          },
-        ),
-      );
-    for (const { path, absent, message } of api.spec.transitions) {
-      const place = (value: unknown) => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
-      const isSize = path.at(-1) === 'size';
-      const words = expect.stringContaining(message);
-      const other = isSize ? '1Mi' : path.at(-1) === 'cells' ? [{ name: 'other' }] : 'other';
-      expect(await change(place(other))).toContainEqual(
-        expect.objectContaining({ field: `spec.${path.join('.')}`, message: words }),
-      );
-      const same = JSON.parse(absent);
-      if (same.length > 0) expect(await change(place(same)), path.join('.')).toBeUndefined();
-      if (isSize) expect(await change(place('999Gi'))).toBeUndefined();
-    }
-  });
-});
-
-test('a field that stays as it was cannot be left out either', async () => {
-  const api = controlPlane;
-  const spec = { nova: { cellName: 'first' }, mariadb: { storage: { size: '50Gi' } } };
-  await server.client.create(api, objectOf(api, spec, 'shrinking'));
-  const change = (patch: unknown) =>
-    refusal(server.client.patch(api, { namespace, name: 'shrinking' }, 'merge', { spec: patch }, { dryRun: true }));
-  expect(await change({ nova: null })).toMatchObject([{ field: 'spec.nova.cellName' }]);
-  expect(await change({ mariadb: null })).toMatchObject([{ field: 'spec.mariadb.storage.size' }]);
-});
-
-test('what encrypts the secrets of Barbican stays as it was while there is a Barbican', async () => {
-  const key = (name: string) => ({ keyEncryptionKeySecretName: name });
-  const refused = [{ field: 'spec.barbican.keyEncryptionKeySecretName' }];
-  const api = controlPlane;
-  const changing = async (name: string, barbican: object | undefined) => {
-    await server.client.create(api, objectOf(api, barbican === undefined ? {} : { barbican }, name));
-    return (to: object | null) =>
-      refusal(server.client.patch(api, { namespace, name }, 'merge', { spec: { barbican: to } }, { dryRun: true }));
-  };
-  const named = await changing('named', key('own'));
-  expect(await named({ keyEncryptionKeySecretName: null })).toMatchObject(refused);
-  expect(await named({ enabled: false, ...key('other') })).toMatchObject(refused);
-  expect(await named({ enabled: false })).toBeUndefined();
-  expect(await named(null)).toBeUndefined();
-  const generated = await changing('generated', {});
-  expect(await generated(key('own'))).toMatchObject(refused);
-  const without = await changing('without', undefined);
-  expect(await without(key('own'))).toBeUndefined();
-});
-
-test('a cell is not removed', async () => {
-  const api = kinds.find(({ kind }) => kind === 'Nova') as Api;
-  await server.client.create(api, objectOf(api, { cells: [{ name: 'a' }] }, 'cells'));
-  const ref = { namespace, name: 'cells' };
-  const renamed = server.client.patch(api, ref, 'merge', { spec: { cells: [{ name: 'b' }] } }, { dryRun: true });
-  expect(await refusal(renamed)).toMatchObject([{ field: 'spec.cells' }]);
 });
 
 test('configuration keeps texts, numbers, truth values, lists and null as they are', async () => {

@@ -4,7 +4,6 @@ import { services } from '../../services/index.ts';
 import { composed, objectsOf, resource, samples, surroundings } from '../../testing/compositions.ts';
 import { type Composition } from '../compose/compose.ts';
 import type { Service } from '../vocabulary/service.ts';
-import type { KnownSurroundings } from '../vocabulary/surroundings.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
@@ -17,20 +16,15 @@ interface Pod {
   readonly containers: readonly {
     readonly command: readonly string[];
     readonly imagePullPolicy?: string;
-    readonly env?: readonly { readonly name: string }[];
     readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
     readonly livenessProbe?: unknown;
     readonly readinessProbe?: unknown;
   }[];
 }
 
-function composition(
-  sample: string,
-  spec: Record<string, unknown> = {},
-  known: KnownSurroundings = world,
-): Composition {
+function composition(sample: string, spec: Record<string, unknown> = {}): Composition {
   const base = resource(read(sample));
-  return composed({ ...base, spec: { ...base.spec, ...spec } }, known);
+  return composed({ ...base, spec: { ...base.spec, ...spec } }, world);
 }
 
 /** Pods by `Kind name` of what makes them. */
@@ -115,71 +109,6 @@ test('processes and threads are those that are asked for', () => {
       .find((text) => text.startsWith('[uwsgi]'));
   expect(ini({})).toMatch(/^processes = 2\nthreads = 4$/m);
   expect(ini({ components: { api: { processes: 6, threads: 2 } } })).toMatch(/^processes = 6\nthreads = 2$/m);
-});
-
-test('a variable that the operator sets itself is refused, and stands once', () => {
-  const spec = { components: { compute: { env: [{ name: 'OS_DEFAULT__MY_IP', value: '10.0.0.1' }] } } };
-  const { steps } = composition('nova', spec);
-  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toEqual({
-    reason: 'ConfigRefused',
-    message: 'spec.components.compute.env[name=OS_DEFAULT__MY_IP]: the operator sets this variable itself; remove it',
-  });
-  const [container] = pods('nova', spec)['DaemonSet nova-compute-compute']?.containers ?? [];
-  expect(container?.env?.filter(({ name }) => name === 'OS_DEFAULT__MY_IP')).toHaveLength(1);
-});
-
-test('a variable in which oslo.config looks for an option is refused', () => {
-  const named = (name: string) => {
-    const { steps } = composition('nova', { components: { api: { env: [{ name, value: 'x' }] } } });
-    return steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
-  };
-  expect(named('OS_API__MAX_LIMIT')).toBe(
-    'spec.components.api.env[name=OS_API__MAX_LIMIT]: a variable of such a name is an option of OpenStack; set it in spec.config',
-  );
-  expect(named('OS_CLIENT_CONFIG_FILE')).toBeUndefined();
-});
-
-test.each<[string, string, Record<string, unknown>, string]>([
-  [
-    'a variable that says an option',
-    'ConfigReady',
-    { components: { api: { env: [{ name: 'OS_API__MAX_LIMIT', value: 'x' }] } } },
-    'spec.components.api.env[name=OS_API__MAX_LIMIT]: ',
-  ],
-  [
-    'a volume of the network',
-    'ConfigReady',
-    { components: { api: { extraVolumes: [{ name: 'x', mountPath: '/x', nfs: { server: 'nfs', path: '/' } }] } } },
-    'spec.components.api.extraVolumes[name=x].nfs: ',
-  ],
-  [
-    'a Service of what is not exposed by one',
-    'ExposureReady',
-    { exposure: 'None', externalService: { scheme: 'https' } },
-    'spec.externalService: ',
-  ],
-])('%s is refused, and told where the resource is Ready with it', (_, condition, spec, beginning) => {
-  const told = (known: KnownSurroundings) =>
-    composition('placement', spec, known).steps.find((step) => step.condition === condition);
-  expect(told(world)?.problem?.message).toContain(beginning);
-  const ready = told({ ...world, wasReady: true });
-  expect(ready?.problem).toBeUndefined();
-  expect(ready?.degraded).toEqual([expect.stringContaining(beginning)]);
-});
-
-test('what clashes with the operator is refused even where the resource was Ready', () => {
-  const spec = { components: { compute: { env: [{ name: 'OS_DEFAULT__MY_IP', value: '10.0.0.1' }] } } };
-  const { steps } = composition('nova', spec, { ...world, wasReady: true });
-  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain(
-    'the operator sets this variable itself',
-  );
-});
-
-test('a variable named as what every object inherits is one like any other', () => {
-  const spec = { components: { compute: { env: [{ name: 'constructor', value: 'x' }] } } };
-  expect(composition('nova', spec).steps.flatMap(({ problem }) => problem ?? [])).toEqual([]);
-  const [container] = pods('nova', spec)['DaemonSet nova-compute-compute']?.containers ?? [];
-  expect(container?.env).toContainEqual({ name: 'constructor', value: 'x' });
 });
 
 test('every program of the control plane has probes', () => {

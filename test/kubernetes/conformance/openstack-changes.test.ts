@@ -1,0 +1,90 @@
+import { type Api, group, kinds, version } from '@openstack-operator/openstack';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { serveOurKinds } from './openstack-definitions.ts';
+import { refusal } from './refusal.ts';
+import { type TestServer, testServer } from './server.ts';
+
+let server: TestServer;
+let namespace: string;
+beforeAll(async () => {
+  server = await testServer();
+  await serveOurKinds(server);
+  namespace = await server.namespace();
+});
+
+const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+const objectOf = (api: Api, spec: unknown, name: string) => ({
+  apiVersion: `${group}/${version}`,
+  kind: api.kind,
+  metadata: { name, namespace },
+  spec,
+});
+
+describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', (_kind, api) => {
+  test('is refused for what stays as it was, and only then', async () => {
+    await server.client.create(api, objectOf(api, {}, 'changing'));
+    const change = (spec: unknown) =>
+      refusal(
+        server.client.patch(
+          api,
+          { namespace, name: 'changing' },
+          'merge',
+          { spec },
+          {
+            dryRun: true,
+            fieldValidation: 'Strict',
+          },
+        ),
+      );
+    for (const { path, absent, message } of api.spec.transitions) {
+      const place = (value: unknown) => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      const isSize = path.at(-1) === 'size';
+      const words = expect.stringContaining(message);
+      const other = isSize ? '1Mi' : path.at(-1) === 'cells' ? [{ name: 'other' }] : 'other';
+      expect(await change(place(other))).toContainEqual(
+        expect.objectContaining({ field: `spec.${path.join('.')}`, message: words }),
+      );
+      const same = JSON.parse(absent);
+      if (same.length > 0) expect(await change(place(same)), path.join('.')).toBeUndefined();
+      if (isSize) expect(await change(place('999Gi'))).toBeUndefined();
+    }
+  });
+});
+
+test('a field that stays as it was cannot be left out either', async () => {
+  const api = controlPlane;
+  const spec = { nova: { cellName: 'first' }, mariadb: { storage: { size: '50Gi' } } };
+  await server.client.create(api, objectOf(api, spec, 'shrinking'));
+  const change = (patch: unknown) =>
+    refusal(server.client.patch(api, { namespace, name: 'shrinking' }, 'merge', { spec: patch }, { dryRun: true }));
+  expect(await change({ nova: null })).toMatchObject([{ field: 'spec.nova.cellName' }]);
+  expect(await change({ mariadb: null })).toMatchObject([{ field: 'spec.mariadb.storage.size' }]);
+});
+
+test('what encrypts the secrets of Barbican stays as it was while there is a Barbican', async () => {
+  const key = (name: string) => ({ keyEncryptionKeySecretName: name });
+  const refused = [{ field: 'spec.barbican.keyEncryptionKeySecretName' }];
+  const api = controlPlane;
+  const changing = async (name: string, barbican: object | undefined) => {
+    await server.client.create(api, objectOf(api, barbican === undefined ? {} : { barbican }, name));
+    return (to: object | null) =>
+      refusal(server.client.patch(api, { namespace, name }, 'merge', { spec: { barbican: to } }, { dryRun: true }));
+  };
+  const named = await changing('named', key('own'));
+  expect(await named({ keyEncryptionKeySecretName: null })).toMatchObject(refused);
+  expect(await named({ enabled: false, ...key('other') })).toMatchObject(refused);
+  expect(await named({ enabled: false })).toBeUndefined();
+  expect(await named(null)).toBeUndefined();
+  const generated = await changing('generated', {});
+  expect(await generated(key('own'))).toMatchObject(refused);
+  const without = await changing('without', undefined);
+  expect(await without(key('own'))).toBeUndefined();
+});
+
+test('a cell is not removed', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Nova') as Api;
+  await server.client.create(api, objectOf(api, { cells: [{ name: 'a' }] }, 'cells'));
+  const ref = { namespace, name: 'cells' };
+  const renamed = server.client.patch(api, ref, 'merge', { spec: { cells: [{ name: 'b' }] } }, { dryRun: true });
+  expect(await refusal(renamed)).toMatchObject([{ field: 'spec.cells' }]);
+});
