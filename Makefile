@@ -121,8 +121,8 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
 	vitest run --config test/node/vitest.config.ts
 
-cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server
-	@node tools/cloud/main.ts up
+cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too
+	@node tools/cloud/main.ts up $(if $(CEPH),--ceph)
 
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
@@ -145,6 +145,11 @@ test-cloud-services: cloud ## services that are enabled later: each becomes Read
 
 test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/chaos/vitest.config.ts
+
+.PHONY: test-cloud-storage
+test-cloud-storage: export CEPH = yes
+test-cloud-storage: cloud ## that a Ceph beside that cloud is well, and gives each user what is its own (test/cloud/storage)
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts
 
 .PHONY: test-cloud-models
 test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take

@@ -19,6 +19,7 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
   --instance N   which of ten sets of addresses the node takes, 0 to 9 (default: 0); another cloud beside this one needs
                  another DIR and another N
   --no-server    up: stop when the control plane is Ready
+  --ceph         up: a Ceph beside it (tools/ceph), whose users' keyrings are in the control plane's namespace
 
 Needs root on Debian 12, 2 cores, 8 GiB of memory and 15 GiB of disk. No hardware virtualization: servers are emulated.
 `;
@@ -35,6 +36,7 @@ function optionsOf(args: string[]) {
       json: { type: 'boolean', default: false },
       instance: { type: 'string', default: '0' },
       'no-server': { type: 'boolean', default: false },
+      ceph: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
     allowPositionals: true,
@@ -54,7 +56,7 @@ async function main(): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`${command} takes no argument ${unexpected}`);
   switch (command) {
     case 'up':
-      await up(place, { server: !values['no-server'] });
+      await up(place, { server: !values['no-server'], ceph: values.ceph });
       return 0;
     case 'status':
       return await status(place, { json: values.json });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { smallest } from '../ceph/configuration.ts';
+import { up as upCeph } from '../ceph/up.ts';
 import { writeAccess } from './access.ts';
 import { ensureImageAndNetwork, ensureServer } from './first-server.ts';
 import { kubectl } from './kubectl.ts';
@@ -11,8 +13,9 @@ import { checkMachine } from './preconditions.ts';
 import { run, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
-export async function up(place: Place, options: { server: boolean }): Promise<void> {
+export async function up(place: Place, options: { server: boolean; ceph: boolean }): Promise<void> {
   const { guest } = await prepare(place);
+  if (options.ceph) await prepareCeph(place);
   const rolledOut = new AbortController();
   const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
   try {
@@ -60,6 +63,12 @@ async function prepareServer(place: Place, guest: string, rolledOut: AbortSignal
   } catch {
     // Whatever it was: ensureServer does the same again.
   }
+}
+
+/** Before the control plane, whose services may ask for what it has. */
+async function prepareCeph(place: Place): Promise<void> {
+  await kubectl(place, ['apply', '--server-side', '-f', join(place.overlay, 'control-plane/namespace.yaml')]);
+  await upCeph(place, smallest, [controlPlane.namespace]);
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
