@@ -122,7 +122,7 @@ test-node: install kubernetes ## a whole Kubernetes node, and that nothing is le
 	vitest run --config test/node/vitest.config.ts
 
 cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too
-	@node tools/cloud/main.ts up $(if $(CEPH),--ceph)
+	@node tools/cloud/main.ts up $(if $(filter yes,$(CEPH)),--ceph)
 
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts

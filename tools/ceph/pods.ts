@@ -110,6 +110,8 @@ function statefulSet(cluster: Cluster, name: string, monitor: string, containers
         spec: {
           ...containers,
           automountServiceAccountToken: false,
+          // The OSD needs a second. With MDS and gateway the pod did not end by itself within 30.
+          terminationGracePeriodSeconds: 10,
           enableServiceLinks: false,
           securityContext: {
             runAsNonRoot: true,

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect, isApiError, realClock, Secret, sleep } from '@openstack-operator/kube';
 import { kubectl } from '../cloud/kubectl.ts';
 import type { ImageSet } from '../cloud/overlay.ts';
 import { type Place, root } from '../cloud/place.ts';
@@ -30,10 +31,7 @@ export async function up(place: Place, shape: Shape, usersIn: readonly string[])
     const monitors = await addresses(place, names);
     const identity = await readIdentity(place);
     await apply(place, objects({ identity, monitors, shape, image }, usersIn));
-    for (const name of ['ceph', ...names.slice(1).map(monitorService)]) {
-      await kubectl(place, ['-n', namespace, 'rollout', 'status', `statefulset/${name}`, `--timeout=${limit}s`]);
-    }
-    await healthy(place, began);
+    await well(place, ['ceph', ...names.slice(1).map(monitorService)]);
   });
   say(`HEALTH_OK ${((performance.now() - began) / 1000).toFixed(1)} s after the first object`);
   for (const { daemon, mebibytes } of await memory(place)) say(`  ${daemon.padEnd(10)} ${mebibytes} MiB`);
@@ -43,18 +41,20 @@ async function loadImage(place: Place): Promise<string> {
   const printed = await run(join(root, 'images/build'), ['ceph'], { log: place.log('images-ceph') });
   const { archive, names } = JSON.parse(readFileSync(printed.trim(), 'utf8')) as ImageSet;
   await run(join(root, 'tools/kubernetes/load'), ['--dir', place.kubernetes, archive], { log: place.log('node') });
-  const [image] = names;
-  if (image === undefined || !existsSync(archive)) throw new StepError(`${printed.trim()} names no image: remove it.`);
+  const [image = ''] = names;
   return image;
 }
 
-/** Keys stay, because clients have them; what a newer version adds is made. */
-async function readIdentity(place: Place): Promise<Identity> {
-  const get = ['-n', namespace, 'get', 'secret', identityName, '--ignore-not-found', '-o', 'json'];
-  const printed = await kubectl(place, get);
-  const { data } = (printed === '' ? { data: {} } : JSON.parse(printed)) as { data: Record<string, string> };
-  const known = Object.entries(data).map(([name, text]) => [name, Buffer.from(text, 'base64').toString()]);
-  return identityFrom(Object.fromEntries(known));
+/** Keys stay, because clients have them; what a newer version adds is made. Not by kubectl, whose words are logged. */
+async function readIdentity({ kubeconfig }: Place): Promise<Identity> {
+  const { client } = await connect({ kubeconfig, env: process.env, clock: realClock });
+  const read = client.get(Secret, { namespace, name: identityName });
+  const secret = await read.catch((error: unknown) => {
+    if (isApiError(error, 404)) return undefined;
+    throw error;
+  });
+  const known = Object.entries((secret?.['data'] ?? {}) as Record<string, string>);
+  return identityFrom(Object.fromEntries(known.map(([name, text]) => [name, Buffer.from(text, 'base64').toString()])));
 }
 
 /** Monitors know each other from their first start on. */
@@ -96,13 +96,23 @@ function isWell({ health, pgmap }: Status): boolean {
   return health.status === 'HEALTH_OK' && pgmap.num_pools >= pools.length && clean === pgmap.num_pgs;
 }
 
-async function healthy(place: Place, began: number): Promise<void> {
-  let last = '';
-  while (performance.now() - began < limit * 1000) {
-    last = await ceph(place, ['status', '-f', 'json']).catch((error: Error) => error.message);
-    if (last.startsWith('{') && isWell(JSON.parse(last) as Status)) return;
+/** Waits until the pods are Ready and Ceph is well. @throws StepError with the last words of the daemons */
+async function well(place: Place, statefulSets: readonly string[]): Promise<void> {
+  const began = performance.now();
+  try {
+    for (const name of statefulSets) {
+      await kubectl(place, ['-n', namespace, 'rollout', 'status', `statefulset/${name}`, `--timeout=${limit}s`]);
+    }
+    for (let last = ''; !last.startsWith('{') || !isWell(JSON.parse(last) as Status); await sleep(realClock, 200)) {
+      if (performance.now() - began > limit * 1000) throw new StepError(`Ceph is not well after ${limit} s: ${last}`);
+      last = await ceph(place, ['status', '-f', 'json']).catch((error: Error) => error.message);
+    }
+  } catch (error) {
+    const tail = ['--all-containers', '--prefix', '--tail', '5', '--ignore-errors'];
+    const words = await kubectl(place, ['-n', namespace, 'logs', 'statefulset/ceph', ...tail]).catch(String);
+    const anew = `node tools/ceph/main.ts down --dir ${place.directory}`;
+    throw new StepError(`${words}\n${(error as Error).message}\nFrom the beginning: ${anew}, then up.`, {
+      cause: error,
+    });
   }
-  throw new StepError(
-    `Ceph is not well after ${limit} s: ${last}\nIts words: kubectl --kubeconfig ${place.kubeconfig} -n ${namespace} logs statefulset/ceph --all-containers. From the beginning: node tools/ceph/main.ts down, then up.`,
-  );
 }
