@@ -23,11 +23,13 @@ export interface DynamicGroup {
  * Keystone registers `remote_id_attribute` for each protocol of federation (keystone/federation/utils.py).
  * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
  * plug-ins of os-vif).
+ * cinder/service_auth.py registers `auth_type` of `[service_user]`, which cinder/opts.py does not list.
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
 const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
   cinder: [
-    { namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'DEFAULT'] },
+    { namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'backend', 'DEFAULT'] },
+    { names: ['service_user'], options: [], own: [optionOf('cinder', ['service_user', 'auth_type', 'string', null])] },
     { names: ['cinder_sys_admin', 'privsep_osbrick'], options: ['privsep'] },
   ],
   designate: [

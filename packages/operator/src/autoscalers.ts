@@ -43,7 +43,8 @@ export function isAutoscaled({ cache, object: resource }: ComposeContext, worklo
   if (workload.kind !== Deployment.kind) return false;
   const component = workload.metadata.labels?.['app.kubernetes.io/component'] ?? '';
   const { single = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
-  return !single.includes(component) && cache.byIndex(HorizontalPodAutoscaler, byTarget, keyOf(workload)).length > 0;
+  const isSingle = single.some((name) => `${component}-`.startsWith(`${name}-`));
+  return !isSingle && cache.byIndex(HorizontalPodAutoscaler, byTarget, keyOf(workload)).length > 0;
 }
 
 /**

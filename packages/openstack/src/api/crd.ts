@@ -5,9 +5,10 @@ import { type Field, mapped, type OpenApiSchema, rule, transitionRules } from '.
 
 /**
  * The schema of a whole object of `api`, as the CRD has it. `spec` defaults to `{}`, so that defaults and rules below
- * it hold for an object without a spec as well.
+ * it hold for an object without a spec as well; where a field has to be said, there has to be a spec.
  */
 export function objectSchema(api: Api): OpenApiSchema {
+  const isNeeded = api.spec.schema.required !== undefined;
   return {
     description: api.description,
     type: 'object',
@@ -16,9 +17,10 @@ export function objectSchema(api: Api): OpenApiSchema {
       kind: { type: 'string', description: `${api.kind}.` },
       // The name is there only so that rules can point to it.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
-      spec: { ...specSchema(api.spec), default: {} },
+      spec: { ...specSchema(api.spec), ...(isNeeded ? {} : { default: {} }) },
       status: api.status.schema,
     },
+    ...(isNeeded ? { required: ['spec'] } : {}),
     'x-kubernetes-validations': api.rules,
   };
 }

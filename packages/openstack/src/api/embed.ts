@@ -1,5 +1,5 @@
 import type { Api } from './define-api.ts';
-import { bool, type Field, mapped, type OpenApiSchema, transitionRules } from './schema.ts';
+import { bool, celName, type Field, mapped, type OpenApiSchema, rule, transitionRules } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
 type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
@@ -34,12 +34,20 @@ const enabled = (isOptional: boolean) =>
  */
 export function embedded<S>(api: Api<S>, what: string, isOptional = false): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
-  const { properties = {}, required, 'x-kubernetes-validations': rules = [], ...rest } = schema;
+  const { properties = {}, required = [], 'x-kubernetes-validations': stated = [], ...rest } = schema;
   const own = transitions.filter(({ path: [name = ''] }) => !saidOnce.includes(name) && !isShared(name));
   const whileStated = isOptional ? transitionRules({ transitions: own }) : [];
-  const all = [...rules, ...whileStated];
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
   const spec = `${api.singular}.spec`;
+  // A service that is disabled has to say nothing.
+  const unlessDisabled = required.map((name) =>
+    rule(
+      `has(self.${celName(name)}) || (has(self.enabled) && !self.enabled)`,
+      `${name} is required, unless enabled is false: kubectl explain ${spec}.${name}`,
+      `.${name}`,
+    ),
+  );
+  const rules = [...stated, ...whileStated, ...unlessDisabled];
   return {
     required: false,
     transitions: isOptional ? [] : own,
@@ -58,8 +66,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
           ]),
         ),
       },
-      ...(required === undefined ? {} : { required }),
-      ...(all.length === 0 ? {} : { 'x-kubernetes-validations': all }),
+      ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
     },
   };
 }
@@ -68,6 +75,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
 const sharedShapes: readonly string[] = [
   'affinity',
   'bridgeMappings',
+  'ceph',
   'components',
   'config',
   'database',

@@ -98,7 +98,7 @@ export const deletionPolicy = choice(
 /**
  * What every kind that runs pods has.
  * - `main`: the component that `replicas`, `image` and `resources` are about.
- * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind.
+ * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind; the main one first.
  * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
  * - `single`: the components of which there can be only one pod yet, and why.
  * - `nodeAgents`: the components that run on every claimed node, wherever that is.
@@ -122,7 +122,7 @@ export function template<const C extends string, const I extends string = never>
         minimum: 0,
         maximum: 100,
         fallback: 1,
-        rules: single === undefined ? [] : [atMost(1, 'replicas', single.reason)],
+        rules: single?.components.some((name) => name === components[0]) ? [atMost(1, 'replicas', single.reason)] : [],
       },
     ),
     image: image(

@@ -87,3 +87,25 @@ test('a service that is not in the catalogue has nothing to remove, and cannot b
   );
   expect(await removeResourceRecords(records, http)).toEqual([]);
 });
+
+test('of an attribute that is a map the keys count that the records name', async () => {
+  const { http, networks } = cloud(1);
+  const [network] = records.resources;
+  if (network === undefined) throw new Error('no network');
+  const { change: _change, ...api } = network.api;
+  const tagged = { ...records, resources: [{ ...network, api, attributes: { tags: { of: 'bells' } } }] };
+  await keepResourceRecords(tagged, http);
+  const [made] = networks.values();
+  Object.assign(made ?? {}, { tags: { of: 'bells', more: 'by hand' } });
+  expect(await keepResourceRecords(tagged, http)).toEqual([]);
+  Object.assign(made ?? {}, { tags: { of: 'others', more: 'by hand' } });
+  await expect(keepResourceRecords(tagged, http)).rejects.toThrow('cannot be changed');
+});
+
+test('what is the own of a service goes with its data', async () => {
+  const { http, networks } = cloud(1);
+  const own = { ...records, resources: records.resources.map((one) => ({ ...one, own: true })) };
+  expect(await keepResourceRecords(own, http)).toEqual(['created network bells']);
+  expect(await removeResourceRecords(own, http)).toEqual([]);
+  expect(networks.size).toBe(1);
+});

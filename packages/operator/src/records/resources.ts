@@ -26,6 +26,8 @@ export interface ResourceRecord {
   };
   /** Values; `{ idOf: '<kind>/<name>' }` is the identifier of one before it. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** It is the service's own, and goes with its data. */
+  readonly own?: boolean;
 }
 
 interface Entity {
@@ -36,7 +38,7 @@ interface Entity {
 
 /**
  * Makes resources what the records say; says in words what it changed. Of several with the name in the project the one
- * with the smallest id counts. Attributes that the records do not name are anybody's.
+ * with the smallest id counts. Attributes that the records do not name, and keys of maps, are anybody's.
  * @throws Error when an attribute differs that the API does not change
  */
 export async function keepResourceRecords(records: ResourceRecords, http: Http): Promise<string[]> {
@@ -54,7 +56,7 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
       changes.push(`created ${title}`);
       continue;
     }
-    const differing = Object.entries(attributes).filter(([name, value]) => !isDeepStrictEqual(found[name], value));
+    const differing = Object.entries(attributes).filter(([name, value]) => !says(found[name], value));
     if (differing.length === 0) continue;
     const names = differing.map(([name]) => name).join(', ');
     const { path, item, change } = record.api;
@@ -72,7 +74,7 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
 export async function removeResourceRecords(records: ResourceRecords, http: Http): Promise<string[]> {
   const session = await openSession(http, records.url, records);
   const changes: string[] = [];
-  for (const record of records.resources.toReversed()) {
+  for (const record of records.resources.filter(({ own }) => own !== true).toReversed()) {
     const api = apiOf(record, records, { session, http });
     const found = api && (await listed(api, record, session))[0];
     if (api === undefined || found === undefined) continue;
@@ -134,6 +136,16 @@ function resolved({ kind, name, attributes }: ResourceRecord, ids: ReadonlyMap<s
       return [attribute, id ?? value];
     }),
   );
+}
+
+/** Whether an attribute is what a record says. */
+function says(found: unknown, value: unknown): boolean {
+  if (!isMap(found) || !isMap(value)) return isDeepStrictEqual(found, value);
+  return Object.entries(value).every(([key, each]) => says(found[key], each));
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const said = (value: unknown): string => JSON.stringify(value) ?? 'absent';

@@ -13,6 +13,8 @@ export interface Collection {
   readonly item?: string;
   /** The key of its list when absent. */
   readonly table?: string;
+  /** The key of its list, when that is not what its path says. */
+  readonly key?: string;
   /** The column that identifies an item; `id` when absent. */
   readonly id?: string;
   /** Columns that every row of it has, and that its list is filtered by. */
@@ -131,7 +133,8 @@ function replace(collection: Collection, { schema, request }: RowUse, id: string
 }
 
 /** The last part of the path, as bodies and tables have it. */
-function keyOf({ path }: Collection): string {
+function keyOf({ path, key }: Collection): string {
+  if (key !== undefined) return key;
   return path
     .slice(path.lastIndexOf('/') + 1)
     .replace(/^os-/, '')

@@ -47,3 +47,16 @@ export const commonWords: FaultWords = {
   required: (_item, column) => `'${column}' is a required property`,
   forbidden: (rule) => `Policy doesn't allow ${rule} to be performed.`,
 };
+
+/** The body of a fault as Nova and Cinder have it. */
+export function namedFault({ status, message }: Fault): unknown {
+  return { [faultNames[status] ?? 'computeFault']: { code: status, message } };
+}
+
+const faultNames: Readonly<Record<number, string>> = {
+  400: 'badRequest',
+  403: 'forbidden',
+  404: 'itemNotFound',
+  405: 'badMethod',
+  409: 'conflictingRequest',
+};

@@ -74,7 +74,11 @@ export class Config {
     const assigned = this.#assigned(group, name, option);
     if (assigned === undefined) {
       // What a plug-in of keystoneauth requires, it asks for itself.
-      if (option?.required === true && this.#optionOf(group, 'auth_type') === undefined)
+      if (
+        option?.required === true &&
+        typeof option.default !== 'string' &&
+        this.#optionOf(group, 'auth_type') === undefined
+      )
         throw failure('RequiredOptError', `value required for option ${name} in group [${group}]`);
       const value = fallback ?? (typeof option?.default === 'string' && !option.sample ? option.default : undefined);
       return value === undefined ? undefined : this.#interpolate(value, group);

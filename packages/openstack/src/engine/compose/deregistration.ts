@@ -93,6 +93,7 @@ export function deregistration<R extends ServiceResource>(
     const isReady = provider === undefined || conditionOf(provider, 'Ready')?.status === 'True';
     const left = shared ?? (isReady ? undefined : `${provider?.kind} ${provider?.metadata.name} is not Ready`);
     const thing = keeping.things(kept, shared !== undefined);
+    if (thing === '') continue;
     const list = context.named(keeping.suffix);
     const exists = hasSecret(list);
     if (!exists || left !== undefined) {

@@ -4,14 +4,17 @@ import type { Keeping, Kept } from './keeping.ts';
 import { recordsFile } from './records.ts';
 import type { ReferenceField } from './surroundings.ts';
 
-/** Something that a service has in another one of its cloud, in the project of its first user: a network, a flavour. */
+/**
+ * Something that a service has in another one of its cloud, in the project of its first user: a network, a flavour; or in
+ * itself, once it serves: a type of volumes.
+ */
 export interface CloudResource {
-  /** The field by which it refers to the other one. */
+  /** The field by which it refers to the other one, or by which others refer to itself. */
   readonly in: ReferenceField;
   /** What it is, of what the other one offers (`Offer.resources`). */
   readonly kind: string;
   readonly name: string;
-  /** What the API is told of it, and shows: a value, or `idOf` another one before it. */
+  /** What the API is told of it, and shows: a value, or `idOf` another one before it. Of a map its keys count, and no others. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -41,12 +44,12 @@ export function idOf(kind: string, name: string): { readonly idOf: string } {
 export const resourceRecords: Keeping = {
   suffix: 'resource-create',
   step: 'ResourcesReady',
-  // As who the resources are made is made before.
-  needs: ['EndpointReady'],
+  // As who the resources are made is made before; what is kept in the service itself waits until it serves.
+  needs: ['EndpointReady', 'DeploymentReady'],
   target: 'openstack',
   holds: 'resources',
   concerns: ({ resources }) => resources !== undefined,
-  awaits: (kept) => [...new Set(resourcesOf(kept).map((one) => one.in))],
+  awaits: (kept) => [...new Set(resourcesOf(kept).map((one) => one.in))].filter((field) => !isOwn(kept, field)),
   list(kept) {
     const { service, context } = kept;
     const { name, secret, user } = context.user();
@@ -59,18 +62,25 @@ export const resourceRecords: Keeping = {
       projectDomain: 'Default',
       region: context.region,
       resources: resourcesOf(kept).map(({ in: field, kind, ...resource }) => {
-        const api = offerBy(service, field)?.resources?.[kind];
-        const type = service.providers?.get(field)?.identity?.catalogue[0].type;
+        const own = isOwn(kept, field);
+        const api = (own ? service.offers?.[field] : offerBy(service, field))?.resources?.[kind];
+        const type = (own ? service : service.providers?.get(field))?.identity?.catalogue[0].type;
         if (api === undefined || type === undefined) throw new Error(`${service.name}: ${field} offers no ${kind}`);
-        return { kind, type, api, ...resource };
+        return { kind, type, api, ...(own ? { own } : {}), ...resource };
       }),
     });
   },
   things: (kept) =>
     resourcesOf(kept)
+      .filter((one) => !isOwn(kept, one.in))
       .map(({ kind, name }) => `${kind} ${name}`)
       .join(', '),
 };
+
+/** What it has in itself goes with its data. */
+function isOwn({ service }: Pick<Kept, 'service'>, field: ReferenceField): boolean {
+  return Object.hasOwn(service.offers ?? {}, field);
+}
 
 function resourcesOf({ service, context }: Pick<Kept, 'service' | 'context'>): readonly CloudResource[] {
   return service.resources?.(context) ?? [];

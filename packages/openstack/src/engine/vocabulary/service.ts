@@ -171,7 +171,7 @@ export interface Offer {
   readonly clientOptions?: readonly ClientOptions[];
   /** What of its dependents is kept in it. */
   readonly keeps?: Keeping;
-  /** What its dependents may have in it as `resources`, by what it is: `network`. */
+  /** What its dependents, and it itself, may have in it as `resources`, by what it is: `network`. */
   readonly resources?: Readonly<Record<string, ResourceApi>>;
   /** Its address is that of Services, which exist later than the resource. */
   readonly ofServices?: boolean;
@@ -265,7 +265,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly configures?: Readonly<Record<string, PeerOptions>>;
   /** The services that say so of this one, or read its notifications; from the list of services. */
   readonly peers?: readonly Service[];
-  /** What it has in others of its cloud: networks, flavours. Each comes after what its attributes refer to. */
+  /** What it has in others of its cloud, or in itself: networks, flavours, types. Each comes after what its attributes refer to. */
   readonly resources?: (context: Context<R>) => readonly CloudResource[];
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
   readonly owned?: OwnedOptions;
@@ -288,7 +288,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** Of what it depends on, what its guests are lost without: it stays for as long as there are any. */
   readonly carriedBy?: readonly ReferenceField[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
-  /** Components of which only one pod may run: an autoscaler that targets one is ignored. */
+  /** Components, with their variants, of which only one pod may run: an autoscaler that targets one is ignored. */
   readonly single?: readonly string[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
   /** How the schema of its databases follows its release. */

@@ -3,7 +3,7 @@ import type { HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../../http.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { apiHandler, type Call } from '../../model/api.ts';
-import { Fault } from '../../model/fault.ts';
+import { Fault, namedFault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging } from '../../oslo/messaging.ts';
@@ -29,14 +29,6 @@ export async function registerApi(context: ServiceContext, name: string): Promis
   context.config.text('api', 'auth_strategy');
 }
 
-const faults: Readonly<Record<number, string>> = {
-  400: 'badRequest',
-  403: 'forbidden',
-  404: 'itemNotFound',
-  405: 'badMethod',
-  409: 'conflictingRequest',
-};
-
 /** `nova.wsgi.osapi_compute:application`. */
 export async function serveCompute(context: ServiceContext): Promise<WsgiHandler> {
   const messaging = new Messaging(context);
@@ -49,9 +41,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       '/v2': json(200, { version: { ...old, id: 'v2' } }),
       '/v2.1': json(200, { version: current }),
     },
-    words: {
-      body: ({ status, message }) => ({ [faults[status] ?? 'computeFault']: { code: status, message } }),
-    },
+    words: { body: namedFault },
     database: novaApiDatabase,
     collections: [
       {
