@@ -278,7 +278,7 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
     });
     const came = await world.count(() => cluster.put(StorageClass, storage({})));
     expect(new Set(came.map((key) => key.split(' ')[0]))).toEqual(
-      new Set(['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance']),
+      new Set(['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance', 'Cinder']),
     );
     const named = { ...child('MariaDB', 5), spec: { storage: { storageClassName: 'slow' } } };
     await world.count(() => cluster.put(MariaDB, named));

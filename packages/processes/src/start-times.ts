@@ -32,6 +32,11 @@ export const startTimes = {
   barbicanManage: { start: 900, dbUpgrade: 700 },
   barbicanApi: 1900,
   barbicanServer: 1900,
+  cinderManage: { start: 1500, dbSync: 1300 },
+  cinderApi: 2500,
+  cinderService: 2500,
+  /** A volume in a pool of RBD: 6 s on a machine that was busy. */
+  cinderVolume: 1000,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -1,5 +1,6 @@
 import {
   type Api,
+  Cinder,
   Glance,
   Keystone,
   kinds,
@@ -57,6 +58,38 @@ const refused = (kind: Api, field: string, words: string, spec: object, instead:
 const has = ({ spec }: Api, field: string) => field in (spec.schema.properties ?? {});
 /** Kinds with an API of their own. */
 const apis = kinds.filter((kind) => has(kind, 'externalService'));
+
+const pool = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
+const ceph = { monitors: ['10.0.0.1'], secretName: 'ceph' };
+const backend = { ...pool, ceph };
+const wrongBackends: readonly (readonly [string, string, object])[] = [
+  ['[0]', 'type ceph needs ceph and cephPoolName', pool],
+  ['[0]', 'ceph and cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
+  ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
+  ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
+];
+const cinderRules = [
+  ...wrongBackends.map(([at, words, wrong]) =>
+    refused(Cinder, `spec.backends${at}`, words, { backends: [wrong] }, { backends: [backend] }),
+  ),
+  refused(
+    Cinder,
+    'spec.defaultBackend',
+    'expected the name of one of spec.backends',
+    { backends: [backend], defaultBackend: 'slow' },
+    { backends: [backend], defaultBackend: 'fast' },
+  ),
+  refused(
+    Cinder,
+    'spec.backup',
+    'type ceph needs ceph',
+    { backends: [backend], backup: { type: 'ceph' } },
+    {
+      backends: [backend],
+      backup: { type: 'pvc' },
+    },
+  ),
+];
 
 const external = {
   databaseRef: { host: 'db.example.com', port: 3307, secretName: 'db' },
@@ -393,5 +426,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { [name]: { enabled: false, replicas: 2 } },
     ),
   ),
-  refused(OpenStackControlPlane, 'spec.cinder', `cinder ${notYet}`, { cinder: { backends: [{ name: 'rbd' }] } }, {}),
+  refused(OpenStackControlPlane, 'spec.heat', `heat ${notYet}`, { heat: { engineReplicas: 2 } }, {}),
+  refused(
+    OpenStackControlPlane,
+    'spec.cinder.backends',
+    'backends is required, unless enabled is false',
+    { cinder: {} },
+    { cinder: { enabled: false } },
+  ),
+  ...cinderRules,
 ];

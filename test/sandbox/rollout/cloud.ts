@@ -164,5 +164,24 @@ const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
 /** Only database, cache and Keystone: enough to show what the engine does, in a tenth of the time. */
 export const identityOnly = only('mariadb', 'memcached', 'keystone');
 
+/** Block storage that needs nothing of users: a backend without a Secret. */
+export const blockStorage = {
+  backends: [
+    {
+      name: 'share',
+      type: 'custom',
+      config: {
+        'cinder.conf': {
+          share: {
+            volume_driver: 'cinder.volume.drivers.nfs.NfsDriver',
+            nas_host: '10.0.0.20',
+            nas_share_path: '/volumes',
+          },
+        },
+      },
+    },
+  ],
+};
+
 /** The network alone: it has four node agents. */
 export const networkOnly = { ...only('ovnNetwork'), ovnNetwork: { nodeGroups: [{ name: 'chassis' }] } };

@@ -1,6 +1,6 @@
 import { children, kinds } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { readyCloud } from './cloud.ts';
+import { blockStorage, readyCloud } from './cloud.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -31,7 +31,10 @@ const ofUpgrades = ['release.phase'];
 
 test('every field of a status that is declared is written', async () => {
   const optional = Object.fromEntries(children.flatMap((child) => (child.optional ? [[child.field, {}]] : [])));
-  const { cloud } = await readyCloud({ nodes: ['node-1'], spec: optional });
+  const { cloud } = await readyCloud({
+    capacity: { cpu: '4', memory: '16Gi' },
+    spec: { ...optional, cinder: blockStorage },
+  });
   await cloud.clock.advance(10_000);
   const objects = cloud.rehearsal.objects();
   const unwritten = kinds.flatMap(({ kind, status }) =>

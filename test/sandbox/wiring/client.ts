@@ -83,6 +83,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   network: '/v2.0/networks',
   compute: '/servers',
   'key-manager': '/v1/secrets',
+  'block-storage': '/volumes',
 };
 
 async function demandToken(process: Process, url: string): Promise<void> {
@@ -127,6 +128,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     }
   },
   'key-manager': useKeys,
+  'block-storage': useVolumes,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -180,6 +182,21 @@ async function useKeys({ url, get, post, wait }: Endpoint): Promise<void> {
     await wait(1000);
   }
   throw new Error('an order stays PENDING');
+}
+
+/** Makes a volume of the default type, and waits for it; every service of block storage is up. */
+async function useVolumes({ get, post, wait }: Endpoint): Promise<void> {
+  const { volume: made } = (await post('/volumes', { volume: { size: 1 } })) as { volume: { id: string } };
+  for (let waited = 0; ; waited += 1) {
+    const { volume = {} } = (await get(`/volumes/${made.id}`)) as { volume?: Record<string, unknown> };
+    if (volume['status'] === 'available') break;
+    if (volume['status'] !== 'creating' || waited === 30) throw new Error(`a volume is ${String(volume['status'])}`);
+    await wait(1000);
+  }
+  const { services = [] } = (await get('/os-services')) as { services?: Record<string, unknown>[] };
+  for (const binary of ['cinder-scheduler', 'cinder-volume'])
+    if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
+      throw new Error(`${binary} is not up`);
 }
 
 /** A browser with noVNC's page: the page, and the websocket that its script opens with the token of the page's address. */

@@ -18,7 +18,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (_name, api
 
   test('every field says what it is', () => {
     // Below a control plane the shapes that services share are documented by the child's own CRD.
-    const known = /\.(tolerations|bridgeMappings|nodeSelector|config)\b./;
+    const known = /\.(tolerations|bridgeMappings|ceph|nodeSelector|config)\b./;
     const silent = all.filter(
       ([path, { description }]) => !description && !(api === OpenStackControlPlane && known.test(path)),
     );

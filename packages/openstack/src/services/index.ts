@@ -5,6 +5,7 @@ import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
 import { barbican } from './barbican/barbican.ts';
+import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -22,6 +23,7 @@ export const definitions = [
   placement,
   neutron,
   nova,
+  cinder,
   barbican,
 ] as unknown as readonly Service[];
 

@@ -1,5 +1,6 @@
 import type { Modelled } from '../model/model.ts';
 import { barbican } from './barbican/barbican.ts';
+import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -7,4 +8,4 @@ import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
 
 /** The services of OpenStack that are modelled. */
-export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, barbican];
+export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, cinder, barbican];

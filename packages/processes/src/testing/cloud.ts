@@ -28,7 +28,17 @@ export const cloudPrograms = {
   ...merged(services.map(({ programs }) => programs)),
   uwsgi: uwsgi(merged(services.map(({ modules }) => modules))),
 };
-const databases = ['keystone', 'glance', 'placement', 'neutron', 'nova', 'nova_api', 'nova_cell0', 'barbican'];
+const databases = [
+  'keystone',
+  'glance',
+  'placement',
+  'neutron',
+  'nova',
+  'nova_api',
+  'nova_cell0',
+  'barbican',
+  'cinder',
+];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
   .join('');
@@ -68,12 +78,16 @@ const files = {
   '/etc/nova/api-paste.ini': '[composite:osapi_compute]\n',
   '/etc/barbican/barbican.conf': `[DEFAULT]\nuse_stderr = true\nhost_href =\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[queue]\nenable = true\n[keystone_notifications]\nenable = true\ntopic = gone\n[simple_crypto_plugin]\nkek = ${key}\n[database]\nconnection = ${database('barbican')}\n${authtoken('barbican')}`,
   '/etc/barbican/barbican-api-paste.ini': '[composite:main]\n',
+  '/etc/cinder/cinder.conf': `[DEFAULT]\nuse_stderr = true\nenabled_backends = rbd\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[rbd]\nvolume_driver = cinder.volume.drivers.rbd.RBDDriver\nbackend_host = store\nrbd_user = cinder\nrbd_pool = volumes\nrbd_ceph_conf = /etc/ceph/ceph.conf\n[database]\nconnection = ${database('cinder')}\n${authtoken('cinder')}`,
+  '/etc/ceph/ceph.conf': '[global]\nmon_host = 10.0.0.1\n',
+  '/etc/ceph/ceph.client.cinder.keyring': `[client.cinder]\n\tkey = ${Buffer.alloc(28, 1).toString('base64')}\n`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
   '/nova.ini': ini('nova.wsgi.osapi_compute:application', 8774),
   '/metadata.ini': ini('nova.wsgi.metadata:application', 8775),
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
+  '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
 const endpoints = {
@@ -146,7 +160,7 @@ export async function ground(change: Changes = {}) {
   };
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }

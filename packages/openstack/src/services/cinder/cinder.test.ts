@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { label, nameLength } from '../../api/names.ts';
+import { knownOptions } from '../../options/known-options.ts';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import { type Cinder, taken } from './kind.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const sample = resource(read('cinder')) as Cinder & ReturnType<typeof resource>;
+const compose = (spec: Partial<Cinder['spec']> = {}) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const problem = (spec: Partial<Cinder['spec']>) =>
+  compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+
+const ceph = { monitors: ['10.0.0.1'], secretName: 'ceph' };
+const pool = (name: string, more: Partial<typeof ceph> & { clusterName?: string } = {}) =>
+  ({ name, type: 'ceph', cephPoolName: name, ceph: { ...ceph, ...more } }) as const;
+
+test('no backend has the name of a section of cinder.conf that is there for something else', () => {
+  const groups = [...(knownOptions('2025.1', 'cinder', [])?.groups() ?? [])];
+  const possible = groups.filter((group) => new RegExp(label.pattern).test(group) && group.length <= nameLength.part);
+  expect(taken).toEqual(expect.arrayContaining(possible));
+});
+
+test('each backend has a process, a volume type and a file of its own', () => {
+  const objects = objectsOf(compose({ backends: [pool('fast'), pool('slow')] })).map(({ object }) => object);
+  const named = (name: RegExp) =>
+    objects.flatMap(({ kind, metadata }) => (name.test(metadata.name ?? '') ? [kind] : []));
+  expect(named(/^cinder-volume-(fast|slow)$/)).toEqual(['Deployment', 'NetworkPolicy', 'Deployment', 'NetworkPolicy']);
+  expect(named(/^cinder-volume-fast-config(-files)?$/)).toEqual(['Secret', 'Secret']);
+  expect(JSON.stringify(objects)).toContain('[client.cinder]\\n\\tkey = {{ceph/key}}\\n');
+});
+
+test('a driver that nobody names is refused', () => {
+  expect(problem({ backends: [{ name: 'flash', type: 'custom' }] })).toBe(
+    'spec.backends[name=flash].config: type custom needs the option volume_driver of section flash of cinder.conf: the class of the driver',
+  );
+});
+
+test('what follows from fields is no option', () => {
+  const config = { 'cinder.conf': { fast: { rbd_pool: 'other' } } };
+  expect(problem({ backends: [{ ...pool('fast'), config }] })).toBe(
+    'spec.backends[name=fast].config["cinder.conf"].fast.rbd_pool: this option follows from other fields: set spec.backends[name=fast].cephPoolName instead',
+  );
+});
+
+test('two clusters of one name are told apart, or refused', () => {
+  const other = { monitors: ['10.1.0.1'] };
+  expect(problem({ backends: [pool('fast'), pool('slow', other)] })).toBe(
+    'spec.backends[name=slow].ceph: another backend has other monitors or another Secret for ceph.client.cinder; set clusterName',
+  );
+  expect(problem({ backends: [pool('fast'), pool('slow', { ...other, clusterName: 'far' })] })).toBeUndefined();
+});
+
+test('copies lie on a volume where nobody names another place', () => {
+  const objects = objectsOf(compose({ backup: { type: 'pvc' } }));
+  expect(objects.map(({ object }) => `${object.kind} ${object.metadata.name}`)).toContain(
+    'PersistentVolumeClaim cinder-backups',
+  );
+});

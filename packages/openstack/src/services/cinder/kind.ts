@@ -1,0 +1,173 @@
+import { database, identity, messageQueue } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { partName } from '../../api/node-groups.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { array, bool, choice, type Infer, object, required, rule, string } from '../../api/schema.ts';
+import { common, endpoints, phase } from '../../api/status.ts';
+import { storage } from '../../api/storage.ts';
+import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
+import { cephClient } from '../../infrastructure/ceph/client.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { cacheRef, coordinationRef } from '../../infrastructure/memcached/reference.ts';
+import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
+
+const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
+  string(what, { maxLength: 128, minLength: 1, ...options });
+
+const isOf = (type: string, ...fields: readonly string[]) => [
+  rule(
+    `self.type != '${type}' || (${fields.map((field) => `has(self.${field})`).join(' && ')})`,
+    `type ${type} needs ${fields.join(' and ')}`,
+  ),
+  rule(
+    `self.type == '${type}' || !(${fields.map((field) => `has(self.${field})`).join(' || ')})`,
+    `${fields.join(' and ')} can be set for type ${type} only`,
+  ),
+];
+
+/** Sections of cinder.conf whose names are names of backends, too. */
+export const taken = [
+  'backend',
+  'barbican',
+  'coordination',
+  'cors',
+  'database',
+  'fc-zone-manager',
+  'healthcheck',
+  'nova',
+  'privsep',
+  'profiler',
+  'ssl',
+  'vault',
+];
+
+const hostOf = (one: string) => `(has(${one}.backendHost) ? ${one}.backendHost : '')`;
+
+const backends = array(
+  'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed leaves its volumes where they are, and out of reach.',
+  object(
+    'One backend.',
+    {
+      name: required(partName('Its name: also that of its section in cinder.conf, and of its volume type.')),
+      type: required(
+        choice(
+          'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
+          ['ceph', 'lvm', 'custom'],
+          {
+            rules: [onlyOffered('type', ['ceph', 'custom'])],
+          },
+        ),
+      ),
+      cephPoolName: text('Pool (RBD) of the volumes, for type ceph.'),
+      ceph: cephClient('cinder'),
+      lvmVolumeGroup: text('Volume group, for type lvm.'),
+      backendHost: text(
+        'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
+        { otherwise: 'the name of this resource' },
+      ),
+      rootHelpers: bool(
+        'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
+        { fallback: false },
+      ),
+      config: config('cinder.conf'),
+    },
+    {
+      rules: [
+        rule(
+          `!(self.name in ${JSON.stringify(taken)})`,
+          'cinder.conf has a section of this name already; choose another name',
+          '.name',
+        ),
+        ...isOf('ceph', 'ceph', 'cephPoolName'),
+      ],
+    },
+  ),
+  {
+    minItems: 1,
+    maxItems: 16,
+    keys: ['name'],
+    rules: [
+      rule(
+        `self.all(one, !oldSelf.exists(old, old.name == one.name && (old.type != one.type || ${hostOf('old')} != ${hostOf('one')})))`,
+        'type and backendHost of a backend cannot be changed: its volumes are recorded under them; add another backend',
+      ),
+    ],
+  },
+);
+
+const backup = object(
+  'Copies of volumes in another place (component backup). If absent, there are none.',
+  {
+    type: required(
+      choice(
+        'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
+        ['ceph', 'pvc', 'custom'],
+      ),
+    ),
+    cephPoolName: text('Pool (RBD) of the copies, for type ceph.', { fallback: 'backups' }),
+    ceph: cephClient('cinder-backup'),
+    storage: storage('Volume of the copies, for type pvc.', '10Gi'),
+    config: config('cinder.conf'),
+  },
+  { rules: isOf('ceph', 'ceph') },
+);
+
+const single = {
+  components: ['volume', 'backup'],
+  reason: 'a second process would take what the first one does for abandoned',
+} as const;
+
+/** Block storage. */
+export const Cinder = defineApi({
+  kind: 'Cinder',
+  plural: 'cinders',
+  shortName: 'osci',
+  description: 'Block storage: volumes, which outlive the servers that they are attached to.',
+  nameLength: nameLength.service,
+  spec: object(
+    'Desired state of Cinder.',
+    {
+      ...template({ main: 'the API', components: ['api', 'scheduler', 'volume', 'backup'], single, wsgi: ['api'] }),
+      ...api('cinder'),
+      release,
+      region,
+      databaseRef,
+      messageQueueRef,
+      cacheRef,
+      coordinationRef,
+      keystoneRef,
+      database: database('cinder', ['cinder']),
+      messageQueue: messageQueue('cinder'),
+      identity: identity('cinder'),
+      backends: required(backends),
+      defaultBackend: text('Name of the backend whose type volumes have that ask for none.', {
+        otherwise: 'the first one',
+      }),
+      backup,
+      recordsAudit,
+      config: config('cinder.conf'),
+      policy,
+      unknownOptions,
+    },
+    {
+      rules: [
+        rule(
+          '!has(self.defaultBackend) || !has(self.backends) || self.backends.exists(one, one.name == self.defaultBackend)',
+          'expected the name of one of spec.backends',
+          '.defaultBackend',
+        ),
+      ],
+    },
+  ),
+  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+export type Cinder = ObjectOf<typeof Cinder>;
+export type CinderSpec = SpecOf<typeof Cinder>;
+export type CinderStatus = StatusOf<typeof Cinder>;
+export type Backend = Infer<typeof backends>[number];

@@ -1,0 +1,153 @@
+import type { HttpReply } from '@openstack-operator/sandbox';
+import { json, locationOf, plain } from '../../http.ts';
+import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Api, apiHandler, type Call, type Route } from '../../model/api.ts';
+import { commonWords, Fault, namedFault } from '../../model/fault.ts';
+import type { WsgiHandler } from '../../model/uwsgi.ts';
+import { joinCoordination } from '../../oslo/coordination.ts';
+import { Messaging } from '../../oslo/messaging.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { cinderDatabase, isUp, newVolume, saveVolume } from './cinder-store.ts';
+
+/** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
+export async function serveCinder(context: ServiceContext): Promise<WsgiHandler> {
+  await joinCoordination(context);
+  const handler = apiHandler(context, api(context, new Messaging(context)));
+  // Paths may have the project behind the version (`project_id_regex`).
+  return (request) => {
+    const { path } = locationOf(request);
+    return handler({
+      ...request,
+      path: request.path.replace(path, path.replace(/^\/v3\/[0-9a-f-]{32,36}(?=\/)/, '/v3')),
+    });
+  };
+}
+
+function api(context: ServiceContext, messaging: Messaging): Api {
+  const v3 = { id: 'v3.0', status: 'CURRENT', version: '3.71', min_version: '3.0', links: [] };
+  return {
+    prefix: 'v3',
+    open: {
+      '/': json(300, { versions: [v3] }),
+      '/v3': json(200, { versions: [v3] }),
+      '/v3/': json(200, { versions: [v3] }),
+      '/healthcheck': plain(200, 'OK'),
+    },
+    words: {
+      body: namedFault,
+      conflict: (_item, { name }) => new Fault(409, `Volume Type ${String(name)} already exists.`),
+    },
+    database: cinderDatabase,
+    collections: [
+      {
+        path: 'types',
+        key: 'volume_types',
+        item: 'volume_type',
+        created: 200,
+        removed: 202,
+        defaults: { description: null, is_public: true, extra_specs: {} },
+        required: ['name'],
+        unique: [['name']],
+      },
+    ],
+    routes: {
+      types: ({ request, identity, query }) => {
+        if (request.method !== 'GET' && !identity.roles.includes('admin'))
+          throw commonWords.forbidden('volume_extension:types_manage');
+        // Of whom lists types of all kinds only an administrator is heard; there are public ones alone here.
+        query.delete('is_public');
+        return undefined;
+      },
+      'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
+        store((schema) => json(200, { services: servicesOf(context, schema) })),
+      ),
+      volumes: (call) => volumes(context, messaging, call),
+    },
+  };
+}
+
+function onlyAdmin(rule: string, route: Route): Route {
+  return (call) => {
+    if (!call.identity.roles.includes('admin')) throw commonWords.forbidden(rule);
+    return route(call);
+  };
+}
+
+function servicesOf(context: ServiceContext, schema: Schema): Row[] {
+  return [...tableOf(schema, 'services').values()].map((row) => ({
+    binary: row['binary'],
+    host: row['host'],
+    zone: 'nova',
+    status: row['disabled'] === true ? 'disabled' : 'enabled',
+    state: isUp(context, row) ? 'up' : 'down',
+    updated_at: row['updated_at'],
+  }));
+}
+
+/** @throws Fault */
+async function volumes(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply | undefined> {
+  const { request, id, part, store, identity } = call;
+  if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
+  if (request.method === 'POST') return create(context, messaging, call);
+  const rows = await store((schema) =>
+    [...tableOf(schema, 'volumes').values()]
+      .filter((row) => row['project_id'] === identity.projectId)
+      .map((row) => shown(row, schema)),
+  );
+  if (id === undefined || id === 'detail') return json(200, { volumes: rows });
+  const volume = rows.find((row) => row['id'] === id);
+  if (volume === undefined) throw new Fault(404, `Volume ${id} could not be found.`);
+  if (request.method === 'GET') return json(200, { volume });
+  if (request.method !== 'DELETE') throw new Fault(405, 'The method is not allowed for the requested URL.');
+  const host = volume['os-vol-host-attr:host'];
+  if (!['available', 'error'].includes(String(volume['status'])))
+    throw new Fault(
+      400,
+      'Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.',
+    );
+  await store((schema) => {
+    // What no backend has seen is gone at once.
+    if (typeof host !== 'string') tableOf(schema, 'volumes').delete(id);
+    else saveVolume(schema, id, { status: 'deleting' });
+  });
+  if (typeof host === 'string') messaging.cast(`cinder-volume.${host.split('#')[0]}`, 'delete_volume', { volume: id });
+  return { status: 202 };
+}
+
+/** Writes a volume down, and asks a scheduler for its place. @throws Fault */
+async function create(
+  context: ServiceContext,
+  messaging: Messaging,
+  { body, store, identity }: Call,
+): Promise<HttpReply> {
+  const { name = null, size, volume_type: asked, imageRef } = (body['volume'] ?? {}) as Row & { volume_type?: string };
+  if (imageRef !== undefined) throw new Fault(400, 'this simulated Cinder knows no volumes of images');
+  if (!Number.isInteger(size) || Number(size) <= 0)
+    throw new Fault(
+      400,
+      `Invalid input received: Volume size '${JSON.stringify(size)}' must be an integer and greater than 0`,
+    );
+  const fallback = context.config.text('DEFAULT', 'default_volume_type');
+  const volume = await store((schema) => {
+    const wanted = asked ?? fallback;
+    const type = [...tableOf(schema, 'volume_types').values()].find(({ id, name }) => [id, name].includes(wanted));
+    if (type === undefined)
+      throw asked === undefined
+        ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)
+        : new Fault(404, `Volume type with name ${asked} could not be found.`);
+    const row = newVolume(context, { name, size, volume_type_id: type['id'], project_id: identity.projectId });
+    tableOf(schema, 'volumes').set(String(row['id']), row);
+    return shown(row, schema);
+  });
+  messaging.cast('cinder-scheduler', 'create_volume', { volume: volume['id'] });
+  return json(202, { volume });
+}
+
+function shown({ host, volume_type_id: type, project_id: project, ...row }: Row, schema: Schema): Row {
+  return {
+    ...row,
+    volume_type: tableOf(schema, 'volume_types').get(String(type))?.['name'] ?? null,
+    'os-vol-tenant-attr:tenant_id': project,
+    'os-vol-host-attr:host': host ?? null,
+  };
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { type Changes, ground } from '../../testing/cloud.ts';
+import { request } from '../../testing/world.ts';
+
+const conf = '/etc/cinder/cinder.conf';
+const keyring = '/etc/ceph/ceph.client.cinder.keyring';
+const changed = (change: (text: string) => string): Changes => ({ [conf]: change });
+
+interface Answer {
+  readonly volume?: { readonly id: string; readonly status: string };
+  readonly services?: unknown;
+}
+
+/** Cinder's programs, each on a host of its own: the database migrated, unless told otherwise, and the API started. */
+async function running(change: Changes = {}, { synced = true } = {}) {
+  const { world, token, container } = await ground(change);
+  const host = container('cinder');
+  if (synced) expect((await host.run(['cinder-manage', 'db', 'sync'])).status).toBe(0);
+  const api = host.start(['uwsgi', '--ini', '/cinder.ini']);
+  await world.clock.advance(15_000);
+  const send = async (method: string, path: string, body?: unknown) => {
+    const reply = await request(world, 'cinder', 8776, `/v3${path}`, {
+      method,
+      headers: { 'x-auth-token': token },
+      body,
+    });
+    return { status: reply.status, body: JSON.parse(reply.body || '{}') as Answer };
+  };
+  const start = async (...programs: readonly string[]) => {
+    const started = programs.map((program) => container(program).start([program]));
+    await world.clock.advance(15_000);
+    return started;
+  };
+  /** The status of a new volume after a while. */
+  const volume = async (more: object = {}) => {
+    const made = await send('POST', '/volumes', { volume: { size: 1, ...more } });
+    await world.clock.advance(3000);
+    const { id = '' } = made.body.volume ?? {};
+    return { id, status: (await send('GET', `/volumes/${id}`)).body.volume?.status };
+  };
+  return { world, host, api, send, start, volume };
+}
+
+describe('volumes', () => {
+  it('become available by the process of their backend, and go by it', async () => {
+    const { send, start, volume, world } = await running();
+    await start('cinder-scheduler', 'cinder-volume');
+    const { id, status } = await volume();
+    expect(status).toBe('available');
+    expect((await send('DELETE', `/volumes/${id}`)).status).toBe(202);
+    await world.clock.advance(3000);
+    expect((await send('GET', `/volumes/${id}`)).status).toBe(404);
+  });
+
+  it('end in error without a backend, or without one of their type', async () => {
+    const { send, start, volume } = await running();
+    const [scheduler] = await start('cinder-scheduler');
+    expect((await volume()).status).toBe('error');
+    expect(scheduler?.output()).toContain('No valid backend was found. No weighed backends available');
+    await start('cinder-volume');
+    const extra_specs = { volume_backend_name: 'other' };
+    await send('POST', '/types', { volume_type: { name: 'other', extra_specs } });
+    expect((await volume({ volume_type: 'other' })).status).toBe('error');
+    expect((await volume()).status).toBe('available');
+  });
+
+  it('need a type that is there', async () => {
+    const { send } = await running(changed((text) => `[DEFAULT]\ndefault_volume_type = none\n${text}`));
+    expect(await send('POST', '/volumes', { volume: { size: 1 } })).toMatchObject({
+      status: 500,
+      body: { computeFault: { message: expect.stringContaining('default volume type none cannot be found') } },
+    });
+    expect((await send('POST', '/volumes', { volume: { size: 1, volume_type: 'none' } })).status).toBe(404);
+  });
+
+  it('wait in creating while no scheduler runs', async () => {
+    const { volume } = await running();
+    expect((await volume()).status).toBe('creating');
+  });
+});
+
+describe('a backend', () => {
+  it.each<[string, Changes, string]>([
+    ['without a keyring', { [keyring]: () => '' }, 'RADOS object not found'],
+    ['with what is no key', { [keyring]: (text) => text.replace(/key = .*/, 'key = short') }, 'RADOS invalid argument'],
+    [
+      'of another user',
+      changed((text) => text.replace('rbd_user = cinder', 'rbd_user = other')),
+      'RADOS object not found',
+    ],
+    ['without monitors', { '/etc/ceph/ceph.conf': () => '[global]\n' }, 'RADOS object not found'],
+    ['without its group', changed((text) => text.replace('rbd.RBDDriver', 'lvm.LVMVolumeDriver')), 'does not exist'],
+  ])('%s stays, and is down', async (_name, change, words) => {
+    const { send, start, world } = await running(change);
+    const [process] = await start('cinder-volume');
+    await world.clock.advance(90_000);
+    expect(process?.output()).toContain('Failed to initialize driver.');
+    expect(process?.output()).toContain(words);
+    expect(process?.status()).toBeUndefined();
+    expect((await send('GET', '/os-services')).body.services).toMatchObject([{ state: 'down' }]);
+  });
+
+  it.each<[string, Changes, string]>([
+    ['a driver that there is not', changed((text) => text.replace('RBDDriver', 'NoDriver')), 'cannot be found'],
+    [
+      'no backend',
+      changed((text) => text.replace('enabled_backends = rbd', '')),
+      'does not specify "enabled_backends"',
+    ],
+    ['a wrong password', changed((text) => text.replace('cinder:pw@', 'cinder:bad@')), 'failed to start'],
+  ])('ends with %s', async (_name, change, words) => {
+    const { start } = await running(change, { synced: false });
+    const [process] = await start('cinder-volume');
+    expect(process?.output()).toContain(words);
+    expect(process?.status()).toBe(1);
+  });
+});
+
+it('the API does not load where it cannot join the others', async () => {
+  const { api } = await running(changed((text) => `${text}[coordination]\nbackend_url = memcached://nobody:11211\n`));
+  expect(api.output()).toContain('ToozConnectionError');
+  expect(api.status()).toBe(22);
+});
+
+it('the project stands behind the version, or not; services that are gone can be removed', async () => {
+  const { send, start, host } = await running();
+  await start('cinder-scheduler', 'cinder-volume', 'cinder-backup');
+  expect((await send('GET', `/${'0'.repeat(32)}/volumes/detail`)).status).toBe(200);
+  expect((await host.run(['cinder-manage', 'service', 'list'])).output).toContain(
+    'cinder-volume store@rbd nova enabled :-)',
+  );
+  expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(0);
+  expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(2);
+});

@@ -1,0 +1,71 @@
+import { tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
+import { model } from '../../model/model.ts';
+import { Database } from '../../oslo/database.ts';
+import { startTimes } from '../../start-times.ts';
+import { serveCinder } from './cinder-api.ts';
+import { cinderBackup, cinderScheduler, cinderVolume } from './cinder-servers.ts';
+import { cinderDatabase, isUp, seedTypes } from './cinder-store.ts';
+
+const { start: takes, dbSync } = startTimes.cinderManage;
+
+/** Cinder 26, with volumes, their types, and drivers that find what they are told to look for. */
+export const cinder = model({
+  project: 'cinder',
+  images: { 'cinder-api': { root: true }, 'cinder-scheduler': {}, 'cinder-volume': {}, 'cinder-backup': {} },
+  files: {
+    '/etc/cinder/api-paste.ini': '[composite:osapi_volume]\nuse = call:cinder.api:root_app_factory\n',
+    '/etc/cinder/rootwrap.conf': '[DEFAULT]\nfilters_path=/etc/cinder/rootwrap.d\n',
+  },
+  programs: {
+    'cinder-manage': {
+      takes,
+      categories: 'backup cg cluster config db host quota service util version volume',
+      commands: {
+        'db sync': {
+          flags: 'bump-versions',
+          run: async (context) => {
+            const database = new Database(context, cinderDatabase);
+            await upgrade(context, database, cinderDatabase, { takes: dbSync });
+            await database.transaction('INSERT', (schema) => seedTypes(context, schema));
+            return 0;
+          },
+        },
+        'db version': revisions(cinderDatabase),
+        'db online_data_migrations': says('Running batches of 50 until complete.', { values: 'max_count' }),
+        'service list': {
+          run: async (context) => {
+            const rows = await new Database(context, cinderDatabase).transaction('SELECT', (schema) => [
+              ...tableOf(schema, 'services').values(),
+            ]);
+            const lines = rows.map((row) =>
+              [row['binary'], row['host'], 'nova', 'enabled', isUp(context, row) ? ':-)' : 'XXX'].join(' '),
+            );
+            context.process.stdout(`${['Binary Host Zone Status State', ...lines].join('\n')}\n`);
+            return 0;
+          },
+        },
+        'service remove': {
+          run: async (context, [binary = '', host = '']) => {
+            const isGone = await new Database(context, cinderDatabase).transaction('DELETE', (schema) =>
+              tableOf(schema, 'services').delete(`${host}/${binary}`),
+            );
+            const words = isGone
+              ? `Service ${binary} on host ${host} removed.`
+              : `Host not found. Failed to remove ${binary} on ${host}.`;
+            context.process.stdout(`${words}\n`);
+            return isGone ? 0 : 2;
+          },
+        },
+      },
+    },
+    'cinder-status': {
+      takes,
+      commands: { 'upgrade check': upgradeCheck({ 'Removed Drivers': () => Promise.resolve(undefined) }) },
+    },
+    'cinder-scheduler': cinderScheduler,
+    'cinder-volume': cinderVolume,
+    'cinder-backup': cinderBackup,
+  },
+  applications: { 'cinder.wsgi.api:application': { takes: startTimes.cinderApi, serves: serveCinder } },
+});

@@ -1,0 +1,133 @@
+import { type KubeObject, Secret } from '@openstack-operator/kube';
+import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { ask, entitiesOf, login, request } from './keystone.ts';
+
+const url = 'http://my-cloud-cinder-api.openstack.svc:8776/v3';
+/** A key of Ceph: a header of 12 bytes, and 16 of the key. */
+const key = Buffer.alloc(28, 1).toString('base64');
+const ceph = { monitors: ['10.0.0.11', '10.0.0.12'], secretName: 'ceph' };
+const pool = (name: string) => ({ name, type: 'ceph', cephPoolName: `${name}-volumes`, ceph });
+const spec = { ...identityOnly, rabbitmq: {}, cinder: { backends: [pool('fast'), pool('slow')] } };
+
+function secret(name: string, values: Readonly<Record<string, string>>): KubeObject {
+  const metadata = { name, namespace: 'openstack' };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: values };
+}
+
+/** A cloud with the Secret that its backends name. */
+async function cloudWith(more: object = {}, ceph = key) {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  await cloud.settle(cloud.rehearsal.create(secret('ceph', { key: ceph })));
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, ...more })));
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+  return { cloud };
+}
+
+interface Volume {
+  readonly id: string;
+  readonly status: string;
+  readonly volume_type: string;
+  readonly 'os-vol-host-attr:host': string;
+}
+
+/** A volume of the administrator, when the cloud is done with it. */
+async function made(cloud: Cloud, volume: object = {}): Promise<Volume> {
+  const token = await login(cloud);
+  const answer = await request(cloud, token, 'POST', `${url}/volumes`, { volume: { size: 1, ...volume } });
+  const { id, status } = (JSON.parse(answer) as { volume: Volume }).volume;
+  expect(status).toBe('creating');
+  await cloud.clock.advance(5000);
+  return volumeOf(cloud, id);
+}
+
+async function volumeOf(cloud: Cloud, id: string): Promise<Volume> {
+  const answer = await request(cloud, await login(cloud), 'GET', `${url}/volumes/${id}`);
+  return (JSON.parse(answer) as { volume: Volume }).volume;
+}
+
+async function services(cloud: Cloud): Promise<string[]> {
+  const answer = await ask(cloud, await login(cloud), `${url}/os-services`);
+  const { services = [] } = JSON.parse(answer) as { services?: Record<string, string>[] };
+  return services.map(({ binary, host, state }) => `${binary} ${host} ${state}`).sort();
+}
+
+test('below a control plane that states it, each backend has a process and a type, and volumes become available', async () => {
+  const { cloud } = await cloudWith();
+  expect(cloud.isReady('Cinder', 'my-cloud-cinder')).toBe(true);
+  const workloads = cloud.list('Deployment').map(({ metadata }) => metadata.name);
+  expect(workloads.filter((name) => name.startsWith('my-cloud-cinder-volume-'))).toEqual([
+    'my-cloud-cinder-volume-fast',
+    'my-cloud-cinder-volume-slow',
+  ]);
+  expect(await services(cloud)).toEqual([
+    'cinder-scheduler my-cloud-cinder-scheduler up',
+    'cinder-volume my-cloud-cinder@fast up',
+    'cinder-volume my-cloud-cinder@slow up',
+  ]);
+  const types = JSON.parse(await ask(cloud, await login(cloud), `${url}/types`)) as {
+    volume_types: { name: string }[];
+  };
+  expect(types.volume_types.map(({ name }) => name)).toEqual(['__DEFAULT__', 'fast', 'slow']);
+  expect(await made(cloud)).toMatchObject({
+    status: 'available',
+    volume_type: 'fast',
+    'os-vol-host-attr:host': 'my-cloud-cinder@fast#fast-volumes',
+  });
+  expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({
+    'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes',
+  });
+  expect(await entitiesOf(cloud, 'services')).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'cinder', type: 'block-storage' }),
+      expect.objectContaining({ name: 'cinderv3', type: 'volumev3' }),
+    ]),
+  );
+});
+
+test('what it has stored is there after it was switched off and on', async () => {
+  const { cloud } = await cloudWith();
+  const { id } = await made(cloud);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
+  await cloud.ready();
+  expect(await volumeOf(cloud, id)).toMatchObject({ status: 'available' });
+});
+
+test('a backend whose key is none takes no volume, and its process says why; with another key it does', async () => {
+  const { cloud } = await cloudWith({}, 'no key');
+  expect(await made(cloud)).toMatchObject({ status: 'error' });
+  await cloud.clock.advance(90_000);
+  expect(await services(cloud)).toContain('cinder-volume my-cloud-cinder@fast down');
+  const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-cinder-volume-fast-'));
+  const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: pod?.metadata.name ?? '' });
+  expect(log).toContain('RADOS invalid argument (error connecting to the cluster)');
+  await cloud.change(Secret, 'ceph', { stringData: { key } });
+  await cloud.ready();
+  await cloud.clock.advance(60_000);
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+});
+
+test('wrong backends are refused with the field and the way out', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const refusedWith = async (cinder: object) => {
+    const object = controlPlane({ ...spec, cinder });
+    return cloud.settle(
+      cloud.rehearsal.create(object).then(
+        () => 'accepted',
+        (error: unknown) => String(error),
+      ),
+    );
+  };
+  expect(await refusedWith({})).toContain('spec.cinder.backends: ');
+  expect(await refusedWith({ backends: [{ name: 'x', type: 'lvm' }] })).toContain('spec.cinder.backends[0].type');
+  expect(await refusedWith({ backends: [{ ...pool('nova') }] })).toContain('choose another name');
+  expect(await refusedWith({ backends: [{ name: 'x', type: 'ceph' }] })).toContain(
+    'type ceph needs ceph and cephPoolName',
+  );
+  expect(await refusedWith({ enabled: false })).toBe('accepted');
+});
