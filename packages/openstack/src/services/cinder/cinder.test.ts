@@ -59,3 +59,13 @@ test('copies lie on a volume where nobody names another place', () => {
     'PersistentVolumeClaim cinder-backups',
   );
 });
+
+test('a Nova of the same cloud is told where volumes are, and logs in as itself', () => {
+  const nova = composed(resource(read('nova')), surroundings(read, { peers: { Cinder: 'cinder' } }));
+  const text = JSON.stringify(objectsOf(nova));
+  expect(text).toMatch(
+    /\[cinder\]\\nauth_type = password\\n.*?catalog_info = volumev3::internalURL\\nos_region_name = RegionOne/,
+  );
+  expect(text).toContain('OS_CINDER__PASSWORD');
+  expect(JSON.stringify(objectsOf(composed(resource(read('nova')), surroundings(read))))).not.toContain('[cinder]');
+});

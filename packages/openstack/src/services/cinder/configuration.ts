@@ -23,15 +23,26 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
   const volumes = backendsOf(spec).map((backend): [string, ConfigFiles] => [
     `volume-${backend.name}`,
     {
-      ...configured(common(context, hostOf(context, backend), volume(context, backend)), layer(backend)),
+      ...configured(
+        common(context, hostOf(context, backend), clients(context), volume(context, backend)),
+        layer(backend),
+      ),
       ...files(backend),
     },
   ]);
   return {
     main: configured(
-      common(context, named('api'), proxied, authtoken(context), messaging(context, { pthreadHeartbeat: true }), {
-        DEFAULT: { default_volume_type: spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null },
-      }),
+      common(
+        context,
+        named('api'),
+        clients(context),
+        proxied,
+        authtoken(context),
+        messaging(context, { pthreadHeartbeat: true }),
+        {
+          DEFAULT: { default_volume_type: spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null },
+        },
+      ),
     ),
     scheduler: configured(common(context, named('scheduler'))),
     ...Object.fromEntries(volumes),
@@ -47,22 +58,23 @@ const files = ({ ceph }: Backend): ConfigFiles => (ceph === undefined ? {} : cep
 
 /** Services and volumes are recorded by host: a pod's name would leave a service that is down for each pod that went. */
 function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
+  const own = {
+    DEFAULT: { host, state_path: '/var/lib/cinder' },
+    oslo_concurrency: { lock_path: '/var/lib/cinder/tmp' },
+  };
+  return sections(logging, database(context, 'cinder'), messaging(context), own, ...more);
+}
+
+/** Of all but the scheduler, which works with no volume: it locks nothing, and asks neither Nova nor Glance. */
+function clients(context: Context<Cinder>): Layer {
   const login = client(context);
   const { region_name: _region, ...unregional } = login;
-  return sections(
-    logging,
-    database(context, 'cinder'),
-    messaging(context),
-    coordination(context),
-    {
-      DEFAULT: { host, state_path: '/var/lib/cinder', glance_catalog_info: 'image::internalURL' },
-      oslo_concurrency: { lock_path: '/var/lib/cinder/tmp' },
-      nova: { ...login, interface: 'internal' },
-      // Its section knows no region.
-      service_user: { send_service_user_token: true, ...unregional },
-    },
-    ...more,
-  );
+  return sections(coordination(context), {
+    DEFAULT: { glance_catalog_info: 'image::internalURL' },
+    nova: { ...login, interface: 'internal' },
+    // Its section knows no region.
+    service_user: { send_service_user_token: true, ...unregional },
+  });
 }
 
 const hostOf = ({ name }: Context<Cinder>, { backendHost = name }: Backend): string => backendHost;
@@ -105,7 +117,8 @@ type Backup = NonNullable<Cinder['spec']['backup']>;
 
 /** Of the volumes that it copies it reads what their backends' users may. */
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
-  const oslo = common(context, context.named('backup'), { DEFAULT: { ...kept(backup), backup_workers: 1 } });
+  const driver = { DEFAULT: { ...kept(backup), backup_workers: 1 } };
+  const oslo = common(context, context.named('backup'), clients(context), driver);
   return {
     ...configured(oslo, { path: 'spec.backup.config', config }),
     ...Object.assign({}, ...backendsOf(context.spec).map(files)),
