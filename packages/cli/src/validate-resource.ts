@@ -47,9 +47,13 @@ function embeddedMistakes({ apiVersion, spec }: KubeObject & { spec?: unknown },
     const api = kinds.find((one) => one.kind === kind);
     const template: unknown = isObject(spec) ? spec[field] : undefined;
     if (api === undefined || !isObject(template)) return [];
-    const { enabled: _enabled, ...own } = template;
+    const { enabled, ...own } = template;
     const { mistakes } = admissionOf(api, { apiVersion, kind, metadata: { name: field.toLowerCase() }, spec: own });
-    return mistakes.map((mistake) => ({
+    // A service that is disabled has to say nothing.
+    const required = enabled === false ? (api.spec.schema.required ?? []) : [];
+    const isMissed = ({ field }: Mistake) =>
+      !required.some((name) => field === `spec.${name}` && own[name] === undefined);
+    return mistakes.filter(isMissed).map((mistake) => ({
       ...mistake,
       field: mistake.field.replace(/^spec(?![^.[])/u, `spec.${field}`),
     }));
