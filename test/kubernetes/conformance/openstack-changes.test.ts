@@ -1,5 +1,6 @@
-import { type Api, group, kinds, version } from '@openstack-operator/openstack';
+import { type Api, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { minimalSpecs } from './minimal-specs.ts';
 import { serveOurKinds } from './openstack-definitions.ts';
 import { refusal } from './refusal.ts';
 import { type TestServer, testServer } from './server.ts';
@@ -13,12 +14,18 @@ beforeAll(async () => {
 });
 
 const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
-const objectOf = (api: Api, spec: unknown, name: string) => ({
+const objectOf = (api: Api, spec: object, name: string) => ({
   apiVersion: `${group}/${version}`,
   kind: api.kind,
   metadata: { name, namespace },
-  spec,
+  spec: { ...minimalSpecs.get(api.kind), ...spec },
 });
+
+/** What a field may say; none where it may say anything, or not yet. */
+function choicesAt({ spec }: Api, path: readonly string[]): readonly unknown[] {
+  const field = path.reduce<OpenApiSchema | undefined>((schema, name) => schema?.properties?.[name], spec.schema);
+  return field?.enum ?? [];
+}
 
 describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', (_kind, api) => {
   test('is refused for what stays as it was, and only then', async () => {
@@ -37,10 +44,17 @@ describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', 
         ),
       );
     for (const { path, absent, message } of api.spec.transitions) {
-      const place = (value: unknown) => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+      // What a field needs beside it.
+      const beside: Readonly<Record<string, object | undefined>> = { backup: { type: 'pvc' } };
+      const place = (value: unknown) =>
+        path.reduceRight<unknown>((inner, name) => {
+          const more = beside[name];
+          return { [name]: typeof inner === 'object' && !Array.isArray(inner) ? { ...more, ...inner } : inner };
+        }, value);
       const isSize = path.at(-1) === 'size';
       const words = expect.stringContaining(message);
-      const other = isSize ? '1Mi' : path.at(-1) === 'cells' ? [{ name: 'other' }] : 'other';
+      const text = choicesAt(api, path).find((choice) => choice !== JSON.parse(absent)) ?? 'other';
+      const other = isSize ? '1Mi' : path.at(-1) === 'cells' ? [{ name: 'other' }] : text;
       expect(await change(place(other))).toContainEqual(
         expect.objectContaining({ field: `spec.${path.join('.')}`, message: words }),
       );

@@ -89,12 +89,27 @@ const cinderRules = [
       backup: { type: 'pvc' },
     },
   ),
+  refused(
+    Cinder,
+    'spec.backup',
+    'ceph can be set for type ceph only',
+    { backends: [backend], backup: { type: 'pvc', ceph } },
+    { backends: [backend], backup: { type: 'ceph', ceph } },
+  ),
+  refused(
+    Cinder,
+    'spec.components',
+    'replicas of volume, backup is at most 1',
+    { backends: [backend], components: { volume: { replicas: 2 } } },
+    { backends: [backend], components: { volume: { replicas: 1 } } },
+  ),
 ];
 
 const external = {
   databaseRef: { host: 'db.example.com', port: 3307, secretName: 'db' },
   messageQueueRef: { host: 'mq.example.com', secretName: 'mq' },
   cacheRef: { servers: ['cache-0.example.com:11211'] },
+  coordinationRef: { host: 'valkey.example.com' },
   keystoneRef: { authURL: 'https://keystone.example.com/v3', secretName: 'keystone' },
   ovnRef: { northbound: 'tcp:ovn:6641', southbound: 'tcp:ovn:6642' },
 };

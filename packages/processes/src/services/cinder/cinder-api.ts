@@ -35,7 +35,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
     },
     words: {
       body: namedFault,
-      conflict: (_item, { name }) => new Fault(409, `Volume Type ${String(name)} already exists.`),
+      conflict: (_item, { name }) => `Volume Type ${String(name)} already exists.`,
     },
     database: cinderDatabase,
     collections: [
