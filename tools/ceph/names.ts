@@ -31,3 +31,9 @@ export const monitorService = (monitor: string) => `ceph-mon-${monitor}`;
 export function metadata(name: string, where = namespace): object {
   return { name, namespace: where, labels };
 }
+
+/** Where the first monitor is, for clients that resolve names of the cluster. */
+export const monitorHosts = `${monitorService('a')}.${namespace}.svc:6789`;
+
+/** Secret, where users are: the keyrings of the services, by the names that they have in /etc/ceph. */
+export const usersName = 'ceph-keyrings';

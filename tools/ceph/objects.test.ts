@@ -70,7 +70,7 @@ test('another namespace gets what clients need, and nothing of the administrator
   const given = made(smallest, ['openstack']).filter(({ metadata }) => metadata.namespace === 'openstack');
   const names = given.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const users = ['glance', 'cinder', 'cinder-backup', 'nova', 'manila'].map((user) => `Secret ceph-client-${user}`);
-  expect(names).toEqual(['ConfigMap ceph', ...users]);
+  expect(names).toEqual(['ConfigMap ceph', ...users, 'Secret ceph-keyrings']);
   expect(given[0]?.data).toEqual({
     fsid: identity.fsid,
     'ceph.conf': `[global]\nfsid = ${identity.fsid}\nmon_host = [v2:10.96.0.11:3300/0,v1:10.96.0.11:6789/0]\n`,

@@ -12,6 +12,7 @@ import {
   monitorService,
   namespace,
   scriptsName,
+  usersName,
 } from './names.ts';
 import { type Cluster, claims, statefulSets } from './pods.ts';
 
@@ -48,7 +49,10 @@ export function objects(cluster: Omit<Cluster, 'mounted'>, usersIn: readonly str
   return [
     secret(identityName, { fsid: identity.fsid, osd: identity.osd, ...identity.keys }),
     ...forClients(cluster, namespace, [administrator, ...users]),
-    ...usersIn.flatMap((where) => forClients(cluster, where, users)),
+    ...usersIn.flatMap((where) => [
+      ...forClients(cluster, where, users),
+      secret(usersName, Object.assign({}, ...users.map((user) => keyringFile(identity, user))), where),
+    ]),
     ...mounted,
     ...claims(cluster),
     ...(shape.rgw ? [service('ceph-rgw', Object.keys(monitors)[0] ?? '', [{ name: 'http', port: 7480 }])] : []),

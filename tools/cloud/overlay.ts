@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { monitorHosts } from '../ceph/names.ts';
 import { controlPlane, type Place, root } from './place.ts';
 
 /** What images/build says of an archive: every image in it has this tag. */
@@ -14,8 +15,8 @@ export interface Images extends ImageSet {
   readonly operator: ImageSet;
 }
 
-/** Writes the kustomizations that name this machine's images: of config/default, and of the minimal sample. */
-export function writeOverlay(place: Place, images: Images): void {
+/** Writes the kustomizations that name this machine's images: of config/default, and of a sample of a control plane. */
+export function writeOverlay(place: Place, images: Images, { ceph = false } = {}): void {
   const operatorImage = images.operator.names.find((name) => name.startsWith('localhost/')) ?? '';
   const [newName, newTag] = splitTag(operatorImage);
   write(join(place.overlay, 'operator'), {
@@ -24,8 +25,9 @@ export function writeOverlay(place: Place, images: Images): void {
   });
   const [name = ''] = images.names;
   const sample = join(place.overlay, 'control-plane');
+  const file = ceph ? 'controlplane_ceph.yaml' : 'controlplane_minimal.yaml';
   write(sample, {
-    resources: ['namespace.yaml', 'controlplane_minimal.yaml'],
+    resources: ['namespace.yaml', file],
     patches: [
       {
         target: { kind: 'OpenStackControlPlane' },
@@ -38,12 +40,13 @@ export function writeOverlay(place: Place, images: Images): void {
             path: '/spec/nova/config',
             value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
           },
+          ...(ceph ? [{ op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts }] : []),
         ]),
       },
     ],
   });
   // kustomize takes single files from its own directory only.
-  copyFileSync(join(root, 'config/samples/controlplane_minimal.yaml'), join(sample, 'controlplane_minimal.yaml'));
+  copyFileSync(join(root, 'config/samples', file), join(sample, file));
   writeFileSync(
     join(sample, 'namespace.yaml'),
     JSON.stringify({

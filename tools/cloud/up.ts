@@ -14,7 +14,7 @@ import { run, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: { server: boolean; ceph: boolean }): Promise<void> {
-  const { guest } = await prepare(place);
+  const { guest } = await prepare(place, options);
   if (options.ceph) await prepareCeph(place);
   const rolledOut = new AbortController();
   const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
@@ -72,7 +72,7 @@ async function prepareCeph(place: Place): Promise<void> {
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
-export async function prepare(place: Place): Promise<{ guest: string }> {
+export async function prepare(place: Place, options: { ceph?: boolean } = {}): Promise<{ guest: string }> {
   checkMachine(place);
   await installPackages(place);
   const parts = [
@@ -87,7 +87,7 @@ export async function prepare(place: Place): Promise<{ guest: string }> {
   await Promise.allSettled(parts); // so that a failure is the last word
   const [, images, guest] = await Promise.all(parts);
   await step('Kubernetes node', () => startNode(place, images));
-  await step('operator', () => deployOperator(place, images));
+  await step('operator', () => deployOperator(place, images, options));
   return { guest };
 }
 
@@ -106,8 +106,8 @@ async function startNode(place: Place, images: Images): Promise<void> {
   });
 }
 
-async function deployOperator(place: Place, images: Images): Promise<void> {
-  writeOverlay(place, images);
+async function deployOperator(place: Place, images: Images, options: { ceph?: boolean }): Promise<void> {
+  writeOverlay(place, images, options);
   await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'operator')]);
   await kubectl(place, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
   await kubectl(place, [

@@ -6,10 +6,10 @@ import {
   type Generator,
   type KnownSurroundings,
   kindReferredBy,
+  neededBy,
   peerOf,
   type ReferenceField,
   type Resolved,
-  referencesOf,
   rootNamed,
   rootOf,
   type Service,
@@ -141,7 +141,7 @@ function resolvedOf(
       missing: `spec.${field} of ${resource.kind} ${keyOf(resource)}: the file has ${candidates.length} of kind ${kind}${name === undefined ? '' : `, none named ${name}`}`,
     };
   };
-  return Object.fromEntries(referencesOf(service).map((field) => [field, resolve(field)]));
+  return Object.fromEntries(neededBy(service, resource['spec'] as object).map((field) => [field, resolve(field)]));
 }
 
 /** The peers of a resource that the file has, or that a control plane in it wants. */

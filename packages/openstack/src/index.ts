@@ -70,7 +70,7 @@ export { scheduleStatus } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
-export { fieldFor, mentionsOf, referencesOf } from './engine/vocabulary/dependencies.ts';
+export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
 export { type Capability, defineService, type Guests, type Service } from './engine/vocabulary/service.ts';
@@ -103,6 +103,7 @@ export {
   surroundingsOf,
   type Twin,
 } from './engine/vocabulary/surroundings.ts';
+export { CephStorage, type CephStorageSpec, type CephStorageStatus } from './infrastructure/ceph/kind.ts';
 export { MariaDB, type MariaDBSpec, type MariaDBStatus } from './infrastructure/mariadb/kind.ts';
 export type { DatabaseRef } from './infrastructure/mariadb/reference.ts';
 export { Memcached, type MemcachedSpec, type MemcachedStatus } from './infrastructure/memcached/kind.ts';

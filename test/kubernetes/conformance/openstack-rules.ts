@@ -1,5 +1,6 @@
 import {
   type Api,
+  CephStorage,
   Cinder,
   Glance,
   Keystone,
@@ -59,12 +60,11 @@ const has = ({ spec }: Api, field: string) => field in (spec.schema.properties ?
 /** Kinds with an API of their own. */
 const apis = kinds.filter((kind) => has(kind, 'externalService'));
 
-const pool = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
-const ceph = { monitors: ['10.0.0.1'], secretName: 'ceph' };
-const backend = { ...pool, ceph };
+const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
+const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
 const wrongBackends: readonly (readonly [string, string, object])[] = [
-  ['[0]', 'type ceph needs ceph and cephPoolName', pool],
-  ['[0]', 'ceph and cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
+  ['[0]', 'type ceph needs cephPoolName', { name: 'fast', type: 'ceph' }],
+  ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
   ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
   ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
 ];
@@ -78,23 +78,6 @@ const cinderRules = [
     'expected the name of one of spec.backends',
     { backends: [backend], defaultBackend: 'slow' },
     { backends: [backend], defaultBackend: 'fast' },
-  ),
-  refused(
-    Cinder,
-    'spec.backup',
-    'type ceph needs ceph',
-    { backends: [backend], backup: { type: 'ceph' } },
-    {
-      backends: [backend],
-      backup: { type: 'pvc' },
-    },
-  ),
-  refused(
-    Cinder,
-    'spec.backup',
-    'ceph can be set for type ceph only',
-    { backends: [backend], backup: { type: 'pvc', ceph } },
-    { backends: [backend], backup: { type: 'ceph', ceph } },
   ),
   refused(
     Cinder,
@@ -360,7 +343,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   refused(OVNNetwork, 'spec.sharedWithCNI', notYet, { sharedWithCNI: true }, { sharedWithCNI: false }),
   refused(OVNNetwork, 'spec.externalNorthboundDB', notYet, { externalNorthboundDB: 'tcp:ovn:6641' }, {}),
-  refused(Glance, 'spec.storageType', notYet, { storageType: 'ceph' }, { storageType: 'pvc' }),
+  refused(Glance, 'spec.storageType', notYet, { storageType: 'swift' }, { storageType: 'ceph' }),
+  refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
   ...bridges,
@@ -387,7 +371,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { vlanRanges: [{ physicalNetwork: 'physnet1', minimum: 9, maximum: 1 }] },
     { vlanRanges: [{ physicalNetwork: 'physnet1', minimum: 9, maximum: 9 }] },
   ),
-  refused(Nova, 'spec.ephemeralStorage', notYet, { ephemeralStorage: 'ceph' }, { ephemeralStorage: 'local' }),
   refused(
     Nova,
     'spec.cells',
@@ -448,6 +431,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'backends is required, unless enabled is false',
     { cinder: {} },
     { cinder: { enabled: false } },
+  ),
+  refused(
+    OpenStackControlPlane,
+    'spec.cephStorage.external',
+    'external is required, unless enabled is false',
+    { cephStorage: {} },
+    { cephStorage: { enabled: false } },
   ),
   ...cinderRules,
 ];

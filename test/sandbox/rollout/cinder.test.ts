@@ -1,5 +1,5 @@
 import { type KubeObject, Secret } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
@@ -7,20 +7,29 @@ import { ask, entitiesOf, login, request } from './keystone.ts';
 const url = 'http://my-cloud-cinder-api.openstack.svc:8776/v3';
 /** A key of Ceph: a header of 12 bytes, and 16 of the key. */
 const key = Buffer.alloc(28, 1).toString('base64');
-const ceph = { monitors: ['10.0.0.11', '10.0.0.12'], secretName: 'ceph' };
-const pool = (name: string) => ({ name, type: 'ceph', cephPoolName: `${name}-volumes`, ceph });
-const spec = { ...identityOnly, rabbitmq: {}, cinder: { backends: [pool('fast'), pool('slow')] } };
+const keyrings = 'ceph-keyrings';
+const pool = (name: string) => ({ name, type: 'ceph', cephPoolName: `${name}-volumes` });
+const cephStorage = {
+  external: { monitorHosts: '10.0.0.11,10.0.0.12', keyringSecretName: keyrings },
+  pools: ['fast', 'slow'].map((name) => ({ name: `${name}-volumes`, purpose: 'cinder-volumes' })),
+};
+const spec = { ...identityOnly, rabbitmq: {}, cephStorage, cinder: { backends: [pool('fast'), pool('slow')] } };
 
 function secret(name: string, values: Readonly<Record<string, string>>): KubeObject {
   const metadata = { name, namespace: 'openstack' };
   return { apiVersion: 'v1', kind: 'Secret', metadata, stringData: values };
 }
 
+/** As `ceph auth get` prints it. */
+const keyring = (key: string) => ({
+  'ceph.client.cinder.keyring': `[client.cinder]\n\tkey = ${key}\n\tcaps mon = "profile rbd"\n`,
+});
+
 /** A cloud with the Secret that its backends name. */
-async function cloudWith(more: object = {}, ceph = key) {
+async function cloudWith(more: object = {}, values: Readonly<Record<string, string>> = keyring(key)) {
   const cloud = await createCloud();
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(secret('ceph', { key: ceph })));
+  await cloud.settle(cloud.rehearsal.create(secret(keyrings, values)));
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, ...more })));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   return { cloud };
@@ -97,16 +106,33 @@ test('what it has stored is there after it was switched off and on', async () =>
   expect(await volumeOf(cloud, id)).toMatchObject({ status: 'available' });
 });
 
-test('a backend whose key is none takes no volume, and its process says why; with another key it does', async () => {
-  const { cloud } = await cloudWith({}, 'no key');
-  expect(await made(cloud)).toMatchObject({ status: 'error' });
-  await cloud.clock.advance(90_000);
+test('a key that is none is told by the check of pools; with another one all goes on', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  await cloud.settle(cloud.rehearsal.create(secret(keyrings, keyring('no-key'))));
+  await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
+  const pools = () => cloud.condition(CephStorage, 'my-cloud-ceph', 'PoolsReady')?.message ?? '';
+  await cloud.until(() => pools().includes('client.cinder cannot write in pool fast-volumes'));
+  expect(pools()).toContain(
+    "RADOS invalid argument (error connecting to the cluster) (it needs mon 'profile rbd', osd 'profile rbd pool=fast-volumes'); client.cinder cannot write in pool slow-volumes",
+  );
+  await cloud.change(Secret, keyrings, { stringData: keyring(key) });
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+});
+
+test('a bare key will do, and a new one reaches the processes of volumes', async () => {
+  const { cloud } = await cloudWith({}, { 'ceph.client.cinder.keyring': key });
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': 'no-key' } });
+  await cloud.until(() => !cloud.isReady('CephStorage', 'my-cloud-ceph'));
+  await cloud.clock.advance(300_000);
   expect(await services(cloud)).toContain('cinder-volume my-cloud-cinder@fast down');
   const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-cinder-volume-fast-'));
   const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: pod?.metadata.name ?? '' });
   expect(log).toContain('RADOS invalid argument (error connecting to the cluster)');
-  await cloud.change(Secret, 'ceph', { stringData: { key } });
-  await cloud.ready();
+  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': key } });
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
   await cloud.clock.advance(60_000);
   expect(await made(cloud)).toMatchObject({ status: 'available' });
 });
@@ -126,8 +152,6 @@ test('wrong backends are refused with the field and the way out', async () => {
   expect(await refusedWith({})).toContain('spec.cinder.backends: ');
   expect(await refusedWith({ backends: [{ name: 'x', type: 'lvm' }] })).toContain('spec.cinder.backends[0].type');
   expect(await refusedWith({ backends: [{ ...pool('nova') }] })).toContain('choose another name');
-  expect(await refusedWith({ backends: [{ name: 'x', type: 'ceph' }] })).toContain(
-    'type ceph needs ceph and cephPoolName',
-  );
+  expect(await refusedWith({ backends: [{ name: 'x', type: 'ceph' }] })).toContain('type ceph needs cephPoolName');
   expect(await refusedWith({ enabled: false })).toBe('accepted');
 });

@@ -60,6 +60,7 @@ test('only what can never change is written into objects as a default', () => {
     'RabbitMQ.clusterEnabled: false',
     'OVNNetwork.enableRaftClustering: false',
     'OVNNetwork.sharedWithCNI: false',
+    'CephStorage.mode: external',
     'Keystone.fernetKeyRotationInterval: 24',
     'Glance.storageType: pvc',
     'Neutron.mechanism: ovn',

@@ -1,5 +1,5 @@
 import type { Phase } from '../engine/status/phases.ts';
-import { foundBy, mentionsOf, referencesOf, referredBy } from '../engine/vocabulary/dependencies.ts';
+import { foundBy, mentionsOf, referencesOf, referredBy, statedOnly } from '../engine/vocabulary/dependencies.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
@@ -19,7 +19,7 @@ export interface Child {
   readonly optional: boolean;
   /** Fields of children that it finds by itself, and cannot do without. */
   readonly finds: readonly string[];
-  /** Fields of children that it knows by name only: they come later. */
+  /** Fields of children that it can be without: they come later, or it refers to them only where they are. */
   readonly mentions: readonly string[];
   /**
    * Fields of children that have to be Ready before it is created: what its first steps work on. Its later steps wait
@@ -60,7 +60,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       phase: child.phase,
       optional: child.optional === true,
       finds: foundBy(service).map(childField),
-      mentions: mentionsOf(service).map(childField),
+      mentions: [...mentionsOf(service), ...statedOnly(service)].map(childField),
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
       ...(identity === undefined ? {} : { hostname: name }),

@@ -48,7 +48,6 @@ export const notOffered = {
   storlets: 'Computing inside object storage',
   horizon: 'The classic dashboard',
   skyline: 'The modern dashboard',
-  cephStorage: 'A Ceph cluster',
 } as const;
 
 /** A service that is only accepted disabled; what else it says is kept, so that only one mistake is reported. */
@@ -103,7 +102,7 @@ export const OpenStackControlPlane = defineApi({
     region,
     release,
     storageBackend: choice(
-      'Where services keep volumes and images by default: pvc on volumes of the cluster. ceph and lvm are not offered yet.',
+      'Where services keep volumes and images by default: pvc on volumes of the cluster. ceph and lvm are not offered yet: say it of each service (glance.storageType, cinder.backends, nova.ephemeralStorage).',
       ['ceph', 'lvm', 'pvc'],
       { default: 'pvc', rules: [onlyOffered('storageBackend', ['pvc'])] },
     ),

@@ -12,7 +12,9 @@ export type Filter =
   /** Quoted for JSON and MySQL option files, which read the same escapes: the reference stands between double quotes. */
   | 'quoted'
   /** `%` doubled, as in Python's configparser (alembic). */
-  | 'percent';
+  | 'percent'
+  /** The bare key of a user of Ceph, from a keyring with this user alone, or from the key itself. */
+  | 'cephkey';
 
 const pattern = /\{\{([a-z0-9.-]+)\/([A-Za-z0-9._-]+)((?:\|[a-z]+)*)\}\}/g;
 
@@ -68,6 +70,8 @@ function encode(text: string, filter: Filter): string {
         .replaceAll('\t', '\\t');
     case 'percent':
       return text.replaceAll('%', '%%');
+    case 'cephkey':
+      return /^\s*key\s*=\s*(\S+)\s*$/m.exec(text)?.[1] ?? text.trim();
     default:
       throw new Error(`unknown filter ${String(filter)}`);
   }

@@ -1,5 +1,6 @@
 import { linked } from '../engine/vocabulary/linked.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
+import { ceph } from '../infrastructure/ceph/ceph.ts';
 import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
@@ -18,6 +19,7 @@ export const definitions = [
   rabbitmq,
   memcached,
   ovn,
+  ceph,
   keystone,
   glance,
   placement,

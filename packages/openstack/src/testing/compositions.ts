@@ -19,7 +19,7 @@ const sampleOf = new Map(
 );
 
 /** Every sample that is a resource of ours. */
-export const samples = [...sampleOf.values(), 'controlplane_minimal', 'controlplane_production'];
+export const samples = [...sampleOf.values(), 'controlplane_minimal', 'controlplane_production', 'controlplane_ceph'];
 
 /** A sample as the API server would hand it out. */
 export function resource(text: string): ServiceResource & StoredObject {

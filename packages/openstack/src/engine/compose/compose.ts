@@ -11,7 +11,7 @@ import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upg
 import { accessObjects } from '../vocabulary/access.ts';
 import { takenProblem } from '../vocabulary/common-accounts.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
-import { mentionsOf, referencesOf } from '../vocabulary/dependencies.ts';
+import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
 import type { Service } from '../vocabulary/service.ts';
@@ -50,7 +50,7 @@ export function compose<R extends ServiceResource>(
 ): Composition {
   const unknown = refusedRelease(resource, surroundings);
   if (unknown !== undefined) return unknown;
-  const missing = referencesOf(service).flatMap((field) => {
+  const missing = neededBy(service, resource.spec).flatMap((field) => {
     if (externalOf(resource.spec ?? {}, field) !== undefined) return [];
     const resolved = surroundings.reference(field);
     if (resolved === undefined) return [`spec.${field}: not looked up`];

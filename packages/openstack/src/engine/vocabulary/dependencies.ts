@@ -9,9 +9,23 @@ function fieldsOf({ dependsOn }: Depending, ...moments: readonly Moment[]): read
   );
 }
 
-/** What a service cannot be composed without: each is awaited before the steps that use it. */
+/** What a service refers to and waits for before the steps that use it, some of it only where a resource states the field. */
 export function referencesOf(service: Depending): readonly ReferenceField[] {
-  return fieldsOf(service, 'steps', 'start');
+  return fieldsOf(service, 'steps', 'start', 'stated');
+}
+
+/** Of these, what a resource cannot be composed without. */
+export function neededBy(service: Depending, spec: object | undefined): readonly ReferenceField[] {
+  const optional = statedOnly(service);
+  return referencesOf(service).filter(
+    (field) =>
+      !optional.includes(field) || (spec as Readonly<Record<string, unknown>> | undefined)?.[field] !== undefined,
+  );
+}
+
+/** What it does without where a resource does not state the field. */
+export function statedOnly(service: Depending): readonly ReferenceField[] {
+  return fieldsOf(service, 'stated');
 }
 
 /** What the first start of its programs waits for. */

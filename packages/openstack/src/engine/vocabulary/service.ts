@@ -147,9 +147,10 @@ export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | stri
  * - `steps`: the steps that use it wait until it is Ready;
  * - `start`: so does the first start of its programs, which ask it as soon as they run;
  * - `name`: never: only its name is known, because it comes later;
- * - `cloud`: never, and nothing refers to it: it is found by its endpoint, and without it the service is of no use.
+ * - `cloud`: never, and nothing refers to it: it is found by its endpoint, and without it the service is of no use;
+ * - `stated`: as `steps`, where the resource states the field; else it does without.
  */
-export type Moment = 'steps' | 'start' | 'name' | 'cloud';
+export type Moment = 'steps' | 'start' | 'name' | 'cloud' | 'stated';
 
 /** Field -> when, in the order in which the fields are told of. */
 export type Dependencies = Readonly<Record<ReferenceField, Moment>>;

@@ -13,9 +13,7 @@ const compose = (spec: Partial<Cinder['spec']> = {}) =>
 const problem = (spec: Partial<Cinder['spec']>) =>
   compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
 
-const ceph = { monitors: ['10.0.0.1'], secretName: 'ceph' };
-const pool = (name: string, more: Partial<typeof ceph> & { clusterName?: string } = {}) =>
-  ({ name, type: 'ceph', cephPoolName: name, ceph: { ...ceph, ...more } }) as const;
+const pool = (name: string) => ({ name, type: 'ceph', cephPoolName: name }) as const;
 
 test('no backend has the name of a section of cinder.conf that is there for something else', () => {
   const groups = [...(knownOptions('2025.1', 'cinder', [])?.groups() ?? [])];
@@ -29,7 +27,9 @@ test('each backend has a process, a volume type and a file of its own', () => {
     objects.flatMap(({ kind, metadata }) => (name.test(metadata.name ?? '') ? [kind] : []));
   expect(named(/^cinder-volume-(fast|slow)$/)).toEqual(['Deployment', 'NetworkPolicy', 'Deployment', 'NetworkPolicy']);
   expect(named(/^cinder-volume-fast-config(-files)?$/)).toEqual(['Secret', 'Secret']);
-  expect(JSON.stringify(objects)).toContain('[client.cinder]\\n\\tkey = {{ceph/key}}\\n');
+  expect(JSON.stringify(objects)).toContain(
+    '[client.cinder]\\n\\tkey = {{ceph-keyrings/ceph.client.cinder.keyring|cephkey}}\\n',
+  );
 });
 
 test('a driver that nobody names is refused', () => {
@@ -45,12 +45,13 @@ test('what follows from fields is no option', () => {
   );
 });
 
-test('two clusters of one name are told apart, or refused', () => {
-  const other = { monitors: ['10.1.0.1'] };
-  expect(problem({ backends: [pool('fast'), pool('slow', other)] })).toBe(
-    'spec.backends[name=slow].ceph: another backend has other monitors or another Secret for ceph.client.cinder; set clusterName',
+test('a pool is in a cluster that somebody names', () => {
+  const spec = { backends: [pool('fast')], backup: { type: 'ceph' } } as const;
+  expect(problem({ ...spec, cephStorageRef: undefined } as never)).toBe(
+    'spec.backends[name=fast].type: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane; ' +
+      'spec.backup.type: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
   );
-  expect(problem({ backends: [pool('fast'), pool('slow', { ...other, clusterName: 'far' })] })).toBeUndefined();
+  expect(problem(spec)).toBeUndefined();
 });
 
 test('copies lie on a volume where nobody names another place', () => {

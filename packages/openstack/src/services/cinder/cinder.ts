@@ -24,6 +24,7 @@ export const cinder = defineService<Cinder>({
     cacheRef: 'steps',
     coordinationRef: 'steps',
     keystoneRef: 'start',
+    cephStorageRef: 'stated',
   },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({

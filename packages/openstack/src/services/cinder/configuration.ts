@@ -10,7 +10,8 @@ import {
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
-import { cephFiles, cephOf } from '../../infrastructure/ceph/client.ts';
+import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Backend, Cinder } from './kind.ts';
 
@@ -27,7 +28,7 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
         common(context, hostOf(context, backend), clients(context), volume(context, backend)),
         layer(backend),
       ),
-      ...files(backend),
+      ...(backend.type === 'ceph' ? keyrings(context, 'cinder') : {}),
     },
   ]);
   return {
@@ -54,7 +55,10 @@ const configured = (oslo: Layer, more?: UserLayer): ConfigFiles => ({
   '/etc/cinder/cinder.conf': { oslo, ...(more && { more: [more] }) },
 });
 
-const files = ({ ceph }: Backend): ConfigFiles => (ceph === undefined ? {} : cephFiles(ceph, 'cinder'));
+function keyrings(context: Context<Cinder>, ...users: readonly CephUser[]): ConfigFiles {
+  const ceph = cephOf(context);
+  return ceph === undefined ? {} : cephFiles(ceph, ...users);
+}
 
 /** Services and volumes are recorded by host: a pod's name would leave a service that is down for each pod that went. */
 function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
@@ -83,56 +87,65 @@ const hostOf = ({ name }: Context<Cinder>, { backendHost = name }: Backend): str
 function volume(context: Context<Cinder>, backend: Backend): Layer {
   const { name } = backend;
   const named = { volume_backend_name: name, backend_host: hostOf(context, backend) };
-  return { DEFAULT: { enabled_backends: name }, [name]: { ...named, ...rbd(backend) } };
+  return { DEFAULT: { enabled_backends: name }, [name]: { ...named, ...rbd(context, backend) } };
 }
 
-function rbd({ ceph, cephPoolName = '' }: Backend): Layer[string] {
-  if (ceph === undefined) return {};
-  const { cluster, conf, user } = cephOf(ceph, 'cinder');
+function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): Layer[string] {
+  const ceph = cephOf(context);
+  if (type !== 'ceph' || ceph === undefined) return {};
   return {
     volume_driver: 'cinder.volume.drivers.rbd.RBDDriver',
     rbd_pool: cephPoolName,
-    rbd_user: user,
-    rbd_ceph_conf: conf,
-    rbd_cluster_name: cluster,
+    rbd_user: ceph.user('cinder'),
+    rbd_ceph_conf: cephConf,
+    rbd_secret_uuid: ceph.secretUuid('cinder'),
   };
 }
 
-const ownedByCeph = {
-  volume_driver: 'type',
-  rbd_pool: 'cephPoolName',
-  rbd_user: 'ceph.userName',
-  rbd_ceph_conf: 'ceph',
-  rbd_cluster_name: 'ceph.clusterName',
+const ownedByBackend = { volume_backend_name: 'name', backend_host: 'backendHost' };
+const ownedByPool = { volume_driver: 'type', rbd_pool: 'cephPoolName' };
+const ownedByCluster = {
+  rbd_user: 'spec.users of the CephStorage',
+  rbd_ceph_conf: 'spec.external of the CephStorage',
+  rbd_cluster_name: 'spec.cephStorageRef',
+  rbd_secret_uuid: 'nothing: libvirt knows the key by it',
 };
 
 function layer({ name, type, config }: Backend): UserLayer {
   const path = `spec.backends[name=${name}]`;
-  const fields = { volume_backend_name: 'name', backend_host: 'backendHost', ...(type === 'ceph' ? ownedByCeph : {}) };
-  const owned = Object.entries(fields).map(([option, field]) => [option, `${path}.${field}`]);
-  return { path: `${path}.config`, config, owned: { [name]: Object.fromEntries(owned) } };
+  const fields = Object.entries({ ...ownedByBackend, ...(type === 'ceph' ? ownedByPool : {}) });
+  const owned = {
+    ...Object.fromEntries(fields.map(([option, field]) => [option, `${path}.${field}`])),
+    ...(type === 'ceph' ? ownedByCluster : {}),
+  };
+  return { path: `${path}.config`, config, owned: { [name]: owned } };
 }
 
 type Backup = NonNullable<Cinder['spec']['backup']>;
 
-/** Of the volumes that it copies it reads what their backends' users may. */
+/** Of the volumes that it copies it reads what their backends' user may. */
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
-  const driver = { DEFAULT: { ...kept(backup), backup_workers: 1 } };
+  const driver = { DEFAULT: { ...kept(context, backup), backup_workers: 1 } };
   const oslo = common(context, context.named('backup'), clients(context), driver);
+  const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
+  const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
     ...configured(oslo, { path: 'spec.backup.config', config }),
-    ...Object.assign({}, ...backendsOf(context.spec).map(files)),
-    ...(backup.ceph && cephFiles(backup.ceph, 'cinder-backup')),
+    ...(users.length === 0 ? {} : keyrings(context, ...users)),
   };
 }
 
 /** Where copies are kept. */
-function kept({ type, ceph, cephPoolName = 'backups' }: Backup): Layer[string] {
+function kept(context: Context<Cinder>, { type, cephPoolName = 'backups' }: Backup): Layer[string] {
   if (type === 'pvc') return { backup_driver: `${drivers}.posix.PosixBackupDriver`, backup_posix_path: backupPath };
-  if (ceph === undefined) return {};
-  const { conf, user } = cephOf(ceph, 'cinder-backup');
-  const pool = { backup_ceph_conf: conf, backup_ceph_user: user, backup_ceph_pool: cephPoolName };
-  return { backup_driver: `${drivers}.ceph.CephBackupDriver`, ...pool };
+  const ceph = cephOf(context);
+  if (type !== 'ceph' || ceph === undefined) return {};
+  const where = {
+    backup_ceph_conf: cephConf,
+    backup_ceph_user: ceph.user('cinderBackup'),
+    backup_ceph_pool: cephPoolName,
+  };
+  return { backup_driver: `${drivers}.ceph.CephBackupDriver`, ...where };
 }
 
 const drivers = 'cinder.backup.drivers';
@@ -140,24 +153,17 @@ const drivers = 'cinder.backup.drivers';
 /** Where the volume of copies is mounted. */
 export const backupPath = '/var/lib/cinder/backup';
 
-/** What is wrong with backends: drivers that nobody names, keys that one file cannot hold. */
-export function backendProblems({ spec }: Context<Cinder>): string[] {
-  const keyrings = new Map<string, string>();
-  return backendsOf(spec).flatMap(({ name, type, config, ceph }) => {
+/** What is wrong with backends: drivers that nobody names, a pool whose cluster nobody names. */
+export function backendProblems(context: Context<Cinder>): string[] {
+  const { backup } = context.spec;
+  const backends = backendsOf(context.spec).flatMap(({ name, type, config }) => {
     const at = `spec.backends[name=${name}]`;
-    const keyring = ceph && `${cephOf(ceph, 'cinder').cluster}.client.${cephOf(ceph, 'cinder').user}`;
-    const said = ceph && JSON.stringify([ceph.monitors, ceph.secretName]);
-    const rival = keyring !== undefined && (keyrings.get(keyring) ?? said) !== said;
-    if (keyring !== undefined && said !== undefined) keyrings.set(keyring, said);
-    return [
-      ...(type === 'custom' && config?.['cinder.conf']?.[name]?.['volume_driver'] === undefined
-        ? [
-            `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
-          ]
-        : []),
-      ...(rival
-        ? [`${at}.ceph: another backend has other monitors or another Secret for ${keyring}; set clusterName`]
-        : []),
-    ];
+    if (type === 'ceph') return clusterProblems(context, `${at}.type`);
+    return type !== 'custom' || config?.['cinder.conf']?.[name]?.['volume_driver'] !== undefined
+      ? []
+      : [
+          `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
+        ];
   });
+  return [...backends, ...(backup?.type === 'ceph' ? clusterProblems(context, 'spec.backup.type') : [])];
 }

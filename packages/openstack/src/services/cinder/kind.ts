@@ -9,7 +9,8 @@ import { array, bool, choice, type Infer, object, required, rule, string } from 
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
-import { cephClient } from '../../infrastructure/ceph/client.ts';
+import { poolName } from '../../infrastructure/ceph/kind.ts';
+import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef, coordinationRef } from '../../infrastructure/memcached/reference.ts';
 import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
@@ -56,14 +57,13 @@ const backends = array(
       type: required(
         choice(
           'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
-          ['ceph', 'lvm', 'custom'],
+          ['custom', 'ceph', 'lvm'],
           {
             rules: [onlyOffered('type', ['ceph', 'custom'])],
           },
         ),
       ),
-      cephPoolName: text('Pool (RBD) of the volumes, for type ceph.'),
-      ceph: cephClient('cinder'),
+      cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
       lvmVolumeGroup: text('Volume group, for type lvm.'),
       backendHost: text(
         'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
@@ -82,7 +82,7 @@ const backends = array(
           'cinder.conf has a section of this name already; choose another name',
           '.name',
         ),
-        ...isOf('ceph', 'ceph', 'cephPoolName'),
+        ...isOf('ceph', 'cephPoolName'),
       ],
     },
   ),
@@ -99,22 +99,17 @@ const backends = array(
   },
 );
 
-const backup = object(
-  'Copies of volumes in another place (component backup). If absent, there are none.',
-  {
-    type: required(
-      choice(
-        'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
-        ['ceph', 'pvc', 'custom'],
-      ),
+const backup = object('Copies of volumes in another place (component backup). If absent, there are none.', {
+  type: required(
+    choice(
+      'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
+      ['ceph', 'pvc', 'custom'],
     ),
-    cephPoolName: text('Pool (RBD) of the copies, for type ceph.', { fallback: 'backups' }),
-    ceph: cephClient('cinder-backup'),
-    storage: storage('Volume of the copies, for type pvc.', '10Gi'),
-    config: config('cinder.conf'),
-  },
-  { rules: isOf('ceph', 'ceph') },
-);
+  ),
+  cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', 'backups'),
+  storage: storage('Volume of the copies, for type pvc.', '10Gi'),
+  config: config('cinder.conf'),
+});
 
 const single = {
   components: ['volume', 'backup'],
@@ -140,6 +135,7 @@ export const Cinder = defineApi({
       cacheRef,
       coordinationRef,
       keystoneRef,
+      cephStorageRef: cephStorageRef('volumes and their copies'),
       database: database('cinder', ['cinder']),
       messageQueue: messageQueue('cinder'),
       identity: identity('cinder'),

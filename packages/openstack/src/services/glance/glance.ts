@@ -1,7 +1,9 @@
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { type ConfigFiles, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import type { Layer } from '../../oslo/layers.ts';
 import { Glance } from './kind.ts';
 
 /**
@@ -16,7 +18,7 @@ export const glance = defineService<Glance>({
   child: { field: 'glance', phase: 'CoreServices', description: 'The image service.' },
   name: 'glance',
   user: 'glance',
-  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
+  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', cephStorageRef: 'stated' },
   databases: [{ name: 'glance' }],
   connections: () => ({ api: { processes: 3, pools: 1 } }),
   identity: {
@@ -33,11 +35,18 @@ export const glance = defineService<Glance>({
     },
     glance_store: { default_backend: 'spec.storageType' },
     local: { filesystem_store_datadir: 'spec.storage' },
+    ceph: {
+      rbd_store_pool: 'spec.cephPoolName',
+      rbd_store_user: 'spec.users of the CephStorage',
+      rbd_store_ceph_conf: 'spec.external of the CephStorage',
+    },
   },
-  config: (context) => ({ main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) } } }),
-  volumes: ({ spec }) => [{ suffix: 'images', size: '10Gi', ...spec.storage }],
+  config: (context) => ({
+    main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) }, ...clusterFiles(context) },
+  }),
+  volumes: ({ spec }) => (inCeph(spec) ? [] : [{ suffix: 'images', size: '10Gi', ...spec.storage }]),
   single: ['api'],
-  components: ({ named }) => ({
+  components: ({ spec, named }) => ({
     api: {
       workload: 'Deployment',
       image: 'glance-api',
@@ -46,8 +55,9 @@ export const glance = defineService<Glance>({
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',
       reachable: 'anyone',
-      strategy: 'Recreate',
-      mounts: [{ path: '/var/lib/glance', claim: named('images') }],
+      ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
+      // Uploads are staged there, wherever images are kept.
+      mounts: [{ path: '/var/lib/glance', ...(inCeph(spec) ? { scratch: true } : { claim: named('images') }) }],
       graceSeconds: 60,
       resources: { cpu: '50m', memory: '256Mi' },
     },
@@ -74,7 +84,41 @@ export const glance = defineService<Glance>({
     },
   ],
   schedules: (context) => [housekeeping(context)],
+  problems: (context) => {
+    const [message] = inCeph(context.spec) ? clusterProblems(context, 'spec.storageType') : [];
+    return message === undefined ? {} : { ConfigReady: { reason: 'ConfigRefused', message } };
+  },
 });
+
+const inCeph = ({ storageType }: Partial<Glance['spec']>): boolean => storageType === 'ceph';
+
+/** The cluster that images lie in; undefined when they lie on a volume. */
+const clusterOf = (context: Context<Glance>) => (inCeph(context.spec) ? cephOf(context) : undefined);
+
+function clusterFiles(context: Context<Glance>): ConfigFiles {
+  const ceph = clusterOf(context);
+  return ceph === undefined ? {} : cephFiles(ceph, 'glance');
+}
+
+/** The store, whose name is recorded with each image. */
+function store(context: Context<Glance>): Layer {
+  const ceph = clusterOf(context);
+  if (ceph === undefined)
+    return {
+      DEFAULT: { enabled_backends: 'local:file' },
+      glance_store: { default_backend: 'local' },
+      local: { filesystem_store_datadir: '/var/lib/glance/images' },
+    };
+  return {
+    DEFAULT: { enabled_backends: 'ceph:rbd' },
+    glance_store: { default_backend: 'ceph' },
+    ceph: {
+      rbd_store_pool: context.spec.cephPoolName ?? 'glance-images',
+      rbd_store_user: ceph.user('glance'),
+      rbd_store_ceph_conf: cephConf,
+    },
+  };
+}
 
 /** Exact names, as Glance compares them: it knows no networks. `domain`: that of the cluster. */
 const insideHosts = (domain: string) => [
@@ -106,10 +150,8 @@ function housekeeping(context: Context<Glance>): Schedule {
 }
 
 function configuration(context: Context<Glance>) {
-  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), {
-    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2, enabled_backends: 'local:file' },
-    glance_store: { default_backend: 'local' },
-    local: { filesystem_store_datadir: '/var/lib/glance/images' },
+  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), store(context), {
+    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
     os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
     os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
     // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they

@@ -4,10 +4,12 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { choice, object, string } from '../../api/schema.ts';
+import { choice, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
+import { poolName } from '../../infrastructure/ceph/kind.ts';
+import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
@@ -46,18 +48,17 @@ export const Glance = defineApi({
     messageQueue: noMessageQueue,
     identity: identity('glance'),
     storageType: choice(
-      'Where images are kept: pvc on a volume. ceph and swift are not offered yet.',
+      'Where images are kept: pvc on a volume, or ceph in a pool of cephStorageRef. swift is not offered yet.',
       ['pvc', 'ceph', 'swift'],
       {
         default: 'pvc',
-        rules: [onlyOffered('storageType', ['pvc'])],
+        immutable: 'pvc',
+        rules: [onlyOffered('storageType', ['pvc', 'ceph'])],
       },
     ),
     storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
-    cephPoolName: string('RADOS pool of the images, for storageType ceph.', {
-      maxLength: 128,
-      fallback: 'glance-images',
-    }),
+    cephStorageRef: cephStorageRef('images'),
+    cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', 'glance-images'),
     recordsAudit,
     housekeeping,
     config: config('glance-api.conf'),

@@ -6,10 +6,18 @@ import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/voca
 import type { NodeFacts } from '../../engine/vocabulary/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
+import { hasSecrets } from './ceph.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
-import { ownState, startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
+import {
+  ownState,
+  startCompute,
+  startComputeWithin,
+  startLibvirt,
+  startLibvirtWithSecrets,
+  startVirtlogd,
+} from './scripts.ts';
 
 /** The node groups: those of the spec, else one named `default`. */
 export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): readonly NodeGroup[] {
@@ -130,7 +138,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       variantOf: 'libvirt',
       user: 'root',
       config: 'libvirt',
-      runs: { script: startLibvirt },
+      runs: { script: hasSecrets(context) ? startLibvirtWithSecrets : startLibvirt },
       health: { exec: ['virsh', '-c', 'qemu:///system', 'version'], periodSeconds: 10 },
       env: { POD_UID: { field: 'metadata.uid' }, ...guestVariables(guests) },
       mounts: [

@@ -15,6 +15,7 @@ import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';
 import { type Cell, cellsOf } from './cells.ts';
+import { diskFiles, diskOptions, libvirtSecrets } from './ceph.ts';
 import { consoleProxy } from './control.ts';
 import type { Nova } from './kind.ts';
 
@@ -38,7 +39,11 @@ export function configSets(context: Context<Nova>, agents: readonly ComputeAgent
     api: { [file]: { oslo: apiConfiguration(context) } },
     ...Object.fromEntries(cells),
     ...Object.fromEntries(agents.map((one) => [one.config, computeFiles(context, one)])),
-    libvirt: { '/etc/openstack/libvirtd.conf': libvirtd, '/etc/libvirt/qemu.conf': qemu },
+    libvirt: {
+      '/etc/openstack/libvirtd.conf': libvirtd,
+      '/etc/libvirt/qemu.conf': qemu,
+      ...libvirtSecrets(context),
+    },
     virtlogd: { '/etc/libvirt/virtlogd.conf': virtlogd },
   };
 }
@@ -126,7 +131,7 @@ function computeConfiguration(context: Context<Nova>, { virtType, cell }: Comput
       // Emulation has no host's model to take over.
       ...(virtType === 'qemu' ? { cpu_mode: 'none' } : {}),
       connection_uri: 'qemu:///system',
-      images_type: 'qcow2',
+      ...diskOptions(context),
       hw_machine_type: 'x86_64=q35,aarch64=virt',
       num_pcie_ports: 16,
     },
@@ -165,6 +170,7 @@ function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFile
       takes: (section) => !controlSections.has(section),
       more: agents.user,
     },
+    ...diskFiles(context),
   };
 }
 

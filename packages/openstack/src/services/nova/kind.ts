@@ -10,13 +10,14 @@ import {
   partName,
   tunnelNetwork,
 } from '../../api/node-groups.ts';
-import { onlyOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
+import { poolName } from '../../infrastructure/ceph/kind.ts';
+import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
@@ -181,14 +182,13 @@ export const Nova = defineApi({
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
+      cephStorageRef: cephStorageRef('volumes that servers attach, and disks of servers'),
       ephemeralStorage: choice(
-        'Where root and ephemeral disks are stored. ceph is not offered yet.',
+        'Where root and ephemeral disks are stored: local on the nodes, or ceph in a pool of cephStorageRef.',
         ['local', 'ceph'],
-        {
-          default: 'local',
-          rules: [onlyOffered('ephemeralStorage', ['local'])],
-        },
+        { default: 'local', immutable: 'local' },
       ),
+      cephPoolName: poolName('Pool (RBD) of these disks, for ephemeralStorage ceph.', 'vms'),
       recordsAudit,
       housekeeping,
       config: config('nova.conf'),

@@ -2,6 +2,7 @@ import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
+import { diskProblems } from './ceph.ts';
 import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
 import { controlComponents, databaseConnections } from './control.ts';
@@ -38,6 +39,7 @@ export const nova = defineService<Nova>({
     placementRef: 'start',
     neutronRef: 'steps',
     glanceRef: 'cloud',
+    cephStorageRef: 'stated',
   },
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   connections: databaseConnections,
@@ -61,6 +63,10 @@ export const nova = defineService<Nova>({
     libvirt: {
       virt_type: 'spec.virtType or spec.nodeGroups[].virtType',
       connection_uri: 'nothing: the socket of the agent is used',
+      images_type: 'spec.ephemeralStorage',
+      images_rbd_pool: 'spec.cephPoolName',
+      rbd_user: 'spec.users of the CephStorage',
+      rbd_secret_uuid: 'nothing: libvirt knows the key by it',
     },
     neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
     vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
@@ -79,7 +85,7 @@ export const nova = defineService<Nova>({
   schedules: (context) => [novaHousekeeping(context)],
   needs: { MigrationReady: ['CellsReady'], HostsReady: ['AgentsReady', 'DeploymentReady'] },
   problems: (context) => {
-    const messages = groupProblems(context);
+    const messages = [...groupProblems(context), ...diskProblems(context)];
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'GroupRefused', message: messages.join('; ') } };
   },
 });

@@ -1,5 +1,6 @@
 import type { Job } from '../../engine/vocabulary/service.ts';
 import { endFormer, former } from '../../infrastructure/outliving.ts';
+import { secretsDirectory } from './ceph.ts';
 
 /**
  * Leaves the pod's control groups, in every hierarchy of version 1 and in version 2: what is started from here on is
@@ -47,14 +48,14 @@ done
  * pod's control groups and in the node's process namespace, it survives when its container is killed (seen live), and
  * holds the files of its successor: that one ends it first.
  */
-export const startLibvirt = `# libvirtd of this node. Its guests outlive it.
+const libvirtOf = (before: string) => `# libvirtd of this node. Its guests outlive it.
 ${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
 if [ ! -s "$identity" ]; then echo "$POD_UID" > "$identity"; fi
 cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
 if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
-${endFormer('libvirtd')}until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
+${endFormer('libvirtd')}${before}until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
 # Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
 ulimit -Sn "$(ulimit -Hn)"
 # Guests inherit it, too. The kubelet gives a pod that is system-node-critical -997: where memory runs out, the kernel would
@@ -62,6 +63,17 @@ ulimit -Sn "$(ulimit -Hn)"
 echo 0 > /proc/$$/oom_score_adj
 exec libvirtd --pid-file "$pidfile"
 `;
+
+/** libvirtd of a node whose servers have nothing in Ceph. */
+export const startLibvirt = libvirtOf('');
+
+/** libvirtd that knows keys of users of Ceph: it reads them when it starts. */
+export const startLibvirtWithSecrets = libvirtOf(`mkdir -p -m 700 /etc/libvirt/secrets
+for file in ${secretsDirectory}/*; do
+  cat "$file" > "/etc/libvirt/secrets/\${file##*/}"
+  chmod 600 "/etc/libvirt/secrets/\${file##*/}"
+done
+`);
 
 /**
  * virtlogd, which writes the guests' consoles and cuts them. It outlives its pod, because a guest's console ends with the

@@ -1,4 +1,5 @@
 import type { Process } from '@openstack-operator/sandbox';
+import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
 import type { Config } from '../../oslo/config.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 
@@ -31,24 +32,18 @@ export const volumeDrivers: Readonly<Record<string, VolumeDriver>> = {
   },
 };
 
-/**
- * librados reads where monitors are and the user's key, from files of its cluster. The monitors, and the pool, are outside of
- * the cloud, and taken for what they should be.
- */
+/** The cluster and the pool are outside of the cloud. */
 function rbd(process: Process, config: Config, section: string): string {
-  const option = (name: string) => config.text(section, name);
-  const cluster = option('rbd_cluster_name') || 'ceph';
-  const conf = option('rbd_ceph_conf') || `/etc/ceph/${cluster}.conf`;
-  const user = option('rbd_user') || 'admin';
-  const read = (path: string): string => (process.files.exists(path) ? process.files.read(path) : '');
-  if (!process.files.exists(conf)) throw refused('Error connecting to ceph cluster: error calling conf_read_file');
-  const keyring = read(`/etc/ceph/${cluster}.client.${user}.keyring`);
-  const key = new RegExp(`\\[client\\.${user}\\]\\s+key\\s*=\\s*(\\S+)`).exec(keyring)?.[1];
-  const hasMonitors = /^\s*mon[_ ]host\s*=\s*\S/m.test(read(conf));
-  if (key === undefined || !hasMonitors)
-    throw refused('[errno 2] RADOS object not found (error connecting to the cluster)');
-  // 12 bytes of a header, and 16 of the key.
-  if (Buffer.from(key, 'base64').length !== 28)
-    throw refused('[errno 22] RADOS invalid argument (error connecting to the cluster)');
-  return option('rbd_pool');
+  const conf = config.text(section, 'rbd_ceph_conf');
+  try {
+    connectToCeph(process, { conf, user: config.text(section, 'rbd_user') || 'admin' });
+  } catch (error) {
+    if (!(error instanceof CephError)) throw error;
+    throw refused(
+      error.errno === 0
+        ? `Error connecting to ceph cluster: ${error.message}`
+        : `[errno ${error.errno}] ${error.message}`,
+    );
+  }
+  return config.text(section, 'rbd_pool');
 }

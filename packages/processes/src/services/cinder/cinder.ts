@@ -1,3 +1,4 @@
+import { cephClients } from '../../infrastructure/ceph.ts';
 import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
@@ -9,10 +10,17 @@ import { cinderDatabase, isUp, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
 
+const ceph = { '/usr/bin': cephClients };
+
 /** Cinder 26, with volumes, their types, and drivers that find what they are told to look for. */
 export const cinder = model({
   project: 'cinder',
-  images: { 'cinder-api': { root: true }, 'cinder-scheduler': {}, 'cinder-volume': {}, 'cinder-backup': {} },
+  images: {
+    'cinder-api': { root: true },
+    'cinder-scheduler': {},
+    'cinder-volume': { system: ceph },
+    'cinder-backup': { system: ceph },
+  },
   files: {
     '/etc/cinder/api-paste.ini': '[composite:osapi_volume]\nuse = call:cinder.api:root_app_factory\n',
     '/etc/cinder/rootwrap.conf': '[DEFAULT]\nfilters_path=/etc/cinder/rootwrap.d\n',

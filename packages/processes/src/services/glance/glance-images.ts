@@ -6,13 +6,18 @@ import type { GlanceStores } from './glance-store.ts';
 /** An image's data, in the default store: read, or written down. */
 export function imageData(process: Process, stores: GlanceStores, row: Row, request: HttpMessage): HttpReply {
   if (request.method === 'GET') {
-    const { location } = row as { location?: string };
+    const { location, data } = row as { location?: string; data?: string };
+    if (data !== undefined) return plain(200, data);
     return location === undefined ? { status: 204 } : plain(200, process.files.read(location));
   }
-  const directory = stores.directory(stores.fallback);
-  if (directory === undefined)
+  const place = stores.place(stores.fallback);
+  if (place === undefined)
     return plain(410, '410 Gone: Error in store configuration. Adding images to store is disabled.');
-  const location = `${directory}/${String(row['id'])}`;
+  if (place === 'cluster') {
+    Object.assign(row, { status: 'active', size: request.body.length, data: request.body });
+    return { status: 204 };
+  }
+  const location = `${place.directory}/${String(row['id'])}`;
   try {
     process.files.write(location, request.body, { mode: 0o640 });
   } catch (error) {

@@ -1,15 +1,19 @@
 import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
 import type { Config } from '../../oslo/config.ts';
 import type { Log } from '../../oslo/log.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import { makeDirectories } from '../../program-support.ts';
 
+/** A directory; or a cluster outside of the cloud, whose data the model keeps with the image's row. */
+export type StorePlace = { readonly directory: string } | 'cluster';
+
 /** The stores of a Glance: where new images go. */
 export interface GlanceStores {
   readonly ids: readonly string[];
   readonly fallback: string;
-  /** Directory of a file store that can be written; undefined when adding to it is disabled. */
-  directory(id: string): string | undefined;
+  /** Where an image goes; undefined when adding to the store is disabled. */
+  place(id: string): StorePlace | undefined;
 }
 
 const drivers = ['file', 'http', 'rbd', 'cinder', 'swift', 's3', 'vmware'];
@@ -20,6 +24,10 @@ const drivers = ['file', 'http', 'rbd', 'cinder', 'swift', 's3', 'vmware'];
  * @throws SystemExit when the default store is missing or none
  */
 export function openStores(process: Process, config: Config, log: Log): GlanceStores {
+  const open = (driver: string, id: string): StorePlace | undefined => {
+    if (driver === 'file') return openDirectory(process, config, log, id);
+    return driver === 'rbd' ? openCluster(process, config, log, id) : undefined;
+  };
   const named = config.list('DEFAULT', 'enabled_backends').map((entry) => {
     const [id = '', driver] = entry.split(':');
     if (driver === undefined) {
@@ -30,7 +38,7 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
   if (named.length === 0) {
     // The single store of before: [glance_store] stores and default_store, both with defaults.
     const directory = openDirectory(process, config, log, 'glance_store', '/var/lib/glance/images');
-    return { ids: ['file'], fallback: 'file', directory: () => directory };
+    return { ids: ['file'], fallback: 'file', place: () => directory };
   }
   if (named.some(({ id }) => id.startsWith('os_glance_'))) {
     throw new SystemExit(
@@ -38,7 +46,7 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
       "ERROR: 'os_glance_' prefix should not be used in enabled_backends config option. It is reserved for internal use only.",
     );
   }
-  const directories = new Map<string, string | undefined>();
+  const places = new Map<string, StorePlace | undefined>();
   const reserved = ['os_glance_staging_store', 'os_glance_tasks_store'].map((id) => ({ id, driver: 'file' }));
   for (const { id, driver } of [...named, ...reserved]) {
     if (!drivers.includes(driver)) {
@@ -46,15 +54,21 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
         'glance_store.multi_backend',
         `Failed to load driver ['${driver}', RuntimeError("No 'glance_store.drivers' driver found, looking for '${driver}'")]. The driver will be disabled`,
       );
-    } else directories.set(id, driver === 'file' ? openDirectory(process, config, log, id) : undefined);
+    } else places.set(id, open(driver, id));
   }
   const fallback = config.text('glance_store', 'default_backend');
   if (!fallback) throw new SystemExit(1, "ERROR: 'default_backend' config option is not set.");
-  if (!directories.has(fallback)) throw new SystemExit(1, `ERROR: Store for identifier ${fallback} not found`);
-  return { ids: named.map(({ id }) => id), fallback, directory: (id) => directories.get(id) };
+  if (!places.has(fallback)) throw new SystemExit(1, `ERROR: Store for identifier ${fallback} not found`);
+  return { ids: named.map(({ id }) => id), fallback, place: (id) => places.get(id) };
 }
 
-function openDirectory(process: Process, config: Config, log: Log, group: string, standard = ''): string | undefined {
+function openDirectory(
+  process: Process,
+  config: Config,
+  log: Log,
+  group: string,
+  standard = '',
+): StorePlace | undefined {
   const logger = 'glance_store._drivers.filesystem';
   const path = config.text(group, 'filesystem_store_datadir', standard).replace(/(?<=.)\/+$/, '');
   const problem = ((): string | undefined => {
@@ -70,11 +84,27 @@ function openDirectory(process: Process, config: Config, log: Log, group: string
     }
     return isWritable(process, path) ? undefined : `Permission to write in ${path} denied`;
   })();
-  if (problem === undefined) return path;
+  if (problem === undefined) return { directory: path };
   log.error(logger, problem);
+  return disabled(log, 'filesystem', problem);
+}
+
+/** The driver connects when it is set up. */
+function openCluster(process: Process, config: Config, log: Log, group: string): StorePlace | undefined {
+  const option = (name: string) => config.text(group, name);
+  try {
+    connectToCeph(process, { conf: option('rbd_store_ceph_conf'), user: option('rbd_store_user') || 'admin' });
+    return 'cluster';
+  } catch (error) {
+    if (!(error instanceof CephError)) throw error;
+    return disabled(log, 'rbd', `Error in store configuration: ${error.message}`);
+  }
+}
+
+function disabled(log: Log, store: string, problem: string): undefined {
   log.warning(
     'glance_store.driver',
-    `Failed to configure store correctly: Store filesystem could not be configured correctly. Reason: ${problem} Disabling add method.`,
+    `Failed to configure store correctly: Store ${store} could not be configured correctly. Reason: ${problem} Disabling add method.`,
   );
   return undefined;
 }

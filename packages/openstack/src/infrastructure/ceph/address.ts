@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import type { KubeObject } from '@openstack-operator/kube';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
+import { secretReference } from '../../oslo/references.ts';
+import type { CephStorageSpec, CephUser } from './kind.ts';
+
+/** A Ceph cluster, as its clients know it. */
+export interface Ceph {
+  /** ceph.conf, with references to Secrets. */
+  readonly conf: string;
+  /** Name of a user, without `client.`. */
+  readonly user: (one: CephUser) => string;
+  /** Reference to its bare key. */
+  readonly key: (one: CephUser) => string;
+  /** By what libvirt finds the key of a user: volumes that are attached name it, so that it never changes. */
+  readonly secretUuid: (one: CephUser) => string;
+}
+
+/** Where programs find it. */
+export const cephConf = '/etc/ceph/ceph.conf';
+
+const defaultUsers: Readonly<Record<CephUser, string>> = {
+  cinder: 'cinder',
+  cinderBackup: 'cinder-backup',
+  glance: 'glance',
+  nova: 'nova',
+};
+
+/** What clients have of a CephStorage. */
+export function cephAddress({ metadata, spec }: KubeObject): Ceph {
+  const { external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
+  const { monitorHosts = '', keyringSecretName = '', cephConfSecretName } = external ?? {};
+  const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
+  return {
+    conf:
+      cephConfSecretName === undefined
+        ? `[global]\nmon_host = ${monitorHosts}\n`
+        : secretReference(cephConfSecretName, 'ceph.conf'),
+    user,
+    key: (one) => secretReference(keyringSecretName, `ceph.client.${user(one)}.keyring`, 'cephkey'),
+    secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
+  };
+}
+
+/** The cluster that a service refers to; undefined when it refers to none. */
+export function cephOf(context: Context): Ceph | undefined {
+  const { cephStorageRef } = context.spec as { readonly cephStorageRef?: unknown };
+  return cephStorageRef === undefined ? undefined : (context.address('cephStorageRef') as Ceph);
+}
+
+/** What is wrong with a field that puts something into Ceph, where no cluster is named. */
+export function clusterProblems({ spec }: Context, field: string): string[] {
+  return (spec as { readonly cephStorageRef?: unknown }).cephStorageRef === undefined
+    ? [`${field}: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane`]
+    : [];
+}
+
+/**
+ * What a client of the cluster reads. os-brick looks for a user's keyring under just this name, and knows no other place.
+ */
+export function cephFiles(ceph: Ceph, ...users: readonly CephUser[]): ConfigFiles {
+  const keyrings = users.map((one) => [
+    `/etc/ceph/ceph.client.${ceph.user(one)}.keyring`,
+    `[client.${ceph.user(one)}]\n\tkey = ${ceph.key(one)}\n`,
+  ]);
+  return { [cephConf]: ceph.conf, ...(Object.fromEntries(keyrings) as ConfigFiles) };
+}
+
+/** A UUID that follows from a name (RFC 9562, version 8: made as its author likes). */
+function nameUuid(name: string): string {
+  const digits = hash('sha256', name);
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `a${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join('-');
+}

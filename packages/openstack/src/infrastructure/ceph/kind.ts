@@ -1,0 +1,113 @@
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { nameLength } from '../../api/names.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import { secretName } from '../../api/references.ts';
+import { nodeSelector } from '../../api/scheduling.ts';
+import { array, choice, type Infer, object, required, string } from '../../api/schema.ts';
+import { common, phase } from '../../api/status.ts';
+import {
+  deletionPolicy,
+  image,
+  imagePullPolicy,
+  imagePullSecrets,
+  imageRegistry,
+  imageTag,
+  podPriority,
+  podTolerations,
+} from '../../api/template.ts';
+
+const cephName = (what: string, fallback?: string) =>
+  string(what, {
+    maxLength: 128,
+    form: {
+      pattern: '^[A-Za-z0-9_][-A-Za-z0-9._]*$',
+      expected: "a name of letters, digits, '-', '_' and '.'",
+    },
+    ...(fallback === undefined ? {} : { fallback }),
+  });
+
+/** Name of a pool of block devices (RBD). */
+export const poolName = (what: string, fallback?: string) => cephName(what, fallback);
+
+/** A cluster that exists already. */
+const external = object('A cluster that this operator does not run, for mode external.', {
+  monitorHosts: required(
+    string('Addresses of the monitors, with commas between them: host, or host:port.', {
+      maxLength: 2048,
+      form: {
+        pattern: '^[A-Za-z0-9.:\\[\\]-]+(,[A-Za-z0-9.:\\[\\]-]+)*$',
+        expected: 'hosts with commas between them, such as 10.0.0.1,10.0.0.2:6789',
+      },
+    }),
+  ),
+  keyringSecretName: required(
+    secretName(
+      'Secret with the keyring of each user, under the key ceph.client.<user>.keyring, as `ceph auth get client.<user>` prints it. The bare key will do as well.',
+    ),
+  ),
+  cephConfSecretName: secretName(
+    'Secret with a ceph.conf of your own (key ceph.conf), in place of the one that names the monitors.',
+  ),
+});
+
+/** As whom services log in, without `client.`. */
+const users = object('Names of the users that services log in as, without client.', {
+  cinder: cephName('Of volumes.', 'cinder'),
+  cinderBackup: cephName('Of copies of volumes.', 'cinder-backup'),
+  glance: cephName('Of images.', 'glance'),
+  nova: cephName('Of ephemeral disks.', 'nova'),
+});
+
+/** Pools that services have to be able to use. */
+const pools = array(
+  'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady).',
+  object('One pool.', {
+    name: required(poolName('Its name.')),
+    purpose: required(
+      choice('What it holds: it decides which users have to be able to read it, and to write to it.', [
+        'cinder-volumes',
+        'cinder-backups',
+        'glance-images',
+        'nova-ephemeral',
+      ]),
+    ),
+  }),
+  { maxItems: 32, keys: ['name'] },
+);
+
+/** A Ceph cluster. */
+export const CephStorage = defineApi({
+  kind: 'CephStorage',
+  plural: 'cephstorages',
+  shortName: 'osceph',
+  description: 'A Ceph cluster that keeps volumes, images and disks of servers.',
+  nameLength: nameLength.service,
+  spec: object('Desired state of CephStorage.', {
+    mode: choice(
+      'Whether Rook makes the cluster, or it exists already (external). rook is not offered yet.',
+      ['rook', 'external'],
+      { default: 'external', rules: [onlyOffered('mode', ['external'])] },
+    ),
+    external: required(external),
+    users,
+    pools,
+    image: image('Full reference of the image with the programs rados and rbd.', 'the image of the release'),
+    imageRegistry,
+    imageTag,
+    imagePullSecrets,
+    imagePullPolicy,
+    nodeSelector: nodeSelector('Node labels that the pods of its Jobs require.'),
+    tolerations: podTolerations,
+    priorityClassName: podPriority,
+    deletionPolicy,
+  }),
+  status: object('Observed state of CephStorage.', { ...common, phase }),
+  columns: [{ name: 'Mode', description: 'Who makes the cluster.', type: 'string', jsonPath: '.spec.mode' }],
+});
+
+export type CephStorage = ObjectOf<typeof CephStorage>;
+export type CephStorageSpec = SpecOf<typeof CephStorage>;
+export type CephStorageStatus = StatusOf<typeof CephStorage>;
+/** What services log in as. */
+export type CephUser = keyof Required<Infer<typeof users>>;
+export type CephPool = Infer<typeof pools>[number];

@@ -1,0 +1,74 @@
+import type { Context } from '../../engine/vocabulary/context.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
+import { type Ceph, cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import type { CephUser } from '../../infrastructure/ceph/kind.ts';
+import type { Layer } from '../../oslo/layers.ts';
+import type { Nova } from './kind.ts';
+
+/** Where libvirt's start finds the keys of users of Ceph. */
+export const secretsDirectory = '/etc/openstack/secrets';
+
+/** The cluster that disks of servers lie in; undefined when they lie on the nodes. */
+function diskCluster(context: Context<Nova>): Ceph | undefined {
+  return context.spec.ephemeralStorage === 'ceph' ? cephOf(context) : undefined;
+}
+
+/** What nova-compute says of the disks of its servers: those in Ceph are clones of images. */
+export function diskOptions(context: Context<Nova>): Layer[string] {
+  const ceph = diskCluster(context);
+  if (ceph === undefined) return { images_type: 'qcow2' };
+  return {
+    images_type: 'rbd',
+    images_rbd_pool: context.spec.cephPoolName ?? 'vms',
+    images_rbd_ceph_conf: cephConf,
+    rbd_user: ceph.user('nova'),
+    rbd_secret_uuid: ceph.secretUuid('nova'),
+    disk_cachemodes: 'network=writeback',
+    hw_disk_discard: 'unmap',
+  };
+}
+
+/** What nova-compute reads of the cluster of its servers' disks. */
+export function diskFiles(context: Context<Nova>): ConfigFiles {
+  const ceph = diskCluster(context);
+  return ceph === undefined ? {} : cephFiles(ceph, 'nova');
+}
+
+/** Whose keys libvirt has to know: volumes are attached as Cinder's user. */
+function usersOf(context: Context<Nova>): CephUser[] {
+  return [
+    ...(context.surroundings.peer('Cinder') === undefined ? [] : ['cinder' as const]),
+    ...(diskCluster(context) === undefined ? [] : ['nova' as const]),
+  ];
+}
+
+/** Whether libvirt has to know keys of users of Ceph. */
+export const hasSecrets = (context: Context<Nova>): boolean =>
+  cephOf(context) !== undefined && usersOf(context).length > 0;
+
+/** Those keys, as libvirt keeps them: two files for each (its driver reads them when it starts). */
+export function libvirtSecrets(context: Context<Nova>): ConfigFiles {
+  const ceph = cephOf(context);
+  if (ceph === undefined) return {};
+  const files = usersOf(context).flatMap((user) => {
+    const path = `${secretsDirectory}/${ceph.secretUuid(user)}`;
+    return [
+      [`${path}.xml`, secretXml(ceph.secretUuid(user), `client.${ceph.user(user)}`)],
+      [`${path}.base64`, ceph.key(user)],
+    ];
+  });
+  return Object.fromEntries(files) as ConfigFiles;
+}
+
+const secretXml = (uuid: string, name: string) => `<secret ephemeral='no' private='yes'>
+  <uuid>${uuid}</uuid>
+  <usage type='ceph'>
+    <name>${name} ${uuid}</name>
+  </usage>
+</secret>
+`;
+
+/** What is wrong with where disks are. */
+export function diskProblems(context: Context<Nova>): string[] {
+  return context.spec.ephemeralStorage === 'ceph' ? clusterProblems(context, 'spec.ephemeralStorage') : [];
+}
