@@ -41,7 +41,9 @@ export function withPolicy(
     else found.problems.push({ reason: 'ConfigRefused', message });
   }
   const served = new Set(
-    (service.identity?.catalogue ?? []).map(({ component }) => components[component]?.config ?? 'main'),
+    (service.identity?.catalogue ?? []).flatMap(({ component, internal = component }) =>
+      [component, internal].map((name) => components[name]?.config ?? 'main'),
+    ),
   );
   const file = writeData('yaml', stated);
   const withFile = ([name, files]: [string, ConfigFiles]): [string, ConfigFiles] => {

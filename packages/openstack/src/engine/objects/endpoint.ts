@@ -21,14 +21,22 @@ export function endpointsOf(
   service: Service,
   context: Context,
   components: Readonly<Record<string, Component>>,
-  { component: name, port: portName, path, type }: CatalogueEntry,
+  entry: CatalogueEntry,
 ): Endpoints {
-  const component = components[name];
-  const port = component?.ports?.[portName];
-  if (component === undefined || port === undefined) {
-    throw new Error(`${service.name}: endpoint ${type} is of component ${name}, port ${portName}: there is none`);
-  }
-  const internal = `http://${serviceHost(workloadName({ context, name, component }), context.namespace)}:${port}${path}`;
-  const outside = component.exposed === portName ? context.publicUrl(name, component) : undefined;
-  return { internal, public: outside === undefined ? internal : `${outside}${path}` };
+  const addressOf = (name: string) => {
+    const component = components[name];
+    const port = component?.ports?.[entry.port];
+    if (component === undefined || port === undefined) {
+      throw new Error(
+        `${service.name}: endpoint ${entry.type} is of component ${name}, port ${entry.port}: there is none`,
+      );
+    }
+    const host = serviceHost(workloadName({ context, name, component }), context.namespace);
+    return { component, url: `http://${host}:${port}${entry.path}` };
+  };
+  const { component, url } = addressOf(entry.component);
+  const outside = component.exposed === entry.port ? context.publicUrl(entry.component, component) : undefined;
+  const { internal = entry.component } = entry;
+  const inside = Object.hasOwn(components, internal) ? addressOf(internal).url : url;
+  return { internal: inside, public: outside === undefined ? url : `${outside}${entry.path}` };
 }

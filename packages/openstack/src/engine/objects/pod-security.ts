@@ -11,12 +11,13 @@ function isElevated({ privileged, capabilities }: HostAccess): boolean {
 
 /** The security context of a pod: restricted (Pod Security Standards), apart from the access to the host that it asks for. */
 export function podSecurity(
-  { host = {}, nodeAgent }: Pick<PodInput, 'host' | 'nodeAgent'>,
+  { host = {}, nodeAgent, configs }: Pick<PodInput, 'host' | 'nodeAgent' | 'configs'>,
   uid: number,
 ): Record<string, unknown> {
   const user = { runAsUser: uid, runAsGroup: uid };
-  // What a node agent has lies on the node, and belongs to whom it belongs there.
-  if (nodeAgent !== undefined) return user;
+  // What a node agent has lies on the node, and belongs to whom it belongs there; but for files that are Secrets.
+  if (nodeAgent !== undefined)
+    return configs.some(({ secretFiles }) => secretFiles !== undefined) ? { ...user, fsGroup: uid } : user;
   const owned = { ...user, fsGroup: uid, fsGroupChangePolicy: 'OnRootMismatch' };
   return isElevated(host) ? owned : { runAsNonRoot: true, ...owned, seccompProfile: { type: 'RuntimeDefault' } };
 }

@@ -45,4 +45,6 @@ export interface CatalogueEntry {
   readonly component: string;
   readonly port: string;
   readonly path: string;
+  /** Component whose address the internal endpoint has instead, where the resource has it; its port has the same name. */
+  readonly internal?: string;
 }

@@ -1,5 +1,6 @@
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
@@ -20,11 +21,22 @@ export const glance = defineService<Glance>({
   user: 'glance',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', cephStorageRef: 'stated' },
   databases: [{ name: 'glance' }],
-  connections: () => ({ api: { processes: 3, pools: 1 } }),
+  connections: (spec) => ({
+    api: { processes: 3, pools: 1 },
+    ...(inCeph(spec) && { internal: { processes: 3, pools: 1 } }),
+  }),
   identity: {
     users: [{ name: 'glance', roles: ['admin', 'service'] }],
     catalogue: [
-      { type: 'image', name: 'glance', description: 'OpenStack Image', component: 'api', port: 'api', path: '' },
+      {
+        type: 'image',
+        name: 'glance',
+        description: 'OpenStack Image',
+        component: 'api',
+        port: 'api',
+        path: '',
+        internal: 'internal',
+      },
     ],
   },
   owned: {
@@ -32,6 +44,7 @@ export const glance = defineService<Glance>({
       bind_host: 'nothing: probes and the Service connect to it',
       bind_port: 'nothing: probes and the Service connect to it',
       enabled_backends: 'spec.storageType',
+      show_image_direct_url: 'nothing: the component internal alone shows where images are (OSSN-0090)',
     },
     glance_store: { default_backend: 'spec.storageType' },
     local: { filesystem_store_datadir: 'spec.storage' },
@@ -42,25 +55,17 @@ export const glance = defineService<Glance>({
     },
   },
   config: (context) => ({
-    main: { '/etc/glance/glance-api.conf': { oslo: configuration(context) }, ...clusterFiles(context) },
+    main: files(context),
+    ...(inCeph(context.spec) && { internal: files(context, { DEFAULT: { show_image_direct_url: true } }) }),
   }),
   volumes: ({ spec }) => (inCeph(spec) ? [] : [{ suffix: 'images', size: '10Gi', ...spec.storage }]),
   single: ['api'],
-  components: ({ spec, named }) => ({
-    api: {
-      workload: 'Deployment',
-      image: 'glance-api',
-      runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
-      ports: { api: 9292 },
-      health: { get: '/healthcheck', port: 'api' },
-      exposed: 'api',
-      reachable: 'anyone',
-      ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
-      // Uploads are staged there, wherever images are kept.
-      mounts: [{ path: '/var/lib/glance', ...(inCeph(spec) ? { scratch: true } : { claim: named('images') }) }],
-      graceSeconds: 60,
-      resources: { cpu: '50m', memory: '256Mi' },
-    },
+  components: (context) => ({
+    api: { ...api(context), exposed: 'api', reachable: 'anyone' },
+    // Cinder and Nova clone images in the cluster when they see where these are. Nobody else may (OSSN-0090).
+    ...(inCeph(context.spec) && {
+      internal: { ...api(context), variantOf: 'api', config: 'internal', reachable: ['api'] },
+    }),
   }),
   migrate: () => ({
     image: 'glance-api',
@@ -92,12 +97,30 @@ export const glance = defineService<Glance>({
 
 const inCeph = ({ storageType }: Partial<Glance['spec']>): boolean => storageType === 'ceph';
 
+function api({ spec, named }: Context<Glance>): Component {
+  return {
+    workload: 'Deployment',
+    image: 'glance-api',
+    runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
+    ports: { api: 9292 },
+    health: { get: '/healthcheck', port: 'api' },
+    ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
+    // Uploads are staged there, wherever images are kept.
+    mounts: [{ path: '/var/lib/glance', ...(inCeph(spec) ? { scratch: true } : { claim: named('images') }) }],
+    graceSeconds: 60,
+    resources: { cpu: '50m', memory: '256Mi' },
+  };
+}
+
 /** The cluster that images lie in; undefined when they lie on a volume. */
 const clusterOf = (context: Context<Glance>) => (inCeph(context.spec) ? cephOf(context) : undefined);
 
-function clusterFiles(context: Context<Glance>): ConfigFiles {
+function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
   const ceph = clusterOf(context);
-  return ceph === undefined ? {} : cephFiles(ceph, 'glance');
+  return {
+    '/etc/glance/glance-api.conf': { oslo: sections(configuration(context), ...more) },
+    ...(ceph && cephFiles(ceph, 'glance')),
+  };
 }
 
 /** The store, whose name is recorded with each image. */

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import type { Glance } from './kind.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const sample = resource(read('glance')) as Glance & ReturnType<typeof resource>;
+const compose = (spec: Partial<Glance['spec']>) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const inCeph = { storageType: 'ceph', cephPoolName: 'images', cephStorageRef: { name: 'ceph' } } as const;
+
+test('images in Ceph need no volume, and the internal API alone shows where they are', () => {
+  const objects = objectsOf(compose(inCeph)).map(({ object }) => object);
+  const named = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  expect(named).toEqual(expect.arrayContaining(['Deployment glance-api', 'Deployment glance-internal']));
+  expect(named.filter((name) => name.startsWith('PersistentVolumeClaim'))).toEqual([]);
+  const showing = objects.filter((object) => JSON.stringify(object).includes('show_image_direct_url = true'));
+  expect(showing.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+    ['ConfigMap', expect.stringMatching(/^glance-internal-config-/)],
+  ]);
+  const records = JSON.stringify(objects.find(({ metadata }) => metadata.name === 'glance-endpoint-create'));
+  expect(records).toContain('\\"internal\\": \\"http://glance-internal.openstack.svc:9292\\"');
+  expect(records).not.toContain('\\"public\\": \\"http://glance-internal');
+});
+
+test('images in Ceph need a cluster', () => {
+  const { steps } = compose({ storageType: 'ceph', cephStorageRef: undefined } as never);
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(
+    'spec.storageType: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
+  );
+});
