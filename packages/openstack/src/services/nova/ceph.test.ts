@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import type { Nova } from './kind.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const sample = resource(read('nova')) as Nova & ReturnType<typeof resource>;
+const texts = (spec: Partial<Nova['spec']>, peers: Readonly<Record<string, string>> = {}) => {
+  const composition = composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { peers }));
+  return objectsOf(composition).map(({ object }) => JSON.stringify(object));
+};
+const key = (user: string) => `{{ceph-keyrings/ceph.client.${user}.keyring|cephkey}}`;
+const ceph = { cephStorageRef: { name: 'ceph' } };
+
+test('libvirt knows the key with which volumes are attached, once there is a Cinder', () => {
+  const found = texts(ceph, { Cinder: 'cinder' }).filter((text) => text.includes(key('cinder')));
+  expect(found).toHaveLength(2); // one for each group of nodes
+  for (const text of found) expect(text).toMatch(/<uuid>([0-9a-f-]{36})<\/uuid>/);
+  expect(texts(ceph).join()).not.toContain('cephkey');
+  expect(texts({}, { Cinder: 'cinder' }).join()).not.toContain('cephkey');
+});
+
+test('disks in Ceph are made by nova-compute with a key of its own', () => {
+  const found = texts({ ...ceph, ephemeralStorage: 'ceph' }).join('\n');
+  expect(found).toContain('images_type = rbd');
+  expect(found).toContain(`[client.nova]\\n\\tkey = ${key('nova')}`);
+  expect(found).not.toContain(key('cinder'));
+});
