@@ -164,6 +164,9 @@ const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
 /** Only database, cache and Keystone: enough to show what the engine does, in a tenth of the time. */
 export const identityOnly = only('mariadb', 'memcached', 'keystone');
 
+/** A Ceph cluster whose pools nobody names: nothing is asked of it. */
+export const cephStorage = { external: { monitorHosts: '10.0.0.11', keyringSecretName: 'ceph-keyrings' } };
+
 /** Block storage that needs nothing of users: a backend without a Secret. */
 export const blockStorage = {
   backends: [

@@ -1,6 +1,6 @@
 import { children, kinds } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { blockStorage, readyCloud } from './cloud.ts';
+import { blockStorage, cephStorage, controlPlane, createCloud } from './cloud.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -31,10 +31,13 @@ const ofUpgrades = ['release.phase'];
 
 test('every field of a status that is declared is written', async () => {
   const optional = Object.fromEntries(children.flatMap((child) => (child.optional ? [[child.field, {}]] : [])));
-  const { cloud } = await readyCloud({
-    capacity: { cpu: '4', memory: '16Gi' },
-    spec: { ...optional, cinder: blockStorage },
-  });
+  const cloud = await createCloud({ capacity: { cpu: '4', memory: '16Gi' } });
+  await cloud.startOperator();
+  const metadata = { name: cephStorage.external.keyringSecretName, namespace: 'openstack' };
+  const stringData = { 'ceph.client.cinder.keyring': 'key' };
+  await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...optional, cinder: blockStorage, cephStorage })));
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);
   const objects = cloud.rehearsal.objects();
   const unwritten = kinds.flatMap(({ kind, status }) =>
