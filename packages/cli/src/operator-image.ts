@@ -4,6 +4,7 @@ import {
   type HttpAnswer,
   type HttpCall,
   runCountServers,
+  runFetch,
   runPublish,
   runRecords,
 } from '@openstack-operator/operator';
@@ -23,20 +24,24 @@ export const operatorImage = (client: () => Client): Image => ({
         writeMessage: (text: string) => process.files.write('/dev/termination-log', text),
         signal: process.signal,
       };
+      const artifacts = {
+        connect: () => {
+          const namespace = process.files.read('/var/run/secrets/kubernetes.io/serviceaccount/namespace');
+          return Promise.resolve({ client: client(), namespace });
+        },
+        read: (path: string) => Buffer.from(process.files.read(path)),
+        write: (path: string, content: Uint8Array) => process.files.write(path, Buffer.from(content).toString()),
+        print: world.print,
+      };
       switch (command) {
         case 'records':
           return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
         case 'count-servers':
           return await runCountServers(args, { ...world, env: process.env });
         case 'publish':
-          return await runPublish(args, {
-            connect: () => {
-              const namespace = process.files.read('/var/run/secrets/kubernetes.io/serviceaccount/namespace');
-              return Promise.resolve({ client: client(), namespace });
-            },
-            read: (path) => Buffer.from(process.files.read(path)),
-            print: world.print,
-          });
+          return await runPublish(args, artifacts);
+        case 'fetch':
+          return await runFetch(args, artifacts);
         case undefined:
         default:
           process.stderr(`openstack-operator: no command ${JSON.stringify(command)} on the sandbox\n`);

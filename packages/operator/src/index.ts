@@ -3,7 +3,7 @@ export { conditionMetrics } from './condition-metrics.ts';
 export { type ControllerFacts, operatorControllers } from './controllers.ts';
 export { keepHeapSmall } from './heap.ts';
 export { type PolicyRule, permissionsOf, useNodes } from './permissions.ts';
-export { runPublish } from './publish.ts';
+export { runFetch, runPublish } from './publish.ts';
 export { answerLimit, type Http, type HttpAnswer, type HttpCall } from './records/http.ts';
 export { type RecordsWorld, runRecords } from './records/run.ts';
 export { runCountServers, type ServerCount, serversExist } from './records/servers.ts';

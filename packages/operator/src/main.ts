@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   accessCheck,
@@ -22,7 +23,7 @@ import { runOptions, usage } from './command-line.ts';
 import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
-import { runPublish } from './publish.ts';
+import { type ArtifactWorld, runFetch, runPublish } from './publish.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runCountServers } from './records/servers.ts';
@@ -51,11 +52,9 @@ async function main(args: readonly string[]): Promise<number> {
         signal: stop.signal,
       });
     case 'publish':
-      return await runPublish(rest, {
-        connect: () => connect({ clock: realClock, env: process.env, userAgent: 'openstack-operator' }),
-        read: (path) => readFileSync(path),
-        print: (line) => console.log(line),
-      });
+      return await runPublish(rest, artifactWorld);
+    case 'fetch':
+      return await runFetch(rest, artifactWorld);
     case 'count-servers':
       return await runCountServers(rest, {
         env: process.env,
@@ -76,6 +75,16 @@ async function main(args: readonly string[]): Promise<number> {
       return 2;
   }
 }
+
+const artifactWorld: ArtifactWorld = {
+  connect: () => connect({ clock: realClock, env: process.env, userAgent: 'openstack-operator' }),
+  read: (path) => readFileSync(path),
+  write(path, content) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  },
+  print: (line) => console.log(line),
+};
 
 async function runCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: runOptions });

@@ -1,38 +1,75 @@
-import type { Client } from '@openstack-operator/kube';
+import { ApiError, type Client } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { runPublish } from './publish.ts';
+import { runFetch, runPublish } from './publish.ts';
 
-/** A publication of files into a Secret with these values: the patch that is sent, and what is printed. */
-async function published(files: Readonly<Record<string, string>>, args: readonly string[], before: object = {}) {
+/** A world with these files, and a Secret with these values: what is sent, written and printed. */
+function world(files: Readonly<Record<string, string>>, before: object = {}, refusal?: Error) {
   const patches: unknown[] = [];
   const lines: string[] = [];
+  const written: Record<string, string> = {};
   const client = {
-    get: () => Promise.resolve({ data: before }),
-    patch: (...[, , , patch]: unknown[]) => Promise.resolve(patches.push(patch)),
+    get: () => Promise.resolve({ metadata: { resourceVersion: '7' }, data: before }),
+    patch: (...[, , , patch]: unknown[]) =>
+      refusal === undefined ? Promise.resolve(patches.push(patch)) : Promise.reject(refusal),
   } as unknown as Client;
-  const code = await runPublish(args, {
+  return {
+    patches,
+    lines,
+    written,
     connect: () => Promise.resolve({ client, namespace: 'ns' }),
-    read(path) {
+    read(path: string) {
       const content = files[path];
       if (content === undefined) throw new Error(`${path}: no such file`);
       return Buffer.from(content);
     },
-    print: (line) => lines.push(line),
-  });
-  return { code, patches, lines };
+    write(path: string, content: Uint8Array) {
+      written[path] = Buffer.from(content).toString();
+    },
+    print: (line: string) => lines.push(line),
+  };
 }
 
 test('files become the data of the Secret, and those of before go', async () => {
-  const { code, patches, lines } = await published({ '/a/ring': 'x' }, ['rings', '/a/ring'], { old: 'eA==' });
+  const { patches, lines, ...given } = world({ '/a/ring': 'x' }, { old: 'eA==' });
+  const code = await runPublish(['rings', '/a/ring'], given);
   expect([code, patches, lines]).toEqual([0, [{ data: { ring: 'eA==', old: null } }], ['Secret rings has ring']]);
+});
+
+test('what an earlier run has published is laid out, with the state that it is', async () => {
+  const { written, lines, ...given } = world({}, { ring: 'eA==' });
+  expect(await runFetch(['rings', '/a'], given)).toBe(0);
+  expect(written).toEqual({ '/a/ring': 'x', '/a/.resource-version': '7' });
+  expect(lines).toEqual(['Secret rings had ring']);
+});
+
+test('a run that goes on from there replaces that state alone', async () => {
+  const files = { '/a/ring': 'x', '/a/.resource-version': '7' };
+  const { patches, ...given } = world(files);
+  expect(await runPublish(['--from', '/a', 'rings', '/a/ring'], given)).toBe(0);
+  expect(patches).toEqual([{ metadata: { resourceVersion: '7' }, data: { ring: 'eA==' } }]);
+  const conflict = new ApiError(
+    { apiVersion: 'v1', kind: 'Status', code: 409, reason: 'Conflict', message: 'modified' },
+    '',
+  );
+  const { lines, ...late } = world(files, {}, conflict);
+  expect(await runPublish(['--from', '/a', 'rings', '/a/ring'], late)).toBe(1);
+  expect(lines).toEqual(['Secret rings was changed since this run began: the next one goes on from there']);
 });
 
 test.each([
   [['rings'], 2, /^usage: /],
+  [['--from', '/a'], 2, /^usage: /],
   [['rings', '/a/gone'], 1, /^\/a\/gone: no such file$/],
-  [['rings', '/a/large'], 1, /^1048577 bytes: a Secret holds 1048576 at most$/],
+  [['--from', '/b', 'rings', '/a/large'], 1, /^1048577 bytes: a Secret holds 1048576 at most$/],
+  [['--from', '/b', 'rings', '/a/small'], 1, /^\/b\/.resource-version: no such file$/],
 ])('%j is refused', async (args, expected, words) => {
-  const { code, patches, lines } = await published({ '/a/large': 'x'.repeat(1_048_577) }, args);
-  expect([code, patches]).toEqual([expected, []]);
+  const { patches, lines, ...given } = world({ '/a/large': 'x'.repeat(1_048_577), '/a/small': 'x' });
+  expect([await runPublish(args, given), patches]).toEqual([expected, []]);
   expect(lines.join('\n')).toMatch(words);
+});
+
+test('fetch wants a Secret and a directory', async () => {
+  const { lines, ...given } = world({});
+  expect(await runFetch(['rings'], given)).toBe(2);
+  expect(lines[0]).toMatch(/^usage: /);
 });

@@ -1,42 +1,91 @@
-import { type Client, type KubeObject, Secret } from '@openstack-operator/kube';
+import { type Client, isApiError, type KubeObject, Secret } from '@openstack-operator/kube';
 import { fieldManager } from '@openstack-operator/openstack';
 
-/** What `openstack-operator publish` needs of the world. */
-export interface PublishWorld {
+/** What `openstack-operator publish` and `fetch` need of the world. */
+export interface ArtifactWorld {
   readonly connect: () => Promise<{ readonly client: Client; readonly namespace: string }>;
   readonly read: (path: string) => Uint8Array;
+  /** Makes the directories above as well. */
+  readonly write: (path: string, content: Uint8Array) => void;
   readonly print: (line: string) => void;
 }
 
 /** What an API server takes of a Secret, in bytes of its values (core/v1, MaxSecretSize). */
 const largest = 1_048_576;
 
+/** The file beside those that were fetched that says which state of the Secret they are. */
+const stateFile = '.resource-version';
+
+type Data = Readonly<Record<string, string>> | undefined;
+
 /**
- * `openstack-operator publish SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each file under
- * its name; keys of earlier files go. Run twice it changes nothing. Prints no contents.
- * @returns the exit code: 0 done, 1 a file or the Secret is not there or too large, 2 wrong arguments
+ * `openstack-operator publish [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each
+ * file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it only replaces what `fetch` has
+ * laid out there. Prints no contents.
+ * @returns the exit code: 0 done; 1 a file or the Secret is not there, is too large, or was changed since; 2 wrong arguments
  */
-export async function runPublish(args: readonly string[], world: PublishWorld): Promise<number> {
-  const [name, ...paths] = args;
-  if (name === undefined || paths.length === 0) {
-    world.print('usage: openstack-operator publish SECRET FILE...');
+export async function runPublish(args: readonly string[], world: ArtifactWorld): Promise<number> {
+  const from = args[0] === '--from' ? args[1] : undefined;
+  const [name, ...paths] = from === undefined ? args : args.slice(2);
+  if (name === undefined || name.startsWith('-') || paths.length === 0) {
+    world.print('usage: openstack-operator publish [--from DIR] SECRET FILE...');
     return 2;
   }
-  try {
+  return await told(world, async () => {
     const files = paths.map((path) => [path.slice(path.lastIndexOf('/') + 1), world.read(path)] as const);
     const size = files.reduce((sum, [, content]) => sum + content.length, 0);
     if (size > largest) throw new Error(`${size} bytes: a Secret holds ${largest} at most`);
     const data = Object.fromEntries(files.map(([key, content]) => [key, Buffer.from(content).toString('base64')]));
+    const state = from === undefined ? {} : { metadata: { resourceVersion: text(world.read(`${from}/${stateFile}`)) } };
     const { client, namespace } = await world.connect();
     const ref = { namespace, name };
-    const before = (await client.get<KubeObject>(Secret, ref))['data'] as Readonly<Record<string, string>> | undefined;
+    const before = (await client.get<KubeObject>(Secret, ref))['data'] as Data;
     const gone = Object.keys(before ?? {}).filter((key) => !(key in data));
-    const patch = { data: { ...data, ...Object.fromEntries(gone.map((key) => [key, null])) } };
-    await client.patch(Secret, ref, 'merge', patch, { fieldManager });
-    world.print(`Secret ${name} has ${Object.keys(data).join(', ')}`);
+    const patch = { ...state, data: { ...data, ...Object.fromEntries(gone.map((key) => [key, null])) } };
+    try {
+      await client.patch(Secret, ref, 'merge', patch, { fieldManager });
+    } catch (error) {
+      if (from === undefined || !isApiError(error, 409)) throw error;
+      throw new Error(`Secret ${name} was changed since this run began: the next one goes on from there`, {
+        cause: error,
+      });
+    }
+    return `Secret ${name} has ${Object.keys(data).join(', ')}`;
+  });
+}
+
+/**
+ * `openstack-operator fetch SECRET DIR`: lays out what an earlier run has published, each key as a file, for the programs that
+ * go on from there. Prints no contents.
+ * @returns the exit code: 0 done; 1 the Secret is not there, or the directory cannot be written; 2 wrong arguments
+ */
+export async function runFetch(args: readonly string[], world: ArtifactWorld): Promise<number> {
+  const [name, directory, ...more] = args;
+  if (name === undefined || directory === undefined || more.length > 0) {
+    world.print('usage: openstack-operator fetch SECRET DIR');
+    return 2;
+  }
+  return await told(world, async () => {
+    const { client, namespace } = await world.connect();
+    const secret = await client.get<KubeObject>(Secret, { namespace, name });
+    const data = Object.entries((secret['data'] as Data) ?? {});
+    for (const [key, value] of data) world.write(`${directory}/${key}`, Buffer.from(value, 'base64'));
+    world.write(`${directory}/${stateFile}`, Buffer.from(secret.metadata.resourceVersion ?? ''));
+    return `Secret ${name} had ${data.map(([key]) => key).join(', ') || 'nothing yet'}`;
+  });
+}
+
+function text(content: Uint8Array): string {
+  return Buffer.from(content).toString();
+}
+
+/** Prints what was done, or why not. */
+async function told({ print }: ArtifactWorld, work: () => Promise<string>): Promise<number> {
+  try {
+    print(await work());
     return 0;
   } catch (error) {
-    world.print((error as Error).message);
+    print((error as Error).message);
     return 1;
   }
 }

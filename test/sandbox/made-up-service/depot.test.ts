@@ -20,7 +20,7 @@ let depot: {
   readonly refusal: string;
   readonly missing: string;
   readonly nodes: readonly unknown[];
-  readonly rings: unknown;
+  readonly builds: readonly Record<string, string>[];
   readonly claims: readonly unknown[];
   readonly rights: readonly string[];
   readonly unserved: string;
@@ -179,8 +179,16 @@ test('below a control plane a role is claimed beside the node groups, as far as 
   ]);
 });
 
-test('what a Job makes is a Secret that others mount, and that it alone may write', () => {
-  expect(depot.rings).toEqual({ 'object.ring': Buffer.from('v1\n').toString('base64') });
+test('what a Job makes is a Secret that others mount; it is made again from what was there', () => {
+  const [first = 0, second = 0] = depot.builds.map(
+    (data) =>
+      Buffer.from(data['object.ring'] ?? '', 'base64')
+        .toString()
+        .split('run\n').length - 1,
+  );
+  expect(first).toBeGreaterThan(0);
+  // Every ten minutes, for half an hour.
+  expect(second - first).toBeGreaterThan(2);
   expect(podOf('volume').spec['volumes']).toContainEqual(
     expect.objectContaining({ secret: { secretName: 'depot-rings', defaultMode: 0o440 } }),
   );

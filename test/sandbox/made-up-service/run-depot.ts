@@ -109,9 +109,11 @@ const refusal = cloud.condition(Depot, 'depot', 'ConfigReady')?.message;
 const secret = () => contentsOf('Secret', /^depot-tls$/);
 const rings = contentsOf('Secret', /^depot-rings$/);
 const certificates = [secret()];
+const builds = [rings];
 await cloud.change(Depot, 'depot', { spec: { config: null } });
 await cloud.until(() => !isDeepStrictEqual(secret(), certificates[0]), 60);
 certificates.push(secret());
+builds.push(contentsOf('Secret', /^depot-rings$/));
 
 const { minimalControlPlane } = await import('@openstack-operator/cli');
 const { roots, surroundingsOf } = await import('@openstack-operator/openstack');
@@ -128,7 +130,7 @@ const rights = permissionsOf(controllers).namespaced.flatMap(({ resources, verbs
 process.stdout.write(
   JSON.stringify({
     nodes,
-    rings,
+    builds,
     claims,
     rights,
     unserved,

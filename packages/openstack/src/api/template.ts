@@ -102,6 +102,7 @@ export const deletionPolicy = choice(
  * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
  * - `single`: the components of which there can be only one pod yet, and why.
  * - `nodeAgents`: the components that run on every claimed node, wherever that is.
+ * - `counted`: the components of which another field says how many pods run, with that field.
  * - `wsgi`: the components under uwsgi, whose processes can be set; `threads`: those that are safe with several threads.
  */
 export function template<const C extends string, const I extends string = never>(options: {
@@ -110,10 +111,11 @@ export function template<const C extends string, const I extends string = never>
   images?: readonly I[];
   single?: { readonly components: readonly NoInfer<C>[]; readonly reason: string };
   nodeAgents?: readonly NoInfer<C>[];
+  counted?: Readonly<Partial<Record<NoInfer<C>, string>>>;
   wsgi?: readonly NoInfer<C>[];
   threads?: readonly NoInfer<C>[];
 }) {
-  const { main, components, images = [], single, nodeAgents, wsgi = [], threads = [] } = options;
+  const { main, components, images = [], single, nodeAgents, counted = {}, wsgi = [], threads = [] } = options;
   const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
   return {
     replicas: int(
@@ -138,6 +140,9 @@ export function template<const C extends string, const I extends string = never>
       rules: [
         ...(single === undefined ? [] : [singleOnly(single.components, single.reason)]),
         ...(nodeAgents === undefined ? [] : [onClaimedNodes(nodeAgents)]),
+        ...Object.entries(counted).flatMap(([name, field]) =>
+          notFor('replicas', [name], `state spec.${String(field)}`),
+        ),
         ...notFor('processes', without(wsgi), 'only APIs under uwsgi have it'),
         ...notFor('threads', without(threads), 'with several threads a process, requests fail or hang'),
       ],
@@ -169,7 +174,7 @@ function singleOnly(components: readonly string[], reason: string) {
   );
 }
 
-function notFor(field: 'processes' | 'threads', components: readonly string[], reason: string) {
+function notFor(field: 'processes' | 'threads' | 'replicas', components: readonly string[], reason: string) {
   if (components.length === 0) return [];
   return [
     rule(

@@ -39,10 +39,9 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   const absent = missingKeys(secret, desired);
   const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values);
   const missing = [...new Set([...withDependents(absent, desired.values), ...expiring])];
+  const gone = [...absent, ...unfilledKeys(live, secret, desired)];
   const lost =
-    absent.length === 0
-      ? undefined
-      : lostWith(live, desired, `has lost ${absent.map((key) => `key ${key}`).join(', ')}`);
+    gone.length === 0 ? undefined : lostWith(live, desired, `has lost ${gone.map((key) => `key ${key}`).join(', ')}`);
   if (lost !== undefined) return refuse(new KeyMaterialMissingError(lost));
   const metadata = keptMetadata(live.resource, object, secret, retained);
   const rotationDue = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
@@ -74,6 +73,17 @@ function missingKeys(secret: StoredObject, { values, rotation }: GeneratedSecret
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
   if (rotation !== undefined && Object.values(data).some((value) => value !== '')) return [];
   return Object.keys(values).filter((key) => (data[key] ?? '') === '');
+}
+
+/** Keys that a Job has filled in, and that are not there any more. */
+function unfilledKeys(
+  { finishedJobs }: Live,
+  secret: StoredObject,
+  { filled = [], guards }: GeneratedSecret,
+): string[] {
+  if (guards === undefined || finishedJobs[guards.name] === undefined) return [];
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
+  return filled.filter((key) => (data[key] ?? '') === '');
 }
 
 /** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */

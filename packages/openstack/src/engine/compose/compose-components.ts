@@ -1,4 +1,5 @@
 import { exposureObject } from '../objects/exposure-object.ts';
+import { imageProblem } from '../objects/images.ts';
 import { takenVariables, variableMistakes } from '../objects/pod.ts';
 import {
   type ComponentInput,
@@ -40,7 +41,11 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   const shown = component.variantOf ?? name;
   const path = `spec.components.${shown}`;
   const overrides = context.spec.components?.[shown];
-  const taken = [...takenVariables(path, component.env, overrides), ...takenMounts(path, overrides, component)];
+  const taken = [
+    ...takenVariables(path, component.env, overrides),
+    ...takenMounts(path, overrides, component),
+    ...unpublished(input, shown),
+  ];
   drafts.refuse('ConfigReady', ...taken.map((message) => ({ reason: 'ConfigRefused' as const, message })));
   const mistakes = [...variableMistakes(path, component.env, overrides), ...volumeMistakes(path, overrides, service)];
   drafts.tell('ConfigReady', findingsOf(mistakes, context.surroundings, 'ConfigRefused'));
@@ -57,6 +62,16 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   drafts.step(condition).awaits = askedAtStart(service).flatMap((field) => awaited(assembly, field));
   if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
   if (component.exposed !== undefined) expose(assembly, input);
+}
+
+/** Images that are not published where they are looked for. */
+function unpublished({ context, component, main }: ComponentInput, shown: string): string[] {
+  const { spec, release } = context;
+  const others = [...(component.init ?? []), ...(component.sidecars ?? [])].flatMap(({ name, image }) =>
+    image === undefined ? [] : [imageProblem(image, { component: name, main: false, spec, release })],
+  );
+  const problems = [imageProblem(component.image, { component: shown, main, spec, release }), ...others];
+  return problems.filter((problem) => problem !== undefined);
 }
 
 function expose({ context, drafts }: Assembly, input: ComponentInput): void {

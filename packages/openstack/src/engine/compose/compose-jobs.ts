@@ -1,9 +1,10 @@
+import { fileName } from '../configuration/config.ts';
 import { jobStart } from '../configuration/start-sets.ts';
 import { annotations } from '../names/names.ts';
 import { generated } from '../objects/generated-secrets.ts';
 import { imageOf } from '../objects/images.ts';
 import { jobObject } from '../objects/job.ts';
-import { cronJobObject } from '../objects/schedule.ts';
+import { cronJobObject, repeated } from '../objects/schedule.ts';
 import type { Component } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Job, Schedule } from '../vocabulary/service.ts';
@@ -29,12 +30,18 @@ export function addJob({ service, context, components, drafts, sets }: Assembly,
       );
     const guards = { kind: 'Job', name: context.named(job.suffix), data: makes.data } as const;
     const secret = { suffix: makes.suffix, values: {}, secretClass: 'keyMaterial', guards } as const;
-    const publishedBy = { [annotations.publishedBy]: context.named(job.suffix) };
-    drafts.add('CredentialsReady', generated(service, context, secret, publishedBy));
+    const published = {
+      annotations: { [annotations.publishedBy]: context.named(job.suffix) },
+      filled: makes.files.map(fileName),
+    };
+    drafts.add('CredentialsReady', generated(service, context, secret, published));
   }
   drafts.add('ConfigReady', ...start.objects);
   drafts.add(job.step, { verb: 'apply', object });
   drafts.need(job.step, ...needs, ...(job.needs ?? []));
+  if (job.again === undefined) return;
+  drafts.add('SchedulesReady', { verb: 'apply', object: repeated(object, job.again) });
+  drafts.need('SchedulesReady', job.step);
 }
 
 /** Adds what is done now and then, after everything else was set up once. */

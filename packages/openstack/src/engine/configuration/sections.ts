@@ -1,5 +1,5 @@
 import type { Layer } from '../../oslo/layers.ts';
-import { secretReference } from '../../oslo/references.ts';
+import { type Filter, secretReference } from '../../oslo/references.ts';
 import type { Context } from '../vocabulary/context.ts';
 
 /** Sections that many services share, said once. Facts: the service catalogue of 2025.1, checked option by option. */
@@ -82,15 +82,15 @@ export function authtoken(context: Context): Layer {
 
 /**
  * How the service logs in when it calls another one; always as a user of its own (production rule 33), the first one
- * unless it says otherwise: to the user's project, or to its domain.
+ * unless it says otherwise: to the user's project, or to its domain. `filter`: how its password is encoded in the file.
  */
-export function client(context: Context, name?: string): Readonly<Record<string, string>> {
+export function client(context: Context, name?: string, filter: Filter = 'oslo'): Readonly<Record<string, string>> {
   const { user, name: username, domain, secret } = context.user(name);
   return {
     auth_type: 'password',
     auth_url: context.identity.internalUrl,
     username,
-    password: secretReference(secret, 'password', 'oslo'),
+    password: secretReference(secret, 'password', filter),
     user_domain_name: domain ?? 'Default',
     ...(domain === undefined
       ? { project_name: user.project ?? 'service', project_domain_name: 'Default' }

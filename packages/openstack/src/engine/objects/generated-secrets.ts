@@ -28,12 +28,12 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   ];
 }
 
-/** The Secret `<name>-<suffix>`. */
+/** The Secret `<name>-<suffix>`; `published`: that of what a Job makes, who may fill it, and with what. */
 export function generated(
   service: Service,
   context: Context,
   secret: GeneratedSecret,
-  annotations?: Record<string, string>,
+  published?: { readonly annotations: Record<string, string>; readonly filled: readonly string[] },
 ): Desired {
   const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
   const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
@@ -49,7 +49,7 @@ export function generated(
           ...labelsOf(service.name, context.name),
           ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
         },
-        ...(annotations === undefined ? {} : { annotations }),
+        ...(published === undefined ? {} : { annotations: published.annotations }),
       },
       type: 'Opaque',
     },
@@ -58,5 +58,6 @@ export function generated(
     ...(retained ? { retained } : {}),
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+    ...(published === undefined ? {} : { filled: published.filled }),
   };
 }

@@ -27,17 +27,19 @@ export interface JobInput {
  * on. No TTL: a Job that vanishes would have to be run again to know.
  */
 export function jobObject({ service, context, job, image, configs, overrides }: JobInput): KubeObject {
+  const { operatorImage } = context.surroundings;
   const runs = [...job.runs];
   const last = job.makes === undefined ? runs.pop() : publisherOf(context, job.makes);
+  const first = fetcherOf(context, job.makes).map((one) => ({ ...one, image: operatorImage }));
   if (last === undefined) throw new Error(`${service.name} ${job.suffix}: a Job runs at least one program`);
   const name = context.named(job.suffix);
   const labels = labelsOf(service.name, context.name, job.suffix);
   const pod = podSpec({
     name: last.name,
-    image: job.makes === undefined ? image : context.surroundings.operatorImage,
+    image: job.makes === undefined ? image : operatorImage,
     user: job.user ?? service.user,
     runs: withoutName(last),
-    init: runs.map((one) => ({ name: one.name, runs: withoutName(one), image })),
+    init: [...first, ...runs.map((one) => ({ name: one.name, runs: withoutName(one), image }))],
     configs,
     ...(job.mounts === undefined ? {} : { mounts: job.mounts }),
     ...(job.env === undefined ? {} : { env: job.env }),
@@ -76,8 +78,16 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
 }
 
 /** What fills the Secret of an artifact, once all programs have run. */
-function publisherOf(context: Context, { suffix, files }: Artifact) {
-  return { name: 'publish', command: ['openstack-operator', 'publish', context.named(suffix), ...files] };
+function publisherOf(context: Context, { suffix, files, from }: Artifact) {
+  const over = from === undefined ? [] : ['--from', from];
+  return { name: 'publish', command: ['openstack-operator', 'publish', ...over, context.named(suffix), ...files] };
+}
+
+/** What lays out, before any program runs, what the run before has published. */
+function fetcherOf(context: Context, { suffix, from }: Partial<Artifact> = {}) {
+  if (suffix === undefined || from === undefined) return [];
+  const command = ['openstack-operator', 'fetch', context.named(suffix), from];
+  return [{ name: 'fetch', runs: { command } }];
 }
 
 function placeOf(spec: ServiceSpec, main: ComponentOverrides | undefined): Partial<ServiceSpec> {

@@ -4,7 +4,7 @@ import type { ConfigSet } from '../configuration/config.ts';
 import { labelsOf } from '../names/names.ts';
 import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
-import type { Schedule, Service } from '../vocabulary/service.ts';
+import type { Job, Schedule, Service } from '../vocabulary/service.ts';
 import { podSpec } from './pod.ts';
 
 /** All that a CronJob is made of. */
@@ -46,25 +46,40 @@ export function cronJobObject({ service, context, schedule, image, configs }: Sc
     spec: { ...context.spec, resources: undefined },
     restartPolicy: 'Never',
   });
+  const metadata = { name: context.named(schedule.suffix), namespace: context.namespace, labels };
+  return cronJob(metadata, schedule, { metadata: { labels }, spec: pod });
+}
+
+/** The CronJob that runs a Job again and again: `<its name>-again`. */
+export function repeated({ metadata, spec }: KubeObject, again: NonNullable<Job['again']>): KubeObject {
+  const { name = '', namespace = '', labels = {} } = metadata;
+  return cronJob({ name: `${name}-again`, namespace, labels }, again, (spec as { template: unknown }).template);
+}
+
+function cronJob(
+  metadata: { readonly name: string; readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+  { cron, suspend, deadlineSeconds }: NonNullable<Job['again']>,
+  template: unknown,
+): KubeObject {
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: { name: context.named(schedule.suffix), namespace: context.namespace, labels },
+    metadata,
     spec: {
-      schedule: schedule.cron,
+      schedule: cron,
       timeZone: 'Etc/UTC',
-      suspend: schedule.suspend,
+      suspend,
       concurrencyPolicy: 'Forbid',
       startingDeadlineSeconds: 600,
       successfulJobsHistoryLimit: 1,
       failedJobsHistoryLimit: failedRunsKept,
       jobTemplate: {
-        metadata: { labels },
+        metadata: { labels: metadata.labels },
         spec: {
           backoffLimit: 2,
-          activeDeadlineSeconds: schedule.deadlineSeconds,
+          activeDeadlineSeconds: deadlineSeconds,
           podReplacementPolicy: 'Failed',
-          template: { metadata: { labels }, spec: pod },
+          template,
         },
       },
     },

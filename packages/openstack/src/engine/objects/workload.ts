@@ -229,7 +229,7 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
                 {
                   key: 'app.kubernetes.io/name',
                   operator: 'In',
-                  values: [service.name, ...(service.dependents ?? [])],
+                  values: [service.name, ...(clients === 'own' ? [] : (service.dependents ?? []))],
                 },
               ],
       }),

@@ -189,8 +189,8 @@ export interface Component {
    * addresses of their nodes: without `spec.nodeNetworks` that is anybody.
    */
   readonly reachable?: 'cloud' | 'anyone' | readonly string[];
-  /** Whose pods are meant by "of this cloud": of the services that depend on this one; default: of all. */
-  readonly clients?: 'dependents';
+  /** Whose pods are meant by "of this cloud": of the services that depend on this one; its own alone; default: of all. */
+  readonly clients?: 'dependents' | 'own';
   /** Ports that may be read from namespaces with the label `openstack.k8s.io/monitoring: "true"`. */
   readonly monitored?: readonly string[];
   readonly resources?: { readonly cpu: string; readonly memory: string; readonly 'ephemeral-storage'?: string };

@@ -42,6 +42,8 @@ export interface Job {
   /** Runs again for other variables only, neither for another image nor for another configuration. */
   readonly once?: boolean;
   readonly makes?: Artifact;
+  /** When it is run again besides, as the CronJob `<name>-<suffix>-again`: from where the last run has left off. */
+  readonly again?: Pick<Schedule, 'cron' | 'suspend' | 'deadlineSeconds'>;
   /** Release of its image; default: that of the programs. */
   readonly release?: Release;
   /** Further things that make a run different, such as the set of nodes. */
@@ -58,6 +60,12 @@ export interface Artifact {
   readonly files: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;
+  /**
+   * A directory, in a mount of the Job, in which each run finds the files that the one before has published, and goes on
+   * from there. What somebody else has published meanwhile is never overwritten: the run begins anew. Default: each run
+   * makes them from nothing.
+   */
+  readonly from?: string;
 }
 
 /** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */

@@ -70,6 +70,8 @@ export type Desired =
       readonly rotation?: KeyRotation;
       /** Name of the volume claim or of the Job whose data it protects: existing data without this Secret is a loss. */
       readonly guards?: DataGuard;
+      /** Keys that the Job which `guards` names has filled in once it is done: to be without one is a loss as well. */
+      readonly filled?: readonly string[];
     }
   /** Nodes that this cloud alone may use: labelled, by an update that only one writer can win. */
   | NodeClaim
