@@ -155,3 +155,4 @@ export type { KeystoneRef } from './services/keystone/reference.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
+export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';

@@ -32,6 +32,8 @@ export const startTimes = {
   barbicanManage: { start: 900, dbUpgrade: 700 },
   barbicanApi: 1900,
   barbicanServer: 1900,
+  swiftRingBuilder: 400,
+  swiftServer: 1200,
   cinderManage: { start: 1500, dbSync: 1300 },
   cinderApi: 2500,
   cinderService: 2500,

@@ -14,6 +14,7 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
+  Swift,
 } from '@openstack-operator/openstack';
 
 /** Bridge mappings that are refused, words of the message, and the field below the list. */
@@ -85,6 +86,25 @@ const cinderRules = [
     'replicas of volume, backup is at most 1',
     { backends: [backend], components: { volume: { replicas: 2 } } },
     { backends: [backend], components: { volume: { replicas: 1 } } },
+  ),
+];
+
+const swiftRules = [
+  refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
+  refused(
+    Swift,
+    'spec.storageNodes',
+    'expected a device for each replica',
+    { storageNodes: 2, storagePolicy: { replicaCount: 5 }, devicesPerNode: 2 },
+    { storageNodes: 2, storagePolicy: { replicaCount: 4 }, devicesPerNode: 2 },
+  ),
+  refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
+  refused(
+    Swift,
+    'spec.components',
+    'replicas cannot be set for storage: state spec.storageNodes',
+    { components: { storage: { replicas: 4 } } },
+    { components: { proxy: { replicas: 4 } } },
   ),
 ];
 
@@ -440,4 +460,5 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { cephStorage: { enabled: false } },
   ),
   ...cinderRules,
+  ...swiftRules,
 ];

@@ -36,7 +36,8 @@ test('every field of a status that is declared is written', async () => {
   const metadata = { name: cephStorage.external.keyringSecretName, namespace: 'openstack' };
   const stringData = { 'ceph.client.cinder.keyring': 'key' };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
-  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...optional, cinder: blockStorage, cephStorage })));
+  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', cinder: blockStorage, cephStorage };
+  await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);
   const objects = cloud.rehearsal.objects();

@@ -12,7 +12,8 @@ import { notOffered, OpenStackControlPlane } from './kind.ts';
 function withServices(services: Readonly<Record<string, Api>>): Api {
   const { spec } = OpenStackControlPlane;
   const fields = Object.entries(services).map(
-    ([field, api]) => [field, embedded(api, `The ${field} service.`)] as const,
+    // Services to come are optional: clouds that exist do not get them unasked.
+    ([field, api]) => [field, embedded(api, `The ${field} service.`, true)] as const,
   );
   const added = object('', Object.fromEntries(fields));
   const schema: OpenApiSchema = {

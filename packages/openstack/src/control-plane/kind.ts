@@ -23,7 +23,6 @@ import { services } from '../services/index.ts';
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
   heat: 'Orchestration',
-  swift: 'Object storage',
   octavia: 'Load balancers',
   designate: 'DNS',
   manila: 'Shared file systems',

@@ -12,6 +12,7 @@ import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
+import { swift } from './swift/swift.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [
@@ -26,6 +27,7 @@ export const definitions = [
   neutron,
   nova,
   cinder,
+  swift,
   barbican,
 ] as unknown as readonly Service[];
 

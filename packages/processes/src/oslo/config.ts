@@ -235,3 +235,16 @@ export function loadConfig(process: Process, sources: ConfigSources): Config {
   if (optionReads.hasSubscribers) optionReads.publish({ pod: process.pod.name, files } satisfies OptionRead);
   return new Config(project, values, factsOf(release, sources.options ?? project), process);
 }
+
+/** Options that Paste hands to a middleware, as a group: what oslo.config makes of them, without its files. */
+export function pasteConfig(
+  process: Process,
+  group: string,
+  { options, values }: { readonly options: string; readonly values: Readonly<Record<string, string>> },
+): Config {
+  const assigned = Object.entries(values).map(([name, value]): [string, Assigned] => [
+    keyOf(group, name),
+    { values: [value], location: 'paste' },
+  ]);
+  return new Config(options, new Map(assigned), factsOf(release, options), process);
+}

@@ -6,6 +6,7 @@ import { keystone } from './keystone/keystone.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
+import { swift } from './swift/swift.ts';
 
 /** The services of OpenStack that are modelled. */
-export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, cinder, barbican];
+export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, cinder, barbican, swift];

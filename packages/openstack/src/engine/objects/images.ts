@@ -14,7 +14,7 @@ export function imageProblem(image: string, options: ImageOptions): string | und
   const { component, spec, release } = options;
   const isElsewhere = ownImage(options) !== undefined || spec.imageRegistry !== undefined;
   if (isElsewhere || release.images.has(image)) return undefined;
-  return `spec.imageRegistry: ${release.registry} has no image ${image} of ${release.name}; state a registry that has it, or the image itself in spec.images.${component}`;
+  return `spec.images.${component}: ${release.registry} has no image ${image} of ${release.name}; state one, or imageRegistry, a registry that has it`;
 }
 
 function ownImage({ component, main, spec }: ImageOptions): string | undefined {

@@ -1,0 +1,103 @@
+import { identity } from '../../api/accounts.ts';
+import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { onlyOffered } from '../../api/offering.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { choice, int, object, rule, transition } from '../../api/schema.ts';
+import { common, endpoints, phase } from '../../api/status.ts';
+import { storage } from '../../api/storage.ts';
+import { dataConfig, region, release, template } from '../../api/template.ts';
+import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
+
+/** What is said by whoever says nothing. */
+export const defaults = { storageNodes: 3, devicesPerNode: 1, replicaCount: 3, partitionPower: 12, minPartHours: 12 };
+
+const storagePolicy = object('How objects are kept: the storage policy Policy-0, the only one.', {
+  replicaCount: int('Copies of each account, container and object, each on another device.', {
+    minimum: 1,
+    maximum: 9,
+    fallback: defaults.replicaCount,
+    immutable: defaults.replicaCount,
+  }),
+  partitionPower: int(
+    'The rings have 2 to this power partitions: 12 are enough for a hundred devices. More than 14 do not fit into a Secret.',
+    { minimum: 4, maximum: 14, fallback: defaults.partitionPower, immutable: defaults.partitionPower },
+  ),
+  minPartHours: int(
+    'Hours for which the replicas of a partition stay where they are after one was moved: longer than replication takes.',
+    { minimum: 1, maximum: 255, fallback: defaults.minPartHours },
+  ),
+});
+
+const stated = (path: string, absent: number) => {
+  const names = path.split('.').map((_, index, all) => `has(self.${all.slice(0, index + 1).join('.')})`);
+  return `(${names.join(' && ')} ? self.${path} : ${absent})`;
+};
+
+/** Object storage. */
+export const Swift = defineApi({
+  kind: 'Swift',
+  plural: 'swifts',
+  shortName: 'ossw',
+  description: 'Object storage: accounts, containers and objects, by the APIs of Swift and of S3.',
+  nameLength: nameLength.service,
+  spec: object(
+    'Desired state of Swift.',
+    {
+      ...template({ main: 'the proxy', components: ['proxy', 'storage'], counted: { storage: 'storageNodes' } }),
+      ...api('swift'),
+      release,
+      region,
+      cacheRef,
+      keystoneRef,
+      identity: identity('swift'),
+      mode: choice(
+        'Who keeps the objects: native, servers of Swift on volumes of the cluster. ceph-rgw is not offered yet.',
+        ['native', 'ceph-rgw'],
+        { fallback: 'native', rules: [onlyOffered('mode', ['native'])] },
+      ),
+      storagePolicy,
+      storageNodes: transition(
+        int('Storage nodes: pods with volumes of their own. More can be added at any time.', {
+          minimum: 1,
+          maximum: 100,
+          fallback: defaults.storageNodes,
+        }),
+        {
+          absent: String(defaults.storageNodes),
+          allows: (next, previous) => `${next} >= ${previous}`,
+          message: 'cannot be lowered: what a node holds would have to move away first, which is not offered yet',
+        },
+      ),
+      devicesPerNode: int('Devices of each storage node: volumes d1, d2 and so on.', {
+        minimum: 1,
+        maximum: 16,
+        fallback: defaults.devicesPerNode,
+        immutable: defaults.devicesPerNode,
+      }),
+      storage: storage(
+        'Volume of each device; of xfs, because ext4 refuses objects with more than 4 KB of metadata.',
+        '50Gi',
+      ),
+      recordsAudit,
+      config: dataConfig('proxy-server.conf'),
+    },
+    {
+      rules: [
+        rule(
+          `${stated('storageNodes', defaults.storageNodes)} * ${stated('devicesPerNode', defaults.devicesPerNode)} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
+          `expected a device for each replica: storageNodes times devicesPerNode has to be storagePolicy.replicaCount (default ${defaults.replicaCount}) or more`,
+          '.storageNodes',
+        ),
+      ],
+    },
+  ),
+  status: object('Observed state of Swift.', { ...common, phase, ...endpoints }),
+  columns: [endpointColumn],
+});
+
+export type Swift = ObjectOf<typeof Swift>;
+export type SwiftSpec = SpecOf<typeof Swift>;
+export type SwiftStatus = StatusOf<typeof Swift>;

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import type { Swift } from './kind.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const sample = resource(read('swift')) as Swift & ReturnType<typeof resource>;
+const compose = (spec: Partial<Swift['spec']> = {}) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const problem = (spec: Partial<Swift['spec']>) =>
+  compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+const objects = (spec: Partial<Swift['spec']> = {}) => objectsOf(compose(spec)).map(({ object }) => object);
+const found = (kind: string, name: string, spec: Partial<Swift['spec']> = {}) =>
+  objects(spec).find((object) => object.kind === kind && object.metadata.name === name);
+
+test('each device of each node is a volume, and stands in the rings by a name that outlives its pod', () => {
+  const spec = { storageNodes: 2, devicesPerNode: 2 };
+  const nodes = found('StatefulSet', 'swift-storage', spec)?.['spec'] as {
+    replicas: number;
+    volumeClaimTemplates: { metadata: { name: string } }[];
+  };
+  expect([nodes.replicas, nodes.volumeClaimTemplates.map(({ metadata }) => metadata.name)]).toEqual([2, ['d1', 'd2']]);
+  const job = JSON.stringify(found('Job', 'swift-rings', spec));
+  const domain = 'swift-storage.openstack.svc';
+  for (const device of ['0.d1', '0.d2', '1.d1', '1.d2'].map((one) => one.split('.')))
+    expect(job).toContain(`"swift-storage-${device[0]}.${domain}/${device[1]}"`);
+});
+
+test('rings are mounted as a whole, so that servers read them anew without a restart', () => {
+  for (const [kind, name] of [
+    ['Deployment', 'swift-proxy'],
+    ['StatefulSet', 'swift-storage'],
+  ] as const)
+    expect(JSON.stringify(found(kind, name))).toContain(
+      '{"name":"etc-swift-rings","mountPath":"/etc/swift/rings","readOnly":true}',
+    );
+});
+
+test('its own pods alone reach storage nodes', () => {
+  const policy = JSON.stringify(found('NetworkPolicy', 'swift-storage')?.['spec']);
+  expect(policy).toContain('{"key":"app.kubernetes.io/name","operator":"In","values":["swift"]}');
+  expect(policy).not.toContain('8080');
+});
+
+test('users lay options over its files, but for those that say where data lie', () => {
+  const config = { 'proxy-server.conf': { 'filter:s3api': { s3_acl: true } } };
+  expect(JSON.stringify(objects({ config }))).toContain('location = RegionOne\\ns3_acl = true\\nuse = egg:swift#s3api');
+  expect(problem({ config: { 'swift.conf': { 'swift-hash': { swift_hash_path_suffix: 'x' } } } })).toBe(
+    'spec.config["swift.conf"].swift-hash.swift_hash_path_suffix: the operator sets this itself: data lie where they say; remove it',
+  );
+});
+
+test('an image that nobody publishes is told, with the way out', () => {
+  const { imageRegistry: _registry, ...spec } = sample.spec;
+  const { steps } = composed({ ...sample, spec }, surroundings(read));
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain(
+    'spec.images.storage: quay.io/openstack.kolla has no image swift-object of 2025.1; state one, or imageRegistry, a registry that has it',
+  );
+  expect(problem({ images: { proxy: 'a/b:c', storage: 'a/b:c' } })).toBeUndefined();
+});

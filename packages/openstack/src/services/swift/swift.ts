@@ -1,0 +1,154 @@
+import { nightly } from '../../engine/objects/schedule.ts';
+import { publishing } from '../../engine/vocabulary/access.ts';
+import type { Component, Mount } from '../../engine/vocabulary/component.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { defineService, type Job } from '../../engine/vocabulary/service.ts';
+import { configSets, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
+import { defaults, Swift } from './kind.ts';
+import { buildRings, runDaemons } from './scripts.ts';
+
+/** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
+export const swift = defineService<Swift>({
+  kind: Swift,
+  child: { field: 'swift', phase: 'CoreServices', description: 'Object storage.', optional: true },
+  name: 'swift',
+  user: 'swift',
+  dependsOn: { cacheRef: 'steps', keystoneRef: 'start' },
+  identity: {
+    users: [{ name: 'swift', roles: ['service'] }],
+    roles: [resellerAdmin],
+    catalogue: [
+      {
+        type: 'object-store',
+        name: 'swift',
+        description: 'OpenStack Object Storage',
+        component: 'proxy',
+        port: 'proxy',
+        path: '/v1/AUTH_%(project_id)s',
+      },
+    ],
+  },
+  retainedSecrets: ['hash', 'rings'],
+  secrets: ({ named }) => [
+    {
+      suffix: 'hash',
+      values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
+      secretClass: 'keyMaterial',
+      guards: { kind: 'PersistentVolumeClaim', name: `d1-${named('storage')}-0`, data: 'all objects' },
+    },
+  ],
+  config: configSets,
+  components: (context) => ({
+    proxy: {
+      workload: 'Deployment',
+      image: 'swift-proxy-server',
+      config: 'proxy',
+      runs: { command: ['swift-proxy-server', '/etc/swift/proxy-server.conf', '-v'] },
+      ports: { proxy: 8080 },
+      health: { get: '/healthcheck', port: 'proxy' },
+      exposed: 'proxy',
+      reachable: 'anyone',
+      mounts: mounts(context),
+      resources: { cpu: '50m', memory: '256Mi' },
+    },
+    storage: storageNode(context),
+  }),
+  jobs: (context) => [rings(context)],
+  access: { rings: [publishing('rings')] },
+  needs: { DeploymentReady: ['RingsReady'] },
+});
+
+/** Servers read rings anew when they change. */
+const mounts = ({ named }: Context<Swift>): readonly Mount[] => [
+  { path: ringFolder, secret: named('rings'), follows: true },
+  { path: '/var/cache/swift', scratch: true },
+];
+
+const devices = ({ spec: { devicesPerNode = defaults.devicesPerNode } }: Context<Swift>): readonly string[] =>
+  Array.from({ length: devicesPerNode }, (_, index) => `d${index + 1}`);
+
+/** Comes up before rings name it: nobody is sent to a device that is not there. */
+function storageNode(context: Context<Swift>): Component {
+  const { storageNodes: replicas = defaults.storageNodes, storage: { size = '50Gi', ...storage } = {} } = context.spec;
+  const server = (kind: keyof typeof servers) => ({
+    runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
+    health: { get: '/healthcheck', port: kind },
+    resources: { cpu: '25m', memory: '96Mi' },
+  });
+  const daemons = Object.entries(servers).flatMap(([kind, one]) => one.daemons.map((name) => `${kind}-${name}`));
+  const ports = Object.entries(servers).map(([kind, { port }]) => [kind, port]);
+  return {
+    workload: 'StatefulSet',
+    image: 'swift-object',
+    config: 'storage',
+    replicas,
+    step: 'StorageNodesReady',
+    ...server('object'),
+    sidecars: [
+      { name: 'container', ports: ['container'], ...server('container') },
+      { name: 'account', ports: ['account'], ...server('account') },
+      {
+        name: 'daemons',
+        runs: { script: runDaemons, arguments: daemons, signals: 'group' },
+        health: { connected: 'daemons.sh', to: [] },
+        resources: { cpu: '50m', memory: '512Mi' },
+      },
+      {
+        name: 'rsync',
+        ports: ['rsync'],
+        runs: {
+          command: [
+            'rsync',
+            '--daemon',
+            '--no-detach',
+            `--port=${rsyncPort}`,
+            '--log-file=/dev/stdout',
+            '--config=/etc/swift/rsyncd.conf',
+          ],
+        },
+        health: { tcp: 'rsync' },
+        resources: { cpu: '10m', memory: '32Mi' },
+      },
+    ],
+    ports: { ...Object.fromEntries(ports), rsync: rsyncPort },
+    service: 'headless',
+    clients: 'own',
+    mounts: [...mounts(context), ...devices(context).map((name) => ({ path: `/srv/node/${name}`, claim: name }))],
+    claims: devices(context).map((name) => ({ name, size, ...storage })),
+    graceSeconds: 60,
+  };
+}
+
+/** The rings of all three servers, from builders that are kept beside them. */
+function rings(context: Context<Swift>): Job {
+  const { named, host, spec } = context;
+  const { replicaCount, partitionPower, minPartHours } = { ...defaults, ...spec.storagePolicy };
+  const nodes = Array.from({ length: spec.storageNodes ?? defaults.storageNodes }, (_, index) => index);
+  const all = nodes.flatMap((index) =>
+    devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
+  );
+  const folder = '/var/lib/swift/rings';
+  const files = Object.keys(servers).flatMap((kind) => [`${kind}.builder`, `${kind}.ring.gz`]);
+  return {
+    suffix: 'rings',
+    step: 'RingsReady',
+    needs: ['StorageNodesReady'],
+    image: 'swift-object',
+    config: 'none',
+    runs: [
+      {
+        name: 'build',
+        script: buildRings,
+        arguments: [folder, ...[partitionPower, replicaCount, minPartHours].map(String), ...all],
+      },
+    ],
+    mounts: [{ path: folder, scratch: true }],
+    makes: {
+      suffix: 'rings',
+      files: files.map((name) => `${folder}/${name}`),
+      data: 'where all objects lie',
+      from: folder,
+    },
+    again: { cron: nightly(context, 'rings'), suspend: false, deadlineSeconds: 3600 },
+  };
+}

@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto';
+import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { parseIni } from '../../oslo/ini-file.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+
+/** Sections of a file, options by name; `[DEFAULT]` stands under each. */
+export type Conf = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** A program ends with these words. */
+export class SwiftError extends Error {
+  override readonly name = 'SwiftError';
+}
+
+/**
+ * Reads a file as Python's configparser does: `%%` is a `%`, and another `%` is an error.
+ * @throws SwiftError
+ */
+export function readConf(process: Process, path: string): Conf {
+  const sections = new Map<string, Record<string, string>>();
+  try {
+    const text = process.files.read(path);
+    for (const [, section = ''] of text.matchAll(/^\[(.+)\]$/gmu)) sections.set(section, {});
+    for (const { section, key, value } of parseIni(path, text)) {
+      const options = sections.get(section);
+      if (options !== undefined) options[key] = interpolated(value);
+    }
+  } catch (error) {
+    if (error instanceof SystemError) throw new SwiftError(`Unable to read config from ${path}`);
+    throw error instanceof PythonError ? new SwiftError(error.message) : error;
+  }
+  const defaults = sections.get('DEFAULT') ?? {};
+  return new Map([...sections].map(([name, options]) => [name, { ...defaults, ...options }]));
+}
+
+function interpolated(value: string): string {
+  const wrong = /%(?:%|(.*))/gu;
+  return value.replaceAll(wrong, (found, rest: string | undefined) => {
+    if (rest === undefined) return '%';
+    throw new SwiftError(`'%' must be followed by '%' or '(', found: '${found}'`);
+  });
+}
+
+/** A section that a program cannot do without. @throws SwiftError */
+export function sectionOf(conf: Conf, section: string, path: string): Readonly<Record<string, string>> {
+  const options = conf.get(section);
+  if (options === undefined) throw new SwiftError(`Unable to find ${section} config section in ${path}`);
+  return options;
+}
+
+/** `md5` of a name between the ends that only this cluster has: where its data lie. */
+export type NameHash = (...names: readonly string[]) => string;
+
+/** What swift.conf says: the hash, and the name of the storage policy. @throws SwiftError */
+export function readSwiftConf(process: Process): { readonly hashOf: NameHash; readonly policy: string } {
+  const path = '/etc/swift/swift.conf';
+  const conf = process.files.exists(path) ? readConf(process, path) : new Map<string, Record<string, string>>();
+  const { swift_hash_path_prefix: prefix = '', swift_hash_path_suffix: suffix = '' } = conf.get('swift-hash') ?? {};
+  if (prefix === '' && suffix === '') {
+    throw new SwiftError(
+      `[swift-hash]: both swift_hash_path_suffix and swift_hash_path_prefix are missing from ${path}`,
+    );
+  }
+  return {
+    hashOf: (...names) => hash('md5', `${prefix}/${names.join('/')}${suffix}`),
+    policy: conf.get('storage-policy:0')?.['name'] ?? 'Policy-0',
+  };
+}
+
+/** Filters and programs of Swift that files of Paste may name. */
+const entryPoints =
+  'account account_quotas bulk catch_errors container container_quotas copy dlo gatekeeper healthcheck keystoneauth listing_formats memcache object proxy proxy_logging ratelimit recon s3api s3token slo symlink tempurl versioned_writes'.split(
+    ' ',
+  );
+
+/**
+ * What a request passes, as the file says: each filter, and the program at the end, with its options.
+ * @throws SwiftError for a section or a filter that there is not
+ */
+export function pipelineOf(process: Process, path: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  try {
+    const conf = readConf(process, path);
+    const names = (sectionOf(conf, 'pipeline:main', path)['pipeline'] ?? '').split(/\s+/u);
+    return new Map(
+      names.map((name, index) => {
+        const prefix = index === names.length - 1 ? 'app' : 'filter';
+        const options = conf.get(`${prefix}:${name}`);
+        if (options === undefined)
+          throw new SwiftError(`No section '${name}' (prefixed by '${prefix}') found in config ${path}`);
+        const entry = options['use']?.replace(/^egg:swift#/u, '');
+        const isForeign = options['paste.filter_factory'] === 'keystonemiddleware.auth_token:filter_factory';
+        if (!isForeign && !entryPoints.includes(entry ?? ''))
+          throw new SwiftError(`Entry point '${entry}' not found in egg 'swift'`);
+        return [name, options] as const;
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof SwiftError)) throw error;
+    throw new SwiftError(`Error trying to load config from ${path}: ${error.message}`);
+  }
+}

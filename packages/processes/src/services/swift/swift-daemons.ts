@@ -1,0 +1,137 @@
+import type { HttpReply, Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { pause, terminated } from '../../program-support.ts';
+import { startTimes } from '../../start-times.ts';
+import { backendCall } from './swift-backend.ts';
+import { pipelineOf, readConf, readSwiftConf, sectionOf } from './swift-conf.ts';
+import { said, swiftProgram } from './swift-program.ts';
+import { type SwiftRecord, SwiftStore } from './swift-records.ts';
+import { devicesOf, partitionOf, type RingDevice, type RingName, readRing } from './swift-ring.ts';
+
+/** What rsync is asked to write: a file of a module. */
+interface RsyncFile {
+  readonly module: string;
+  readonly device: string;
+  readonly partition: number;
+  readonly hash: string;
+  readonly record: SwiftRecord;
+}
+
+/** `rsync --daemon`: writes what replicators send, below the path of a module. */
+export const rsyncDaemon: Program = async (process) => {
+  const value = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.split('=')[1];
+  const path = value('config') ?? '/etc/rsyncd.conf';
+  let modules: ReturnType<typeof readConf>;
+  try {
+    // Options before the first module are of all.
+    const text = process.files.read(path).replace(/^(?:(?!\[).*\n)*/u, '');
+    modules = new Map(
+      text
+        .split(/^\[/mu)
+        .slice(1)
+        .map((one) => {
+          const [name = '', ...lines] = one.split('\n');
+          return [name.replace(']', ''), Object.fromEntries(lines.map((line) => line.split(' = ')))] as const;
+        }),
+    );
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    process.stderr(`Unknown option or missing file: ${error.message}\n`);
+    return 1;
+  }
+  try {
+    process.network.listen(Number(value('port') ?? 873), 'rsync', () => ({
+      receive: (message) => {
+        const { module, record, ...place } = message as RsyncFile;
+        const options = modules.get(module);
+        if (options === undefined) return Promise.resolve(`@ERROR: Unknown module '${module}'`);
+        if (options['read only'] !== 'no') return Promise.resolve('ERROR: module is read only');
+        new SwiftStore(process, options['path'] ?? '', module as RingName).merge(place, record);
+        return Promise.resolve('');
+      },
+    }));
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    process.stderr(`rsync: [Receiver] bind() failed: ${error.reason}\n`);
+    return 10;
+  }
+  await terminated(process);
+  return 20;
+};
+
+/** A daemon of a storage node. It wants its section, and all but auditors want rings. */
+export function storageDaemon(kind: RingName, name: string): Program {
+  return swiftProgram(startTimes.swiftServer, async (process, path) => {
+    const options = sectionOf(readConf(process, path), `${kind}-${name}`, path);
+    const { hashOf } = readSwiftConf(process);
+    const rings = options['swift_dir'] ?? '/etc/swift';
+    if (name !== 'auditor') readRing(process, rings, kind);
+    if (name === 'expirer')
+      pipelineOf(process, options['internal_client_conf_path'] ?? '/etc/swift/internal-client.conf');
+    if (name !== 'replicator') {
+      await terminated(process);
+      return 0;
+    }
+    const store = new SwiftStore(process, options['devices'] ?? '/srv/node', kind);
+    const done = new Set<string>();
+    do {
+      const ring = readRing(process, rings, kind);
+      const isLocal = ({ ip, port }: RingDevice) =>
+        port === Number(options['bind_port']) && addressesOf(process, ip).includes(process.pod.ip);
+      for (const { device } of ring.devices.filter(isLocal)) {
+        for (const place of store.list(device)) {
+          const record = store.read(place);
+          if (record === undefined) continue;
+          const { primaries } = devicesOf(ring, partitionOf(ring, hashOf(...record.names)));
+          const key = JSON.stringify([place, record, primaries]);
+          if (done.has(key)) continue;
+          const others = primaries.filter((one) => !(isLocal(one) && one.device === device));
+          const sent = await Promise.all(
+            others.map((one) => replicate(process, one, { place, record, kind, module: options['rsync_module'] })),
+          );
+          if (!sent.every((one) => one)) continue;
+          if (others.length === primaries.length) store.remove(place);
+          else done.add(key);
+        }
+      }
+    } while (await pause(process, 1000 * Number(options['interval'] ?? 30)));
+    return 0;
+  });
+}
+
+function addressesOf(process: Process, host: string): readonly string[] {
+  try {
+    return process.network.lookup(host);
+  } catch {
+    return [];
+  }
+}
+
+/** Brings a record to where it belongs. @returns whether it is there now */
+async function replicate(
+  process: Process,
+  target: RingDevice,
+  what: { place: { partition: number; hash: string }; record: SwiftRecord; kind: RingName; module: string | undefined },
+): Promise<boolean> {
+  const { place, record, kind, module = `{replication_ip}::${kind}` } = what;
+  const path = [target.device, String(place.partition), ...record.names];
+  const reply: HttpReply | undefined = await backendCall(process, target, 'REPLICATE', path, {
+    body: JSON.stringify(record),
+  });
+  if (reply?.status !== 200) return false;
+  if (reply.body === 'same') return true;
+  const [, host = '', port = '873', name = ''] =
+    /^(?:rsync:\/\/)?([^:]+?)(?::(\d+)\/|::)(\w+)$/u.exec(module.replace('{replication_ip}', target.ip)) ?? [];
+  try {
+    const connection = await process.network.connect(host, Number(port), 'rsync');
+    const file: RsyncFile = { module: name, device: target.device, ...place, record };
+    const answer = await connection.call(file);
+    connection.close();
+    if (answer !== '') said(process, `${kind}-replicator`, `rsync: ${String(answer)}`);
+    return answer === '';
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    said(process, `${kind}-replicator`, `rsync: failed to connect to ${host}: ${error.reason}`);
+    return false;
+  }
+}

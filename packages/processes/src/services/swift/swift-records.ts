@@ -1,0 +1,88 @@
+import type { Process } from '@openstack-operator/sandbox';
+import { makeDirectories } from '../../program-support.ts';
+import type { RingName } from './swift-ring.ts';
+
+/** An account, a container or an object as a device holds it. */
+export interface SwiftRecord {
+  readonly names: readonly string[];
+  readonly timestamp: number;
+  readonly deleted: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** What an account or a container lists, by name. */
+  readonly rows: Readonly<Record<string, SwiftRow>>;
+}
+
+/** An entry of a listing. */
+export interface SwiftRow {
+  readonly timestamp: number;
+  readonly deleted: boolean;
+  readonly bytes: number;
+}
+
+/** Where a record lies below the devices: `d1/objects/7/<hash>.data`. */
+export interface RecordPlace {
+  readonly device: string;
+  readonly partition: number;
+  readonly hash: string;
+}
+
+/** Records of one kind of server below a folder of devices. */
+export class SwiftStore {
+  readonly #process: Process;
+  readonly #folder: string;
+  readonly #kind: RingName;
+
+  constructor(process: Process, folder: string, kind: RingName) {
+    this.#process = process;
+    this.#folder = folder;
+    this.#kind = kind;
+  }
+
+  /** Whether there is such a device. */
+  has(device: string): boolean {
+    return this.#process.files.exists(`${this.#folder}/${device}`);
+  }
+
+  read(place: RecordPlace): SwiftRecord | undefined {
+    const path = this.#path(place);
+    return this.#process.files.exists(path) ? (JSON.parse(this.#process.files.read(path)) as SwiftRecord) : undefined;
+  }
+
+  /** Lays a record over what is there: the newest of each counts. @throws SystemError */
+  merge(place: RecordPlace, record: SwiftRecord): void {
+    const path = this.#path(place);
+    makeDirectories(this.#process, path.slice(0, path.lastIndexOf('/')));
+    this.#process.files.write(path, JSON.stringify(merged(this.read(place), record)));
+  }
+
+  remove(place: RecordPlace): void {
+    this.#process.files.remove(this.#path(place));
+  }
+
+  /** All records of a device. */
+  list(device: string): RecordPlace[] {
+    const { files } = this.#process;
+    const top = `${this.#folder}/${device}/${this.#kind}s`;
+    if (!files.exists(top)) return [];
+    return files
+      .list(top)
+      .flatMap((partition) =>
+        files
+          .list(`${top}/${partition}`)
+          .map((name) => ({ device, partition: Number(partition), hash: name.split('.')[0] ?? '' })),
+      );
+  }
+
+  #path({ device, partition, hash }: RecordPlace): string {
+    return `${this.#folder}/${device}/${this.#kind}s/${partition}/${hash}.${this.#kind === 'object' ? 'data' : 'db'}`;
+  }
+}
+
+function merged(before: SwiftRecord | undefined, record: SwiftRecord): SwiftRecord {
+  if (before === undefined) return record;
+  const rows: Record<string, SwiftRow> = { ...before.rows };
+  for (const [name, row] of Object.entries(record.rows))
+    if ((rows[name]?.timestamp ?? 0) <= row.timestamp) rows[name] = row;
+  return { ...(before.timestamp > record.timestamp ? before : record), rows };
+}

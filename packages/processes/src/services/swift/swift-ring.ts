@@ -1,0 +1,170 @@
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { SystemError } from '@openstack-operator/sandbox';
+import { parseCommandLine } from '../../command-line.ts';
+import { CommandError, command, notModelled, pause } from '../../program-support.ts';
+import { startTimes } from '../../start-times.ts';
+import { SwiftError } from './swift-conf.ts';
+
+/** A device as rings name it. */
+export interface RingDevice {
+  readonly id: number;
+  readonly ip: string;
+  readonly port: number;
+  readonly device: string;
+  readonly weight: number;
+}
+
+/** A ring: for each replica the device of each partition. */
+export interface Ring {
+  readonly power: number;
+  readonly devices: readonly RingDevice[];
+  readonly replicas: readonly (readonly number[])[];
+}
+
+interface Builder {
+  power: number;
+  count: number;
+  hours: number;
+  devices: RingDevice[];
+  replicas: number[][];
+  /** By partition, when a replica of it was moved: milliseconds since the epoch. */
+  moved: number[];
+}
+
+/** Of each kind of server. */
+export type RingName = 'account' | 'container' | 'object';
+
+/** The ring of a server. @throws SwiftError when there is none */
+export function readRing({ files }: Process, folder: string, name: RingName): Ring {
+  const path = `${folder}/${name}.ring.gz`;
+  try {
+    return JSON.parse(files.read(path)) as Ring;
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    throw new SwiftError(`FileNotFoundError: [Errno 2] No such file or directory: '${path}'`);
+  }
+}
+
+/** The partition of a hash. */
+export function partitionOf({ power }: Ring, hash: string): number {
+  return Number.parseInt(hash.slice(0, 8), 16) >>> (32 - power);
+}
+
+/** The devices of a partition: the primary ones, and those that stand in for them. */
+export function devicesOf({ devices, replicas }: Ring, partition: number) {
+  const ids = [...new Set(replicas.map((one) => one[partition]))];
+  const primaries = ids.flatMap((id) => devices.filter((device) => device.id === id));
+  const others = devices.filter(({ id }) => !ids.includes(id));
+  const first = partition % Math.max(1, others.length);
+  return { primaries, handoffs: [...others.slice(first), ...others.slice(0, first)] };
+}
+
+/** `swift-ring-builder` of Swift 2.35, as far as it is used: 1 is a warning, 2 an error. */
+export const ringBuilder: Program = command(async (process) => {
+  const { files } = process;
+  const [, path = '', action = 'default', ...rest] = process.argv;
+  const say = (text: string): void => process.stdout(`${text}\n`);
+  await pause(process, startTimes.swiftRingBuilder);
+  if (action === 'create') {
+    const [power, count, hours] = rest.map(Number) as [number, number, number];
+    save(process, path, { power, count, hours, devices: [], replicas: [], moved: [] });
+    return 0;
+  }
+  if (!files.exists(path)) {
+    say(`Ring Builder file does not exist: ${path}`);
+    return 2;
+  }
+  const builder = JSON.parse(files.read(path)) as Builder;
+  const line = parseCommandLine(rest, { values: 'region zone ip port device weight' });
+  const { ip, port, device } = { ip: line.value('ip'), port: Number(line.value('port')), device: line.value('device') };
+  const found = builder.devices.find((one) => one.ip === ip && one.port === port && one.device === device);
+  const where = `${ip}:${port}R${ip}:${port}/${device}_""`;
+  switch (action) {
+    case 'default':
+      say(
+        `${path.split('/').at(-1)}, build version ${builder.devices.length}\n${2 ** builder.power} partitions, ${builder.count}.000000 replicas, 1 regions, 1 zones, ${builder.devices.length} devices, 0.00 balance, 0.00 dispersion`,
+      );
+      return 0;
+    case 'set_min_part_hours':
+      save(process, path, { ...builder, hours: Number(rest[0]) });
+      say(`The minimum number of hours before a partition can be reassigned is now set to ${rest[0]}`);
+      return 0;
+    case 'search':
+      say(found === undefined ? 'No matching devices found' : `Devices: ${found.id} ${where}`);
+      return found === undefined ? 2 : 0;
+    case 'add': {
+      if (found !== undefined) {
+        say(`Device ${found.id} already uses ${ip}:${port}/${device}.\nThe on-disk ring builder is unchanged.\n`);
+        return 2;
+      }
+      if (ip === undefined || device === undefined) throw new CommandError('Required argument missing', 2);
+      const id = builder.devices.length;
+      const weight = Number(line.value('weight'));
+      save(process, path, { ...builder, devices: [...builder.devices, { id, ip, port, device, weight }] });
+      say(`Device d${id}r1z1-${where} with ${weight.toFixed(1)} weight got id ${id}`);
+      return 0;
+    }
+    case 'rebalance': {
+      if (builder.count > builder.devices.length) {
+        say(
+          `An error has occurred during ring validation.\n Replica count of ${builder.count}.0 requires more than ${builder.devices.length} devices`,
+        );
+        return 2;
+      }
+      const moved = rebalanced(builder, process.clock.now());
+      if (moved === 0) {
+        say('No partitions could be reassigned.');
+        return 1;
+      }
+      const { power, devices, replicas } = builder;
+      files.write(path.replace(/builder$/u, 'ring.gz'), JSON.stringify({ power, devices, replicas } satisfies Ring));
+      save(process, path, builder);
+      say(
+        `Reassigned ${moved} (${((100 * moved) / 2 ** power).toFixed(2)}%) partitions. Balance is now 0.00.  Dispersion is now 0.00`,
+      );
+      return 0;
+    }
+    default:
+      return notModelled(process, action);
+  }
+});
+
+function save({ files }: Process, path: string, builder: Builder): void {
+  files.write(path, JSON.stringify(builder));
+}
+
+/** Moves one replica of a partition at most, and none of one that was moved lately. @returns how many were moved */
+function rebalanced(builder: Builder, now: number): number {
+  const { power, count, hours, devices, replicas, moved } = builder;
+  const parts = 2 ** power;
+  const total = devices.reduce((sum, { weight }) => sum + weight, 0);
+  const spare = new Map(devices.map(({ id, weight }) => [id, Math.ceil((parts * count * weight) / total)]));
+  for (const id of replicas.flat()) spare.set(id, (spare.get(id) ?? 0) - 1);
+  const take = (taken: readonly number[]): number | undefined => {
+    const [best] = [...spare].filter(([id]) => !taken.includes(id)).sort(([, one], [, other]) => other - one);
+    return best !== undefined && best[1] > 0 ? best[0] : undefined;
+  };
+  const assign = (replica: number, partition: number, id: number): void => {
+    (replicas[replica] ??= [])[partition] = id;
+    spare.set(id, (spare.get(id) ?? 0) - 1);
+    moved[partition] = now;
+  };
+  let changes = 0;
+  for (let partition = 0; partition < parts; partition += 1) {
+    const taken = () => replicas.flatMap((one) => one[partition] ?? []);
+    for (let replica = taken().length; replica < count; replica += 1) {
+      const id = take(taken()) ?? devices.find((one) => !taken().includes(one.id))?.id ?? 0;
+      assign(replica, partition, id);
+      changes += 1;
+    }
+    if (now - (moved[partition] ?? 0) < hours * 3_600_000) continue;
+    const full = replicas.findIndex((one) => (spare.get(one[partition] ?? 0) ?? 0) < 0);
+    const id = full < 0 ? undefined : take(taken());
+    if (id === undefined) continue;
+    const from = replicas[full]?.[partition] ?? 0;
+    spare.set(from, (spare.get(from) ?? 0) + 1);
+    assign(full, partition, id);
+    changes += 1;
+  }
+  return changes;
+}

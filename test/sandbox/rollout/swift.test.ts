@@ -1,0 +1,137 @@
+import { Pod, Secret } from '@openstack-operator/kube';
+import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { entitiesOf, login, request } from './keystone.ts';
+
+/** Few partitions are enough here. */
+const swift = { storagePolicy: { partitionPower: 6, minPartHours: 1 } };
+const spec = { ...identityOnly, imageRegistry: 'registry.example.com/openstack', swift };
+const name = 'my-cloud-swift';
+
+/** Asks for something of the administrator's account; the first word of an error is its status. */
+async function account(cloud: Cloud) {
+  const token = await login(cloud);
+  const id = (await entitiesOf(cloud, 'projects')).find((project) => project['name'] === 'admin')?.id;
+  const url = `http://${name}-proxy.openstack.svc:8080/v1/AUTH_${id}`;
+  return (method: string, path: string, body?: object) => request(cloud, token, method, `${url}${path}`, body);
+}
+
+const texts = (names: readonly string[]) => Object.fromEntries(names.map((one) => [one, JSON.stringify({ one })]));
+
+/** Objects by name, of the container `photos`. */
+async function stored(cloud: Cloud, names: readonly string[]): Promise<Record<string, string>> {
+  const send = await account(cloud);
+  await send('PUT', '/photos');
+  for (const one of names) await send('PUT', `/photos/${one}`, { one });
+  return texts(names);
+}
+
+async function read(cloud: Cloud, names: readonly string[]): Promise<Record<string, string>> {
+  const send = await account(cloud);
+  const found: Record<string, string> = {};
+  for (const one of names) found[one] = await send('GET', `/photos/${one}`);
+  return found;
+}
+
+const rings = (cloud: Cloud) =>
+  (cloud.get('Secret', `${name}-rings`)?.['data'] ?? {}) as Readonly<Record<string, string>>;
+
+/** How many partitions each storage node has, of the ring of objects. */
+function partitions(cloud: Cloud): Record<string, number> {
+  const ring = JSON.parse(Buffer.from(rings(cloud)['object.ring.gz'] ?? '', 'base64').toString()) as {
+    devices: readonly { id: number; ip: string }[];
+    replicas: readonly (readonly number[])[];
+  };
+  return Object.fromEntries(
+    ring.devices.map(({ id, ip }) => [ip.split('.')[0], ring.replicas.flat().filter((one) => one === id).length]),
+  );
+}
+
+const nodes = (count: number) => Array.from({ length: count }, (_, index) => `${name}-storage-${index}`);
+const cats = ['tom', 'felix', 'garfield', 'minka'];
+
+test('below a control plane that states it, it is Ready, and keeps objects when its pods go', async () => {
+  const { cloud } = await readyCloud({ spec });
+  expect(cloud.isReady('Swift', name)).toBe(true);
+  const all = await stored(cloud, cats);
+  expect(await read(cloud, cats)).toEqual(all);
+  const send = await account(cloud);
+  expect(await send('GET', '/photos')).toBe(
+    [...cats]
+      .sort()
+      .map((one) => `${one}\n`)
+      .join(''),
+  );
+  expect(await send('GET', '?format=json')).toBe('[{"name":"photos","bytes":0}]');
+  await expect(send('PUT', '/none/tom', {})).rejects.toThrow('HTTP/1.1 404');
+  expect(partitions(cloud)).toEqual(Object.fromEntries(nodes(3).map((node) => [node, 64])));
+  expect(await entitiesOf(cloud, 'roles')).toContainEqual(expect.objectContaining({ name: 'ResellerAdmin' }));
+  for (const pod of nodes(3)) await cloud.remove(Pod, pod);
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect(await read(cloud, cats)).toEqual(all);
+});
+
+test('storage nodes that are added get a replica of each partition, and what they get follows them', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const all = await stored(cloud, cats);
+  await cloud.clock.advance(3_600_000);
+  const before = rings(cloud)['object.builder'];
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { storageNodes: 5 } } });
+  await cloud.ready();
+  expect(Object.keys(partitions(cloud))).toEqual(nodes(5));
+  expect(rings(cloud)['object.builder']).not.toBe(before);
+  expect(partitions(cloud)[`${name}-storage-4`]).toBeGreaterThan(25);
+  expect(await read(cloud, cats)).toEqual(all);
+  // Replicators carry over what lies elsewhere now.
+  await cloud.clock.advance(120_000);
+  const { stdout } = await cloud.settle(
+    cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: `${name}-storage-4` }, ['ls', '/srv/node/d1']),
+  );
+  expect(stdout).toContain('objects');
+  expect(await read(cloud, cats)).toEqual(all);
+  await expect(
+    cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { storageNodes: 4 } } }),
+  ).rejects.toThrow('cannot be lowered: what a node holds would have to move away first, which is not offered yet');
+});
+
+test('what it has stored is read after it was switched off and on, by the same rings', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const all = await stored(cloud, cats);
+  const before = rings(cloud);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: false } } });
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: null } } });
+  await cloud.ready();
+  expect(rings(cloud)).toEqual(before);
+  expect(await read(cloud, cats)).toEqual(all);
+});
+
+test.each([
+  ['are gone', undefined, `Secret ${name}-rings is gone`],
+  ['were taken out', { data: { 'object.builder': null } }, `Secret ${name}-rings has lost key object.builder`],
+])('builders that %s are waited for, and never made anew', async (_what, patch, words) => {
+  const { cloud } = await readyCloud({ spec });
+  const before = rings(cloud);
+  if (patch === undefined) await cloud.remove(Secret, `${name}-rings`);
+  else await cloud.change(Secret, `${name}-rings`, patch);
+  await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
+  expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
+    `${words}, and with it where all objects lie: restore the Secret from a backup`,
+  );
+  if (patch === undefined) return;
+  await cloud.change(Secret, `${name}-rings`, { data: before });
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+});
+
+test('a builder with more devices than are asked for is left as it is', async () => {
+  const { cloud } = await readyCloud({ spec: { ...spec, swift: { ...swift, storageNodes: 4 } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: null } });
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { ...swift, storageNodes: 3 } } });
+  await cloud.until(() =>
+    /state what it was, its data are still there/u.test(cloud.condition(Swift, name, 'RingsReady')?.message ?? ''),
+  );
+  expect(Object.keys(partitions(cloud))).toEqual(nodes(4));
+});
