@@ -109,20 +109,27 @@ test('what it has stored is read after it was switched off and on, by the same r
 });
 
 test.each([
-  ['are gone', undefined, `Secret ${name}-rings is gone`],
-  ['were taken out', { data: { 'object.builder': null } }, `Secret ${name}-rings has lost key object.builder`],
-])('builders that %s are waited for, and never made anew', async (_what, patch, words) => {
+  ['rings', 'are gone', undefined, 'is gone, and with it where all objects lie'],
+  [
+    'rings',
+    'were taken out',
+    { 'object.builder': null },
+    'has lost key object.builder, and with it where all objects lie',
+  ],
+  ['hash', 'are gone', undefined, 'is gone, and with it all objects'],
+])('%s that %s are waited for, and never made anew', async (suffix, _what, data, words) => {
   const { cloud } = await readyCloud({ spec });
+  const secret = `${name}-${suffix}`;
   const before = rings(cloud);
-  if (patch === undefined) await cloud.remove(Secret, `${name}-rings`);
-  else await cloud.change(Secret, `${name}-rings`, patch);
+  if (data === undefined) await cloud.remove(Secret, secret);
+  else await cloud.change(Secret, secret, { data });
   await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
   expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
-    `${words}, and with it where all objects lie: restore the Secret from a backup`,
+    `Secret ${secret} ${words}: restore the Secret from a backup`,
   );
-  if (patch === undefined) return;
-  await cloud.change(Secret, `${name}-rings`, { data: before });
-  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+  if (data === undefined) return;
+  await cloud.change(Secret, secret, { data: before });
+  await cloud.ready();
 });
 
 test('a builder with more devices than are asked for is left as it is', async () => {

@@ -2,6 +2,7 @@ import { authtoken, client } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import type { DataMap } from '../../formats/data.ts';
+import { pasteData } from '../../formats/paste.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { Swift } from './kind.ts';
 
@@ -40,20 +41,16 @@ export function configSets(context: Context<Swift>): Record<string, ConfigFiles>
   };
 }
 
-/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. */
+/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. Its policy is Policy-0. */
 function swiftConf({ named }: Context<Swift>): DataSource {
   const end = (key: string) => secretReference(named('hash'), key, 'percent');
   const where = 'nothing: data lie where they say';
   return {
     format: 'ini',
-    data: {
-      'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') },
-      'storage-policy:0': { name: 'Policy-0', default: 'yes' },
-    },
+    data: { 'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') } },
     owned: {
       'swift-hash.swift_hash_path_prefix': where,
       'swift-hash.swift_hash_path_suffix': where,
-      'storage-policy:0.name': where,
     },
   };
 }
@@ -61,10 +58,10 @@ function swiftConf({ named }: Context<Swift>): DataSource {
 function proxyConf(context: Context<Swift>): DataSource {
   const { keystone_authtoken: tokens = {} } = authtoken(context) as Readonly<Record<string, DataMap>>;
   const login = client(context, undefined, 'percent');
-  const filters: Readonly<Record<string, DataMap>> = {
+  const options = {
+    'proxy-server': { account_autocreate: true },
     cache: memcache(context),
     authtoken: {
-      use: null,
       'paste.filter_factory': 'keystonemiddleware.auth_token:filter_factory',
       ...tokens,
       ...login,
@@ -76,7 +73,7 @@ function proxyConf(context: Context<Swift>): DataSource {
     s3token: { auth_uri: context.identity.internalUrl, delay_auth_decision: true, ...login },
     keystoneauth: { operator_roles: 'admin, member', reseller_admin_role: resellerAdmin },
   };
-  return ini(8080, 2, pipeline, { account_autocreate: true }, filters);
+  return paste(8080, 2, pipeline, options);
 }
 
 /** The role of those who may do everything in every account. */
@@ -85,7 +82,7 @@ export const resellerAdmin = 'ResellerAdmin';
 /** What daemons ask as clients: they are no users. */
 function internalClient(context: Context<Swift>): DataSource {
   const passed = ['catch_errors', 'proxy-logging', 'cache', 'symlink', 'proxy-server'];
-  return ini(undefined, 1, passed, { account_autocreate: true }, { cache: memcache(context) });
+  return paste(undefined, 1, passed, { cache: memcache(context) });
 }
 
 const memcache = ({ cache = '' }: Context<Swift>): DataMap => ({ use: 'egg:swift#memcache', memcache_servers: cache });
@@ -97,39 +94,24 @@ function serverConf(kind: string, { port, daemons }: (typeof servers)[keyof type
     expirer: { dequeue_from_legacy: true, internal_client_conf_path: '/etc/swift/internal-client.conf' },
   };
   const sections = daemons.map((name) => [`${kind}-${name}`, more[name] ?? {}]);
-  const { data, ...rest } = ini(port, 1, ['healthcheck', 'recon', `${kind}-server`], {}, {});
+  const { data, ...rest } = paste(port, 1, ['healthcheck', 'recon', `${kind}-server`], {});
   return { ...rest, data: { ...(data as DataMap), ...Object.fromEntries(sections) } };
 }
 
-/** A file of Paste: the program is the last of the pipeline, all others are filters of Swift's own unless they say otherwise. */
-function ini(
+/** A file of Paste; `port` where it listens. Filters and programs are Swift's own unless they say otherwise. */
+function paste(
   port: number | undefined,
   workers: number,
-  passed: readonly string[],
-  app: DataMap,
-  filters: Readonly<Record<string, DataMap>>,
+  pipeline: readonly string[],
+  options: Readonly<Record<string, DataMap>>,
 ): DataSource {
-  const egg = (name: string) => ({ use: `egg:swift#${name.replaceAll('-', '_')}` });
-  const last = passed.at(-1) ?? '';
-  const used = [...new Set(passed.slice(0, -1))].map((name) => {
-    const options = Object.entries({ ...egg(name), ...filters[name] }).filter(([, value]) => value !== null);
-    return [`filter:${name}`, Object.fromEntries(options)];
-  });
+  const listens = port === undefined ? {} : { bind_ip: '0.0.0.0', bind_port: port, workers };
+  // A volume that lacks keeps the pod from starting: servers need not look for mounts.
+  const defaults = { ...listens, user: 'swift', swift_dir: ringFolder, mount_check: false };
+  const use = (name: string) => `egg:swift#${name.replace(/-server$/, '').replaceAll('-', '_')}`;
   return {
     format: 'ini',
-    data: {
-      DEFAULT: {
-        ...(port === undefined ? {} : { bind_ip: '0.0.0.0', bind_port: port, workers }),
-        user: 'swift',
-        swift_dir: ringFolder,
-        devices: '/srv/node',
-        // Each device is mounted by the node before a server runs: a volume that lacks keeps the pod from starting.
-        mount_check: false,
-      },
-      'pipeline:main': { pipeline: passed.join(' ') },
-      [`app:${last}`]: { use: `egg:swift#${last.replace('-server', '')}`, ...app },
-      ...Object.fromEntries(used),
-    },
+    data: pasteData({ defaults, pipeline, use, options }),
     owned: {
       'DEFAULT.bind_port': 'nothing: rings and probes have it',
       'DEFAULT.swift_dir': 'nothing: rings are mounted there',

@@ -66,8 +66,7 @@ export function storageDaemon(kind: RingName, name: string): Program {
     const { hashOf } = readSwiftConf(process);
     const rings = options['swift_dir'] ?? '/etc/swift';
     if (name !== 'auditor') readRing(process, rings, kind);
-    if (name === 'expirer')
-      pipelineOf(process, options['internal_client_conf_path'] ?? '/etc/swift/internal-client.conf');
+    if (name === 'expirer') internalClient(process, options['internal_client_conf_path']);
     if (name !== 'replicator') {
       await terminated(process);
       return 0;
@@ -97,6 +96,13 @@ export function storageDaemon(kind: RingName, name: string): Program {
     } while (await pause(process, 1000 * Number(options['interval'] ?? 30)));
     return 0;
   });
+}
+
+/** It asks as a client, by a proxy of its own. @throws SwiftError */
+function internalClient(process: Process, path = '/etc/swift/internal-client.conf'): void {
+  const app = pipelineOf(process, path).get('proxy-server') ?? {};
+  for (const kind of ['account', 'container', 'object'] as const)
+    readRing(process, app['swift_dir'] ?? '/etc/swift', kind);
 }
 
 function addressesOf(process: Process, host: string): readonly string[] {
