@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { member, stranger } from '../fixture.ts';
-import { controlPlane, program } from '../kubernetes.ts';
 import { prefix, type User } from '../running-cloud.ts';
 import { until } from '../until.ts';
+import { optionalService } from './optional-service.ts';
 
 /** What Barbican answers, and with which status. */
 async function asked(user: User, method: 'get' | 'post', path: string, json?: object) {
@@ -17,25 +17,8 @@ function reference({ text }: { readonly text: string }, field: string): string {
 }
 
 test('enabled later, Barbican keeps secrets of a project and makes keys; disabled and enabled, it still has them', async () => {
-  const { name, namespace } = (await controlPlane()).metadata;
-  const state = async (enabled: boolean) => {
-    const patch = JSON.stringify({ spec: { barbican: { enabled } } });
-    await program('kubectl', '-n', namespace, 'patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', patch);
-    const ready = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
-    await until({
-      what: `Barbican to be ${enabled ? 'Ready' : 'gone'}`,
-      seconds: 240,
-      probe: async () => {
-        const found = await program('kubectl', '-n', namespace, 'get', 'barbicans', '-o', `jsonpath=${ready}`);
-        return found === (enabled ? 'True' : '') || undefined;
-      },
-    });
-  };
-  onTestFinished(async () => {
-    const patch = JSON.stringify({ spec: { barbican: null } });
-    await program('kubectl', '-n', namespace, 'patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', patch);
-  });
-  await state(true);
+  const barbican = optionalService('barbican', 'barbicans');
+  await barbican({ enabled: true });
   const [user, other] = await Promise.all([member(), stranger()]);
   const secret = reference(
     await asked(user, 'post', '/secrets', {
@@ -64,7 +47,7 @@ test('enabled later, Barbican keeps secrets of a project and makes keys; disable
     seconds: 30,
     probe: async () => (await asked(user, 'get', order)).text.includes('"ACTIVE"') || undefined,
   });
-  await state(false);
-  await state(true);
+  await barbican({ enabled: false });
+  await barbican({ enabled: true });
   expect(await asked(user, 'get', `${secret}/payload`)).toEqual({ status: 200, text: 'open sesame' });
 });

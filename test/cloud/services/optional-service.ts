@@ -1,0 +1,32 @@
+import { onTestFinished } from 'vitest';
+import { controlPlane, program } from '../kubernetes.ts';
+import { until } from '../until.ts';
+
+/**
+ * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. When the test is
+ * over the field is removed again.
+ */
+export function optionalService(field: string, plural: string): (spec: { enabled: boolean }) => Promise<void> {
+  const patch = async (spec: object | null) => {
+    const { name, namespace } = (await controlPlane()).metadata;
+    const text = JSON.stringify({ spec: { [field]: spec } });
+    await program('kubectl', '-n', namespace, 'patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', text);
+    return namespace;
+  };
+  onTestFinished(async () => {
+    await patch(null);
+  });
+  return async (spec) => {
+    const namespace = await patch(spec);
+    const ready = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
+    await until({
+      what: `${plural} to be ${spec.enabled ? 'Ready' : 'gone'}`,
+      seconds: 240,
+      probe: async () => {
+        const found = await program('kubectl', '-n', namespace, 'get', plural, '-o', `jsonpath=${ready}`);
+        return found === (spec.enabled ? 'True' : '') || undefined;
+      },
+      explain: () => program('kubectl', '-n', namespace, 'get', plural),
+    });
+  };
+}
