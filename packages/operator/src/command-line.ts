@@ -44,7 +44,7 @@ const commands = {
   'records audit TARGET=FILE...': 'compares and repairs them (run by CronJobs)',
   'records remove TARGET=FILE...': 'removes them (run by a Job when a resource is deleted)',
   'publish [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
-  'fetch SECRET DIR': 'lays out the files of a Secret (run by Jobs that go on from them)',
+  'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
   'count-servers': 'counts the servers of Nova (run by a Job before a deletion)',
 };
 

@@ -37,7 +37,7 @@ test('files become the data of the Secret, and those of before go', async () => 
 
 test('what an earlier run has published is laid out, with the state that it is', async () => {
   const { written, lines, ...given } = world({}, { ring: 'eA==' });
-  expect(await runFetch(['rings', '/a'], given)).toBe(0);
+  expect(await runFetch(['rings', '/a', 'ring'], given)).toBe(0);
   expect(written).toEqual({ '/a/ring': 'x', '/a/.resource-version': '7' });
   expect(lines).toEqual(['Secret rings had ring']);
 });
@@ -68,7 +68,23 @@ test.each([
   expect(lines.join('\n')).toMatch(words);
 });
 
-test('fetch wants a Secret and a directory', async () => {
+test.each([
+  ['some of what it had', {}, { ring: 'eA==', builder: '' }],
+  ['all of it', { again: true }, {}],
+  ['a key', { again: true }, { ring: 'eA==' }],
+])('a Secret that has lost %s is not gone on from', async (_what, { again = false }: { again?: boolean }, data) => {
+  const { written, lines, ...given } = world({}, data);
+  expect(await runFetch([...(again ? ['--again'] : []), 'rings', '/a', 'ring', 'builder'], given)).toBe(1);
+  expect(written).toEqual({});
+  expect(lines[0]).toMatch(/^Secret rings has lost (ring, )?builder: restore it; nothing is made anew$/);
+});
+
+test('a first run begins with nothing', async () => {
+  const given = world({});
+  expect(await runFetch(['rings', '/a', 'ring', 'builder'], given)).toBe(0);
+});
+
+test('fetch wants a Secret, a directory and keys', async () => {
   const { lines, ...given } = world({});
   expect(await runFetch(['rings'], given)).toBe(2);
   expect(lines[0]).toMatch(/^usage: /);

@@ -55,20 +55,26 @@ export async function runPublish(args: readonly string[], world: ArtifactWorld):
 }
 
 /**
- * `openstack-operator fetch SECRET DIR`: lays out what an earlier run has published, each key as a file, for the programs that
- * go on from there. Prints no contents.
- * @returns the exit code: 0 done; 1 the Secret is not there, or the directory cannot be written; 2 wrong arguments
+ * `openstack-operator fetch [--again] SECRET DIR KEY...`: lays out what an earlier run has published, each key as a file, for
+ * the programs that go on from there. A Secret that has lost some of these keys, or their values, is no state to go on
+ * from; with `--again` one that has none is none either. Prints no contents.
+ * @returns the exit code: 0 done; 1 the Secret is not there or not whole, or the directory cannot be written; 2 wrong arguments
  */
 export async function runFetch(args: readonly string[], world: ArtifactWorld): Promise<number> {
-  const [name, directory, ...more] = args;
-  if (name === undefined || directory === undefined || more.length > 0) {
-    world.print('usage: openstack-operator fetch SECRET DIR');
+  const again = args[0] === '--again';
+  const [name, directory, ...keys] = again ? args.slice(1) : args;
+  if (name === undefined || directory === undefined || keys.length === 0) {
+    world.print('usage: openstack-operator fetch [--again] SECRET DIR KEY...');
     return 2;
   }
   return await told(world, async () => {
     const { client, namespace } = await world.connect();
     const secret = await client.get<KubeObject>(Secret, { namespace, name });
     const data = Object.entries((secret['data'] as Data) ?? {});
+    const filled = data.flatMap(([key, value]) => (value === '' ? [] : [key]));
+    const lost = keys.filter((key) => !filled.includes(key));
+    if (lost.length > 0 && (again || lost.length < keys.length))
+      throw new Error(`Secret ${name} has lost ${lost.join(', ')}: restore it; nothing is made anew`);
     for (const [key, value] of data) world.write(`${directory}/${key}`, Buffer.from(value, 'base64'));
     world.write(`${directory}/${stateFile}`, Buffer.from(secret.metadata.resourceVersion ?? ''));
     return `Secret ${name} had ${data.map(([key]) => key).join(', ') || 'nothing yet'}`;

@@ -35,7 +35,7 @@ describe('our kinds', () => {
       'neutron',
       'nova',
     ];
-    const files = [...kinds, 'controlplane_minimal', 'controlplane_production', 'controlplane_ceph'];
+    const files = [...kinds, 'controlplane_minimal', 'controlplane_production'];
     await openstack`apply ${files.map((name) => `--filename=config/samples/${name}.yaml`)}`;
     const all = await openstack`get openstack -o name`;
     for (const kind of kinds) expect(all).toContain(`${kind.replace('-', '')}.openstack.k8s.io/`);

@@ -104,3 +104,17 @@ test('a cell is not removed', async () => {
   const renamed = server.client.patch(api, ref, 'merge', { spec: { cells: [{ name: 'b' }] } }, { dryRun: true });
   expect(await refusal(renamed)).toMatchObject([{ field: 'spec.cells' }]);
 });
+
+test('a backend keeps its volumes where they are', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Cinder') as Api;
+  const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
+  await server.client.create(api, objectOf(api, { backends: [backend] }, 'backends'));
+  const ref = { namespace, name: 'backends' };
+  const change = (more: object) =>
+    refusal(
+      server.client.patch(api, ref, 'merge', { spec: { backends: [{ ...backend, ...more }] } }, { dryRun: true }),
+    );
+  expect(await change({ cephPoolName: 'others' })).toMatchObject([{ field: 'spec.backends' }]);
+  expect(await change({ backendHost: 'others' })).toMatchObject([{ field: 'spec.backends' }]);
+  expect(await change({ rootHelpers: true })).toBeUndefined();
+});

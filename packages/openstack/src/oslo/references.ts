@@ -71,10 +71,17 @@ function encode(text: string, filter: Filter): string {
     case 'percent':
       return text.replaceAll('%', '%%');
     case 'cephkey':
-      return /^\s*key\s*=\s*(\S+)\s*$/m.exec(text)?.[1] ?? text.trim();
+      return cephKey(text);
     default:
       throw new Error(`unknown filter ${String(filter)}`);
   }
+}
+
+/** @throws Error for what holds no key, and would take that of every client away */
+function cephKey(text: string): string {
+  const key = /^\s*key\s*=\s*(\S+)\s*$/m.exec(text)?.[1] ?? text.trim();
+  if (!/^[A-Za-z0-9+/=_-]+$/.test(key)) throw new Error('expected a keyring of Ceph (key = ...), or the bare key');
+  return key;
 }
 
 /** A file, by what may carry its values. */

@@ -9,7 +9,7 @@ import {
   withAnnotation,
 } from '@openstack-operator/openstack';
 import type { ComposeContext } from '../context.ts';
-import { decodeData, encodeData, fernetKey, generateValues, rotated, type Sources } from './values.ts';
+import { decodeData, decodeValue, encodeData, fernetKey, generateValues, rotated, type Sources } from './values.ts';
 
 /**
  * Makes a Secret of generated values.
@@ -55,11 +55,14 @@ function sourcesOf({ random, clock }: ComposeContext): Sources {
   return { random, now: clock.now() };
 }
 
-/** PUT under the resourceVersion. */
+/** PUT under the resourceVersion. What stays keeps its bytes: files that a Job has made, such as rings, are no texts. */
 async function replace(
   { client, signal }: ComposeContext,
   live: StoredObject,
   values: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await client.replace<KubeObject>(Secret, { ...live, data: encodeData(values) }, { fieldManager, signal });
+  const before = (live['data'] ?? {}) as Readonly<Record<string, string>>;
+  const stays = Object.entries(before).filter(([key, bytes]) => values[key] === decodeValue(bytes));
+  const data = { ...encodeData(values), ...Object.fromEntries(stays) };
+  await client.replace<KubeObject>(Secret, { ...live, data }, { fieldManager, signal });
 }

@@ -83,10 +83,14 @@ function publisherOf(context: Context, { suffix, files, from }: Artifact) {
   return { name: 'publish', command: ['openstack-operator', 'publish', ...over, context.named(suffix), ...files] };
 }
 
+/** The beginning of the command that lays out what an artifact has. */
+export const fetching = ['openstack-operator', 'fetch'] as const;
+
 /** What lays out, before any program runs, what the run before has published. */
-function fetcherOf(context: Context, { suffix, from }: Partial<Artifact> = {}) {
+function fetcherOf(context: Context, { suffix, from, files = [] }: Partial<Artifact> = {}) {
   if (suffix === undefined || from === undefined) return [];
-  const command = ['openstack-operator', 'fetch', context.named(suffix), from];
+  const keys = files.map((path) => path.slice(path.lastIndexOf('/') + 1));
+  const command = [...fetching, context.named(suffix), from, ...keys];
   return [{ name: 'fetch', runs: { command } }];
 }
 

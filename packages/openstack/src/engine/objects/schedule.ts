@@ -5,6 +5,7 @@ import { labelsOf } from '../names/names.ts';
 import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Job, Schedule, Service } from '../vocabulary/service.ts';
+import { fetching } from './job.ts';
 import { podSpec } from './pod.ts';
 
 /** All that a CronJob is made of. */
@@ -50,10 +51,21 @@ export function cronJobObject({ service, context, schedule, image, configs }: Sc
   return cronJob(metadata, schedule, { metadata: { labels }, spec: pod });
 }
 
-/** The CronJob that runs a Job again and again: `<its name>-again`. */
+/**
+ * The CronJob that runs a Job again and again: `<its name>-again`. It asks nobody whether the operator has found a loss: what
+ * lays out an artifact makes none from nothing.
+ */
 export function repeated({ metadata, spec }: KubeObject, again: NonNullable<Job['again']>): KubeObject {
   const { name = '', namespace = '', labels = {} } = metadata;
-  return cronJob({ name: `${name}-again`, namespace, labels }, again, (spec as { template: unknown }).template);
+  const { template } = spec as { template: { spec: { initContainers: readonly { command: readonly string[] }[] } } };
+  const initContainers = template.spec.initContainers.map((container) => {
+    const [program, verb, ...rest] = container.command;
+    return fetching.every((word, index) => container.command[index] === word)
+      ? { ...container, command: [program, verb, '--again', ...rest] }
+      : container;
+  });
+  const pod = { ...template, spec: { ...template.spec, initContainers } };
+  return cronJob({ name: `${name}-again`, namespace, labels }, again, pod);
 }
 
 function cronJob(

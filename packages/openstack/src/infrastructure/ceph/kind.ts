@@ -16,18 +16,21 @@ import {
   podTolerations,
 } from '../../api/template.ts';
 
-const cephName = (what: string, fallback?: string) =>
+const cephName = (what: string, options: { readonly fallback?: string; readonly immutable?: string } = {}) =>
   string(what, {
     maxLength: 128,
     form: {
       pattern: '^[A-Za-z0-9_][-A-Za-z0-9._]*$',
       expected: "a name of letters, digits, '-', '_' and '.'",
     },
-    ...(fallback === undefined ? {} : { fallback }),
+    ...options,
   });
 
 /** Name of a pool of block devices (RBD). */
-export const poolName = (what: string, fallback?: string) => cephName(what, fallback);
+export const poolName = cephName;
+
+/** Name of a user; libvirt knows the key of those that have attached volumes by it. */
+const userName = (what: string, name: string) => cephName(what, { fallback: name, immutable: name });
 
 /** A cluster that exists already. */
 const external = object('A cluster that this operator does not run, for mode external.', {
@@ -52,10 +55,10 @@ const external = object('A cluster that this operator does not run, for mode ext
 
 /** As whom services log in, without `client.`. */
 const users = object('Names of the users that services log in as, without client.', {
-  cinder: cephName('Of volumes.', 'cinder'),
-  cinderBackup: cephName('Of copies of volumes.', 'cinder-backup'),
-  glance: cephName('Of images.', 'glance'),
-  nova: cephName('Of ephemeral disks.', 'nova'),
+  cinder: userName('Of volumes.', 'cinder'),
+  cinderBackup: userName('Of copies of volumes.', 'cinder-backup'),
+  glance: userName('Of images.', 'glance'),
+  nova: userName('Of ephemeral disks.', 'nova'),
 });
 
 /** Pools that services have to be able to use. */

@@ -46,6 +46,7 @@ export const taken = [
   'vault',
 ];
 
+const poolOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : '')`;
 const hostOf = (one: string) => `(has(${one}.backendHost) ? ${one}.backendHost : '')`;
 
 const backends = array(
@@ -92,8 +93,8 @@ const backends = array(
     keys: ['name'],
     rules: [
       rule(
-        `self.all(one, !oldSelf.exists(old, old.name == one.name && (old.type != one.type || ${hostOf('old')} != ${hostOf('one')})))`,
-        'type and backendHost of a backend cannot be changed: its volumes are recorded under them; add another backend',
+        `self.all(one, !oldSelf.exists(old, old.name == one.name && (old.type != one.type || ${hostOf('old')} != ${hostOf('one')} || ${poolOf('old')} != ${poolOf('one')})))`,
+        'type, backendHost and cephPoolName of a backend cannot be changed: its volumes are recorded under them, or lie there; add another backend',
       ),
     ],
   },
@@ -106,7 +107,9 @@ const backup = object('Copies of volumes in another place (component backup). If
       ['ceph', 'pvc', 'custom'],
     ),
   ),
-  cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', 'backups'),
+  cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', {
+    fallback: 'backups',
+  }),
   storage: storage('Volume of the copies, for type pvc.', '10Gi'),
   config: config('cinder.conf'),
 });

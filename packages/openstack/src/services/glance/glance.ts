@@ -45,6 +45,7 @@ export const glance = defineService<Glance>({
       bind_port: 'nothing: probes and the Service connect to it',
       enabled_backends: 'spec.storageType',
       show_image_direct_url: 'nothing: the component internal alone shows where images are (OSSN-0090)',
+      show_multiple_locations: 'nothing: whoever may set locations may read what others keep (OSSN-0090)',
     },
     glance_store: { default_backend: 'spec.storageType' },
     local: { filesystem_store_datadir: 'spec.storage' },

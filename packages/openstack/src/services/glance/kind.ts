@@ -58,7 +58,7 @@ export const Glance = defineApi({
     ),
     storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
     cephStorageRef: cephStorageRef('images'),
-    cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', 'glance-images'),
+    cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
     recordsAudit,
     housekeeping,
     config: config('glance-api.conf'),

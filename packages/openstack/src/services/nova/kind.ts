@@ -188,7 +188,10 @@ export const Nova = defineApi({
         ['local', 'ceph'],
         { default: 'local', immutable: 'local' },
       ),
-      cephPoolName: poolName('Pool (RBD) of these disks, for ephemeralStorage ceph.', 'vms'),
+      cephPoolName: poolName('Pool (RBD) of these disks, for ephemeralStorage ceph.', {
+        fallback: 'vms',
+        immutable: 'vms',
+      }),
       recordsAudit,
       housekeeping,
       config: config('nova.conf'),

@@ -68,7 +68,8 @@ exec libvirtd --pid-file "$pidfile"
 export const startLibvirt = libvirtOf('');
 
 /** libvirtd that knows keys of users of Ceph: it reads them when it starts. */
-export const startLibvirtWithSecrets = libvirtOf(`mkdir -p -m 700 /etc/libvirt/secrets
+export const startLibvirtWithSecrets = libvirtOf(`mkdir -p /etc/libvirt/secrets
+chmod 700 /etc/libvirt/secrets
 for file in ${secretsDirectory}/*; do
   cat "$file" > "/etc/libvirt/secrets/\${file##*/}"
   chmod 600 "/etc/libvirt/secrets/\${file##*/}"
