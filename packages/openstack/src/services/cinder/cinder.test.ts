@@ -45,6 +45,15 @@ test('what follows from fields is no option', () => {
   );
 });
 
+test('what a backend is is said of the backend alone', () => {
+  const section = { fast: { rbd_pool: 'other' } };
+  expect(problem({ backends: [pool('fast')], config: { 'cinder.conf': section } })).toBe(
+    'spec.config["cinder.conf"].fast: the section of a backend is set in spec.backends[name=fast].config',
+  );
+  const config = { 'cinder.conf': { DEFAULT: { backup_driver: 'x' } } };
+  expect(problem({ backup: { type: 'ceph', config } })).toContain('set spec.backup.type instead');
+});
+
 test('a pool is in a cluster that somebody names', () => {
   const spec = { backends: [pool('fast')], backup: { type: 'ceph' } } as const;
   expect(problem({ ...spec, cephStorageRef: undefined } as never)).toBe(

@@ -130,9 +130,16 @@ function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): C
   const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
-    ...configured(oslo, { path: 'spec.backup.config', config }),
+    ...configured(oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),
     ...(users.length === 0 ? {} : keyrings(context, ...users)),
   };
+}
+
+/** What users cannot set of a driver that the type names. */
+function ownedByBackup(type: Backup['type']): NonNullable<UserLayer['owned']> {
+  if (type === 'custom') return {};
+  const ceph = { backup_ceph_pool: 'spec.backup.cephPoolName', backup_ceph_user: 'spec.users of the CephStorage' };
+  return { DEFAULT: { backup_driver: 'spec.backup.type', ...(type === 'ceph' ? ceph : {}) } };
 }
 
 /** Where copies are kept. */
@@ -158,6 +165,9 @@ export function backendProblems(context: Context<Cinder>): string[] {
   const { backup } = context.spec;
   const backends = backendsOf(context.spec).flatMap(({ name, type, config }) => {
     const at = `spec.backends[name=${name}]`;
+    // There nothing would keep it from what the backend's own fields say.
+    if (context.spec.config?.['cinder.conf']?.[name] !== undefined)
+      return [`spec.config["cinder.conf"].${name}: the section of a backend is set in ${at}.config`];
     if (type === 'ceph') return clusterProblems(context, `${at}.type`);
     return type !== 'custom' || config?.['cinder.conf']?.[name]?.['volume_driver'] !== undefined
       ? []
