@@ -1,7 +1,7 @@
 import { type KubeObject, Secret } from '@openstack-operator/kube';
 import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 
 const url = 'http://my-cloud-cinder-api.openstack.svc:8776/v3';
@@ -135,6 +135,20 @@ test('a bare key will do, and a new one reaches the processes of volumes', async
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
   await cloud.clock.advance(60_000);
   expect(await made(cloud)).toMatchObject({ status: 'available' });
+});
+
+test('a Ceph that nobody uses goes when it is disabled, one that is named stays', async () => {
+  const { cloud } = await cloudWith({ cinder: blockStorage });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cephStorage: { enabled: false } } });
+  await cloud.until(() => cloud.get('CephStorage', 'my-cloud-ceph') === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cephStorage: { enabled: null } } });
+  await cloud.ready();
+  const named = { cephStorageRef: { name: 'my-cloud-ceph' } };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: named } });
+  await cloud.ready();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cephStorage: { enabled: false } } });
+  await cloud.clock.advance(120_000);
+  expect(cloud.get('CephStorage', 'my-cloud-ceph')?.metadata.deletionTimestamp).toBeUndefined();
 });
 
 test('wrong backends are refused with the field and the way out', async () => {

@@ -18,7 +18,7 @@ import type { Composition } from '../engine/compose/compose.ts';
 import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names/names.ts';
 import { isNodeAgent, isSelected } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
-import { referencesOf } from '../engine/vocabulary/dependencies.ts';
+import { referencesOf, statedOnly } from '../engine/vocabulary/dependencies.ts';
 import type { Progress } from '../engine/vocabulary/step.ts';
 import { furtherKinds, kindOf, kindReferredBy } from '../registry/kinds.ts';
 import { services } from '../services/index.ts';
@@ -188,9 +188,17 @@ function usersOf(
   const dependent = services.flatMap((service) =>
     referencesOf(service)
       .filter((reference) => kindReferredBy(reference).kind === object.kind)
-      .flatMap((reference) => referring(service.kind, reference, object)),
+      .flatMap((reference) => {
+        const all = referring(service.kind, reference, object);
+        // What does without it where it states nothing does not mean the only one of the namespace.
+        return statedOnly(service).includes(reference) ? all.filter((one) => isNamedBy(one, reference, object)) : all;
+      }),
   );
   return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...dependent];
+}
+
+function isNamedBy({ spec }: StoredObject, reference: string, { metadata }: StoredObject): boolean {
+  return (spec as Readonly<Record<string, { name?: string } | undefined>>)[reference]?.name === metadata.name;
 }
 
 /**
