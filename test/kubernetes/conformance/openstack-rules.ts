@@ -1,7 +1,5 @@
 import {
   type Api,
-  CephStorage,
-  Cinder,
   Glance,
   Keystone,
   kinds,
@@ -14,8 +12,9 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
-  Swift,
 } from '@openstack-operator/openstack';
+import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
+import { storageRules } from './storage-rules.ts';
 
 /** Bridge mappings that are refused, words of the message, and the field below the list. */
 const badBridges = [
@@ -38,75 +37,9 @@ const badBridges = [
   [[{ physicalNetwork: 'physnet1', bridge: 'br-int' }], "br-int is OVN's own bridge", '[0].bridge'],
 ] as const;
 
-/** A spec that the API server refuses: the field that it names, and words of its message. */
-export interface RefusedSpec {
-  readonly kind: Api;
-  readonly spec: Readonly<Record<string, unknown>>;
-  readonly field: string;
-  readonly words: string;
-  /** Nearly the same spec, which is accepted. */
-  readonly instead: Readonly<Record<string, unknown>>;
-}
-
-const notYet = 'is not offered by this version of the operator';
-const refused = (kind: Api, field: string, words: string, spec: object, instead: object): RefusedSpec => ({
-  kind,
-  spec: { ...spec },
-  field,
-  words,
-  instead: { ...instead },
-});
-
 const has = ({ spec }: Api, field: string) => field in (spec.schema.properties ?? {});
 /** Kinds with an API of their own. */
 const apis = kinds.filter((kind) => has(kind, 'externalService'));
-
-const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
-const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
-const wrongBackends: readonly (readonly [string, string, object])[] = [
-  ['[0]', 'type ceph needs cephPoolName', { name: 'fast', type: 'ceph' }],
-  ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
-  ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
-  ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
-];
-const cinderRules = [
-  ...wrongBackends.map(([at, words, wrong]) =>
-    refused(Cinder, `spec.backends${at}`, words, { backends: [wrong] }, { backends: [backend] }),
-  ),
-  refused(
-    Cinder,
-    'spec.defaultBackend',
-    'expected the name of one of spec.backends',
-    { backends: [backend], defaultBackend: 'slow' },
-    { backends: [backend], defaultBackend: 'fast' },
-  ),
-  refused(
-    Cinder,
-    'spec.components',
-    'replicas of volume, backup is at most 1',
-    { backends: [backend], components: { volume: { replicas: 2 } } },
-    { backends: [backend], components: { volume: { replicas: 1 } } },
-  ),
-];
-
-const swiftRules = [
-  refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
-  refused(
-    Swift,
-    'spec.storageNodes',
-    'expected a device for each replica',
-    { storageNodes: 2, storagePolicy: { replicaCount: 5 }, devicesPerNode: 2 },
-    { storageNodes: 2, storagePolicy: { replicaCount: 4 }, devicesPerNode: 2 },
-  ),
-  refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
-  refused(
-    Swift,
-    'spec.components',
-    'replicas cannot be set for storage: state spec.storageNodes',
-    { components: { storage: { replicas: 4 } } },
-    { components: { proxy: { replicas: 4 } } },
-  ),
-];
 
 const external = {
   databaseRef: { host: 'db.example.com', port: 3307, secretName: 'db' },
@@ -364,7 +297,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   refused(OVNNetwork, 'spec.sharedWithCNI', notYet, { sharedWithCNI: true }, { sharedWithCNI: false }),
   refused(OVNNetwork, 'spec.externalNorthboundDB', notYet, { externalNorthboundDB: 'tcp:ovn:6641' }, {}),
   refused(Glance, 'spec.storageType', notYet, { storageType: 'swift' }, { storageType: 'ceph' }),
-  refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
   ...bridges,
@@ -445,20 +377,5 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     ),
   ),
   refused(OpenStackControlPlane, 'spec.heat', `heat ${notYet}`, { heat: { engineReplicas: 2 } }, {}),
-  refused(
-    OpenStackControlPlane,
-    'spec.cinder.backends',
-    'backends is required, unless enabled is false',
-    { cinder: {} },
-    { cinder: { enabled: false } },
-  ),
-  refused(
-    OpenStackControlPlane,
-    'spec.cephStorage.external',
-    'external is required, unless enabled is false',
-    { cephStorage: {} },
-    { cephStorage: { enabled: false } },
-  ),
-  ...cinderRules,
-  ...swiftRules,
+  ...storageRules,
 ];

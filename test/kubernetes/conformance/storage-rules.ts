@@ -1,0 +1,70 @@
+import { CephStorage, Cinder, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
+
+const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
+const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
+const wrongBackends: readonly (readonly [string, string, object])[] = [
+  ['[0]', 'type ceph needs cephPoolName', { name: 'fast', type: 'ceph' }],
+  ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
+  ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
+  ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
+];
+const cinderRules = [
+  ...wrongBackends.map(([at, words, wrong]) =>
+    refused(Cinder, `spec.backends${at}`, words, { backends: [wrong] }, { backends: [backend] }),
+  ),
+  refused(
+    Cinder,
+    'spec.defaultBackend',
+    'expected the name of one of spec.backends',
+    { backends: [backend], defaultBackend: 'slow' },
+    { backends: [backend], defaultBackend: 'fast' },
+  ),
+  refused(
+    Cinder,
+    'spec.components',
+    'replicas of volume, backup is at most 1',
+    { backends: [backend], components: { volume: { replicas: 2 } } },
+    { backends: [backend], components: { volume: { replicas: 1 } } },
+  ),
+];
+
+const swiftRules = [
+  refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
+  refused(
+    Swift,
+    'spec.storageNodes',
+    'expected a device for each replica',
+    { storageNodes: 2, storagePolicy: { replicaCount: 5 }, devicesPerNode: 2 },
+    { storageNodes: 2, storagePolicy: { replicaCount: 4 }, devicesPerNode: 2 },
+  ),
+  refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
+  refused(
+    Swift,
+    'spec.components',
+    'replicas cannot be set for storage: state spec.storageNodes',
+    { components: { storage: { replicas: 4 } } },
+    { components: { proxy: { replicas: 4 } } },
+  ),
+];
+
+/** Specs of services that store something, and of the Ceph that they use. */
+export const storageRules: readonly RefusedSpec[] = [
+  refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
+  refused(
+    OpenStackControlPlane,
+    'spec.cinder.backends',
+    'backends is required, unless enabled is false',
+    { cinder: {} },
+    { cinder: { enabled: false } },
+  ),
+  refused(
+    OpenStackControlPlane,
+    'spec.cephStorage.external',
+    'external is required, unless enabled is false',
+    { cephStorage: {} },
+    { cephStorage: { enabled: false } },
+  ),
+  ...cinderRules,
+  ...swiftRules,
+];
