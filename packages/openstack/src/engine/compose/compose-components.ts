@@ -18,8 +18,9 @@ import { findingsOf } from './spec-findings.ts';
 
 /** Adds the workloads of a service, each with its Services, disruption budget, network policy and route. */
 export function addComponents(assembly: Assembly): void {
-  for (const [index, [name, component]] of Object.entries(assembly.components).entries())
-    addComponent(assembly, name, component, index === 0);
+  const [main] = Object.keys(assembly.components);
+  for (const [name, component] of Object.entries(assembly.components))
+    addComponent(assembly, name, component, (component.variantOf ?? name) === main);
   const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);
   const mistakes = externalServiceMistakes(
     assembly.context.spec,

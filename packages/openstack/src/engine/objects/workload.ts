@@ -201,8 +201,22 @@ export function disruptionBudget(input: ComponentInput): KubeObject | undefined 
   };
 }
 
+/** The pods of OpenStack in the namespace that a component has as clients. */
+function podsOf(clients: Component['clients'], { name, dependents = [] }: Service, context: Context): object {
+  const matchLabels = { 'app.kubernetes.io/part-of': 'openstack' };
+  if (clients === undefined) return { matchLabels };
+  if (clients === 'own') {
+    // Another resource of the kind in the namespace is somebody else.
+    return {
+      matchLabels: { ...matchLabels, 'app.kubernetes.io/name': name, 'app.kubernetes.io/instance': context.name },
+    };
+  }
+  const matchExpressions = [{ key: 'app.kubernetes.io/name', operator: 'In', values: [name, ...dependents] }];
+  return { matchLabels, matchExpressions };
+}
+
 /**
- * Who may connect to a component: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
+ * Who may connect: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
  * node's network are no pods to a policy: where they connect to, the networks of nodes are let in, or everybody when
  * nobody says which these are (network plugins show other addresses of nodes than Kubernetes does).
  */
@@ -218,23 +232,7 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
       ? []
       : [{ ports: names.map((port) => ({ port: ports[port], protocol: protocolOf(component, port) })), ...more }];
   const names = Object.keys(ports);
-  const from = [
-    {
-      podSelector: defined({
-        matchLabels: { 'app.kubernetes.io/part-of': 'openstack' },
-        matchExpressions:
-          clients === undefined
-            ? undefined
-            : [
-                {
-                  key: 'app.kubernetes.io/name',
-                  operator: 'In',
-                  values: [service.name, ...(clients === 'own' ? [] : (service.dependents ?? []))],
-                },
-              ],
-      }),
-    },
-  ];
+  const from = [{ podSelector: podsOf(clients, service, context) }];
   const blocks = (nodeNetworks ?? []).map((cidr) => ({ ipBlock: { cidr } }));
   const monitoring = { namespaceSelector: { matchLabels: { [monitoringLabel]: 'true' } } };
   const closed = names.filter((port) => !open(port));

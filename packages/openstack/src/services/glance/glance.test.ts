@@ -24,6 +24,13 @@ test('images in Ceph need no volume, and the internal API alone shows where they
   expect(records).not.toContain('\\"public\\": \\"http://glance-internal');
 });
 
+test('what is said of the API holds for the internal one, too', () => {
+  const objects = objectsOf(compose({ ...inCeph, image: 'registry.example.com/glance:patched', replicas: 0 }));
+  const apis = objects.flatMap(({ object: { kind, spec } }) => (kind === 'Deployment' ? [spec] : []));
+  const container = { image: 'registry.example.com/glance:patched' };
+  expect(apis).toMatchObject([1, 2].map(() => ({ replicas: 0, template: { spec: { containers: [container] } } })));
+});
+
 test('images in Ceph need a cluster', () => {
   const { steps } = compose({ storageType: 'ceph', cephStorageRef: undefined } as never);
   expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(

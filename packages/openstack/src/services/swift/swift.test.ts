@@ -39,7 +39,7 @@ test('rings are mounted as a whole, so that servers read them anew without a res
 
 test('its own pods alone reach storage nodes', () => {
   const policy = JSON.stringify(found('NetworkPolicy', 'swift-storage')?.['spec']);
-  expect(policy).toContain('{"key":"app.kubernetes.io/name","operator":"In","values":["swift"]}');
+  expect(policy).toContain('"app.kubernetes.io/name":"swift","app.kubernetes.io/instance":"swift"}}}]');
   expect(policy).not.toContain('8080');
 });
 
