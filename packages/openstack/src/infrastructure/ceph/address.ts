@@ -11,6 +11,8 @@ export interface Ceph {
   readonly conf: string;
   /** Name of a user, without `client.`. */
   readonly user: (one: CephUser) => string;
+  /** Secret and key of its keyring. */
+  readonly keyring: (one: CephUser) => { readonly secret: string; readonly key: string };
   /** Reference to its bare key. */
   readonly key: (one: CephUser) => string;
   /** By what libvirt finds the key of a user: volumes that are attached name it, so that it never changes. */
@@ -32,13 +34,15 @@ export function cephAddress({ metadata, spec }: KubeObject): Ceph {
   const { external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
   const { monitorHosts = '', keyringSecretName = '', cephConfSecretName } = external ?? {};
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
+  const keyring = (one: CephUser) => ({ secret: keyringSecretName, key: `ceph.client.${user(one)}.keyring` });
   return {
     conf:
       cephConfSecretName === undefined
         ? `[global]\nmon_host = ${monitorHosts}\n`
         : secretReference(cephConfSecretName, 'ceph.conf'),
     user,
-    key: (one) => secretReference(keyringSecretName, `ceph.client.${user(one)}.keyring`, 'cephkey'),
+    keyring,
+    key: (one) => secretReference(keyring(one).secret, keyring(one).key, 'cephkey'),
     secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
   };
 }

@@ -2,14 +2,16 @@ import { defineService } from '../../engine/vocabulary/service.ts';
 import { cephAddress, cephFiles } from './address.ts';
 import { type CephPool, CephStorage, type CephUser } from './kind.ts';
 
-/** Who needs a pool, the owner first; the others read it. */
-const needing: Readonly<Record<CephPool['purpose'], readonly [CephUser, ...CephUser[]]>> = {
-  'cinder-volumes': ['cinder'],
-  'cinder-backups': ['cinderBackup'],
-  // Volumes and disks of servers are clones of images.
-  'glance-images': ['glance', 'cinder'],
-  'nova-ephemeral': ['nova'],
+/** Who writes to a pool. */
+const writers: Readonly<Record<CephPool['purpose'], CephUser>> = {
+  'cinder-volumes': 'cinder',
+  'cinder-backups': 'cinderBackup',
+  'glance-images': 'glance',
+  'nova-ephemeral': 'nova',
 };
+
+/** What is made of clones of images, so that its user reads them. */
+const cloned: readonly CephPool['purpose'][] = ['cinder-volumes', 'nova-ephemeral'];
 
 /** A Ceph cluster (architecture, section 6.1): one that exists already, whose pools and keys are tried. */
 export const ceph = defineService<CephStorage>({
@@ -21,6 +23,10 @@ export const ceph = defineService<CephStorage>({
     phase: 'Infrastructure',
     description: 'The Ceph cluster that keeps volumes, images and disks of servers.',
     optional: true,
+    fields: ({ own, asked }) => {
+      const pools = distinct([...((own['pools'] ?? []) as CephPool[]), ...(asked as CephPool[])]);
+      return pools.length === 0 ? {} : { pools };
+    },
   },
   name: 'ceph-storage',
   // Who runs what tries the pools.
@@ -36,15 +42,23 @@ export const ceph = defineService<CephStorage>({
   },
 });
 
+function distinct(pools: readonly CephPool[]): readonly CephPool[] {
+  return [...new Map(pools.map((pool) => [`${pool.purpose} ${pool.name}`, pool])).values()];
+}
+
 function usersOf(pools: readonly CephPool[]): CephUser[] {
-  return [...new Set(pools.flatMap(({ purpose }) => needing[purpose]))];
+  return [...new Set(pools.map(({ purpose }) => writers[purpose]))];
 }
 
 /** User, pool and `write` or `read`, for each user of each pool. */
 function trials(pools: readonly CephPool[], nameOf: (user: CephUser) => string): string[] {
-  return pools.flatMap(({ name, purpose }) =>
-    needing[purpose].flatMap((user, index) => [nameOf(user), name, index === 0 ? 'write' : 'read']),
-  );
+  const readers = usersOf(pools.filter(({ purpose }) => cloned.includes(purpose)));
+  return pools.flatMap(({ name, purpose }) => [
+    nameOf(writers[purpose]),
+    name,
+    'write',
+    ...(purpose === 'glance-images' ? readers.flatMap((user) => [nameOf(user), name, 'read']) : []),
+  ]);
 }
 
 const tryPools = `# Does in each pool what its users do. The last line, which a condition shows, is what they cannot do.

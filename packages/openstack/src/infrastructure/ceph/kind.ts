@@ -63,7 +63,7 @@ const users = object('Names of the users that services log in as, without client
 
 /** Pools that services have to be able to use. */
 const pools = array(
-  'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady).',
+  'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady). Below a control plane, those of its services are added by themselves.',
   object('One pool.', {
     name: required(poolName('Its name.')),
     purpose: required(
@@ -75,7 +75,7 @@ const pools = array(
       ]),
     ),
   }),
-  { maxItems: 32, keys: ['name'] },
+  { maxItems: 128, keys: ['name', 'purpose'] },
 );
 
 /** A Ceph cluster. */

@@ -3,7 +3,7 @@ import type { Component, HostAccess, Mount } from '../../engine/vocabulary/compo
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
-import { backendProblems, backendsOf, backupPath, configSets } from './configuration.ts';
+import { backendProblems, backendsOf, backupPath, configSets, poolsOf, usesCeph } from './configuration.ts';
 import { Cinder } from './kind.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
@@ -24,7 +24,7 @@ export const cinder = defineService<Cinder>({
     cacheRef: 'steps',
     coordinationRef: 'steps',
     keystoneRef: 'start',
-    cephStorageRef: 'stated',
+    cephStorageRef: { stated: usesCeph, asks: poolsOf },
   },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({
@@ -61,7 +61,7 @@ export const cinder = defineService<Cinder>({
     },
   },
   usesNodes: true,
-  single: ['volume', 'backup'],
+  single: () => ['volume', 'backup'],
   config: configSets,
   volumes: ({ spec: { backup } }) =>
     backup?.type === 'pvc' ? [{ suffix: 'backups', size: '10Gi', ...backup.storage }] : [],

@@ -11,12 +11,28 @@ import {
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
-import type { CephUser } from '../../infrastructure/ceph/kind.ts';
+import type { CephPool, CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Backend, Cinder } from './kind.ts';
 
 /** The backends; none while a control plane has disabled the service and does not name any. */
 export const backendsOf = ({ backends = [] }: Partial<Cinder['spec']>): readonly Backend[] => backends;
+
+/** Whether volumes or copies of them lie in Ceph. */
+export const usesCeph = (spec: Partial<Cinder['spec']>): boolean =>
+  spec.backup?.type === 'ceph' || backendsOf(spec).some(({ type }) => type === 'ceph');
+
+/** Pools of a spec, as a CephStorage lists them. */
+export function poolsOf(spec: Partial<Cinder['spec']>): CephPool[] {
+  const volumes = backendsOf(spec).flatMap(({ type, cephPoolName }): CephPool[] =>
+    type === 'ceph' && cephPoolName !== undefined ? [{ name: cephPoolName, purpose: 'cinder-volumes' }] : [],
+  );
+  const copies: CephPool[] =
+    spec.backup?.type === 'ceph' ? [{ name: spec.backup.cephPoolName ?? copiesPool, purpose: 'cinder-backups' }] : [];
+  return [...volumes, ...copies];
+}
+
+const copiesPool = 'backups';
 
 /** Each process has a file of its own, so that a change of one backend stops no other. */
 export function configSets(context: Context<Cinder>): Record<string, ConfigFiles> {
@@ -143,7 +159,7 @@ function ownedByBackup(type: Backup['type']): NonNullable<UserLayer['owned']> {
 }
 
 /** Where copies are kept. */
-function kept(context: Context<Cinder>, { type, cephPoolName = 'backups' }: Backup): Layer[string] {
+function kept(context: Context<Cinder>, { type, cephPoolName = copiesPool }: Backup): Layer[string] {
   if (type === 'pvc') return { backup_driver: `${drivers}.posix.PosixBackupDriver`, backup_posix_path: backupPath };
   const ceph = cephOf(context);
   if (type !== 'ceph' || ceph === undefined) return {};
