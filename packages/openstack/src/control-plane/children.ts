@@ -8,7 +8,7 @@ import {
   statedOnly,
   usedBy,
 } from '../engine/vocabulary/dependencies.ts';
-import type { Service } from '../engine/vocabulary/service.ts';
+import type { Asked, Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
@@ -32,7 +32,7 @@ export interface Child {
   /** Of these, the ones that its template makes use of. */
   readonly uses: (template: object) => readonly string[];
   /** What its template has to find in what it refers to by a field. */
-  readonly asks: (reference: string, template: object) => readonly object[];
+  readonly asks: (reference: string, template: object) => Asked;
   /**
    * Fields of children that have to be Ready before it is created: what its first steps work on. Its later steps wait
    * for what they ask themselves, so that all databases are made while Keystone comes up.

@@ -8,6 +8,7 @@ import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
+import type { Asked } from '../engine/vocabulary/service.ts';
 import type { Progress, Skip, Step } from '../engine/vocabulary/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
@@ -199,12 +200,12 @@ function derived(spec: ControlPlaneSpec, child: Child): Readonly<Record<string, 
 }
 
 /** What enabled children have to find in a child that they refer to. */
-function askedOf(spec: ControlPlaneSpec, { field }: Child): readonly object[] {
+function askedOf(spec: ControlPlaneSpec, { field }: Child): readonly Asked[] {
   return children.flatMap((user) => {
     const template = (spec[user.field] ?? {}) as Readonly<Record<string, unknown>>;
     const reference = Object.entries(user.references).find((one) => one[1] === field)?.[0];
     if (reference === undefined || template[reference] !== undefined || !isEnabled(spec, user.field)) return [];
-    return user.asks(reference, template);
+    return [user.asks(reference, template)];
   });
 }
 

@@ -22,6 +22,7 @@ export interface ResourceRecord {
     readonly list?: string;
     readonly item: string;
     readonly owned?: boolean;
+    readonly headers?: Readonly<Record<string, string>>;
     readonly change?: 'PUT' | 'PATCH';
   };
   /** Values; `{ idOf: '<kind>/<name>' }` is the identifier of one before it. */
@@ -85,12 +86,12 @@ export async function removeResourceRecords(records: ResourceRecords, http: Http
 }
 
 function apiOf(
-  { type }: ResourceRecord,
+  { type, api: { headers } }: ResourceRecord,
   { region }: ResourceRecords,
   { session, http }: { session: Session; http: Http },
 ): JsonApi | undefined {
   const url = session.endpoint(type, region);
-  return url === undefined ? undefined : jsonApi(http, url, { 'x-auth-token': session.token });
+  return url === undefined ? undefined : jsonApi(http, url, { 'x-auth-token': session.token, ...headers });
 }
 
 /** Those with the record's name, in the order that every run sees. */

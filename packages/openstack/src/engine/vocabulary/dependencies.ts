@@ -1,4 +1,4 @@
-import type { Capability, Moment, Offer, Service, Stated } from './service.ts';
+import type { Asked, Capability, Moment, Offer, Service, Stated } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
 type Depending = Pick<Service, 'dependsOn'>;
@@ -36,9 +36,9 @@ export function usedBy({ dependsOn }: Depending, spec: object): readonly Referen
 }
 
 /** What a spec has to find in what it refers to by a field. */
-export function askedOf({ dependsOn }: Depending, field: string, spec: object): readonly object[] {
+export function askedOf({ dependsOn }: Depending, field: string, spec: object): Asked {
   const moment = (dependsOn as Readonly<Record<string, Moment | Stated<object>>>)[field];
-  return typeof moment === 'object' && moment.stated(spec) ? (moment.asks?.(spec) ?? []) : [];
+  return typeof moment === 'object' && moment.stated(spec) ? (moment.asks?.(spec) ?? {}) : {};
 }
 
 /** What the first start of its programs waits for. */

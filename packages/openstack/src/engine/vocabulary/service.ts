@@ -160,12 +160,15 @@ export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | stri
  */
 export type Moment = 'steps' | 'start' | 'name' | 'cloud' | 'stated';
 
+/** Lists by the field of a spec. */
+export type Asked = Readonly<Record<string, readonly object[]>>;
+
 /** A dependency of the moment `stated`. */
 export interface Stated<Spec> {
   /** Whether a spec cannot be without it. */
   readonly stated: (spec: Spec) => boolean;
-  /** What a spec has to find there: a control plane tells the child that it is about (`CloudTemplates.asked`). */
-  readonly asks?: (spec: Spec) => readonly object[];
+  /** What a spec has to find there, as lists of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
+  readonly asks?: (spec: Spec) => Asked;
 }
 
 /** Field -> when, in the order in which the fields are told of. */
@@ -218,7 +221,7 @@ export interface CloudTemplates {
   /** Node groups that the other children claim. */
   readonly groups: readonly ClaimedGroup[];
   /** What other children have to find in this one (`Stated.asks`). */
-  readonly asked: readonly object[];
+  readonly asked: readonly Asked[];
   /** Bridges that other children ask of all nodes. */
   readonly bridges: AskedBridges | undefined;
   /** How many connections all children may hold open of the database server. */

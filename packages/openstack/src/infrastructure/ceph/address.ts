@@ -26,6 +26,7 @@ const defaultUsers: Readonly<Record<CephUser, string>> = {
   cinder: 'cinder',
   cinderBackup: 'cinder-backup',
   glance: 'glance',
+  manila: 'manila',
   nova: 'nova',
 };
 
@@ -69,6 +70,12 @@ export function cephFiles(ceph: Ceph, ...users: readonly CephUser[]): ConfigFile
     `[client.${ceph.user(one)}]\n\tkey = ${ceph.key(one)}\n`,
   ]);
   return { [cephConf]: ceph.conf, ...(Object.fromEntries(keyrings) as ConfigFiles) };
+}
+
+/** The same, of the cluster that a service refers to; none where it refers to none. */
+export function cephClientFiles(context: Context, ...users: readonly CephUser[]): ConfigFiles {
+  const ceph = cephOf(context);
+  return ceph === undefined ? {} : cephFiles(ceph, ...users);
 }
 
 /** A UUID that follows from a name (RFC 9562, version 8: made as its author likes). */

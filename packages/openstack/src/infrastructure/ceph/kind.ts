@@ -29,6 +29,9 @@ const cephName = (what: string, options: { readonly fallback?: string; readonly 
 /** Name of a pool of block devices (RBD). */
 export const poolName = cephName;
 
+/** Name of a filesystem (CephFS). */
+export const fileSystemName = cephName;
+
 /** Name of a user; libvirt knows the key of those that have attached volumes by it. */
 const userName = (what: string, name: string) => cephName(what, { fallback: name, immutable: name });
 
@@ -58,6 +61,7 @@ const users = object('Names of the users that services log in as, without client
   cinder: userName('Of volumes.', 'cinder'),
   cinderBackup: userName('Of copies of volumes.', 'cinder-backup'),
   glance: userName('Of images.', 'glance'),
+  manila: userName('Of shares.', 'manila'),
   nova: userName('Of ephemeral disks.', 'nova'),
 });
 
@@ -78,12 +82,19 @@ const pools = array(
   { maxItems: 128, keys: ['name', 'purpose'] },
 );
 
+/** Filesystems that services have to be able to use. */
+const fileSystems = array(
+  'Filesystems (CephFS) that keep shares. In each the user of shares makes a group of subvolumes, and removes it; what it may not do is told by name (condition PoolsReady).',
+  object('One filesystem.', { name: required(fileSystemName('Its name.')) }),
+  { maxItems: 16, keys: ['name'] },
+);
+
 /** A Ceph cluster. */
 export const CephStorage = defineApi({
   kind: 'CephStorage',
   plural: 'cephstorages',
   shortName: 'osceph',
-  description: 'A Ceph cluster that keeps volumes, images and disks of servers.',
+  description: 'A Ceph cluster that keeps volumes, images, disks of servers and shares.',
   nameLength: nameLength.service,
   spec: object('Desired state of CephStorage.', {
     mode: choice(
@@ -94,7 +105,8 @@ export const CephStorage = defineApi({
     external: required(external),
     users,
     pools,
-    image: image('Full reference of the image with the programs rados and rbd.', 'the image of the release'),
+    fileSystems,
+    image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
     imageRegistry,
     imageTag,
     imagePullSecrets,

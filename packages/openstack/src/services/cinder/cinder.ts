@@ -1,9 +1,21 @@
 import { client } from '../../engine/configuration/sections.ts';
-import type { Component, HostAccess, Mount } from '../../engine/vocabulary/component.ts';
+import type { Component, HostAccess } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
-import { backendProblems, backendsOf, backupPath, configSets, poolsOf, usesCeph } from './configuration.ts';
+import {
+  alone,
+  apiOf,
+  backendComponents,
+  backendsOf,
+  backendTypes,
+  dependsOn,
+  ownedBy,
+  refusedBy,
+  stateOf,
+  worker,
+} from '../backends.ts';
+import { backupPath, configSets, poolsOf, problemsOf, usesCeph, words } from './configuration.ts';
 import { Cinder } from './kind.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
@@ -18,14 +30,7 @@ export const cinder = defineService<Cinder>({
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
   name: 'cinder',
   user: 'cinder',
-  dependsOn: {
-    databaseRef: 'steps',
-    messageQueueRef: 'steps',
-    cacheRef: 'steps',
-    coordinationRef: 'steps',
-    keystoneRef: 'start',
-    cephStorageRef: { stated: usesCeph, asks: poolsOf },
-  },
+  dependsOn: { ...dependsOn, cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }) } },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({
     api: { processes: 2, pools: 1 },
@@ -45,45 +50,20 @@ export const cinder = defineService<Cinder>({
       return { 'nova.conf': { cinder } };
     },
   },
-  resources: ({ spec }) =>
-    backendsOf(spec).map(({ name }) => ({
-      in: 'cinderRef',
-      kind: 'volume type',
-      name,
-      attributes: { extra_specs: { volume_backend_name: name } },
-    })),
-  owned: {
-    DEFAULT: {
-      host: 'nothing: services are recorded under it',
-      enabled_backends: 'spec.backends',
-      default_volume_type: 'spec.defaultBackend',
-      state_path: 'nothing: volumes are mounted there',
-    },
-  },
+  resources: ({ spec }) => backendTypes(words, backendsOf(spec), { in: 'cinderRef', kind: 'volume type' }),
+  owned: ownedBy({ enabled_backends: 'spec.backends', default_volume_type: 'spec.defaultBackend' }),
   usesNodes: true,
   single: () => ['volume', 'backup'],
   config: configSets,
   volumes: ({ spec: { backup } }) =>
     backup?.type === 'pvc' ? [{ suffix: 'backups', size: '10Gi', ...backup.storage }] : [],
   components: (context) => ({
-    api: {
-      workload: 'Deployment',
-      image: 'cinder-api',
-      runs: { wsgi: 'cinder.wsgi.api:application', processes: 2, threads: 1 },
-      ports: { api: 8776 },
-      health: { get: '/healthcheck', port: 'api' },
-      exposed: 'api',
-      reachable: 'anyone',
-      mounts: state,
-      resources: { cpu: '50m', memory: '384Mi' },
-    },
-    scheduler: program(context, 'scheduler', '192Mi'),
-    ...Object.fromEntries(
-      backendsOf(context.spec).map(({ name, rootHelpers }) => [
-        `volume-${name}`,
-        { ...single(context, 'volume'), config: `volume-${name}`, ...(rootHelpers === true ? { host: helpers } : {}) },
-      ]),
-    ),
+    api: apiOf(words, 'cinder.wsgi.api:application', 8776),
+    scheduler: worker(words, context, 'scheduler', '192Mi'),
+    ...backendComponents(words, backendsOf(context.spec), ({ rootHelpers }) => ({
+      ...worker(words, context, 'volume', '384Mi'),
+      ...(rootHelpers === true ? { host: helpers } : {}),
+    })),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
   migrate: () => ({
@@ -91,13 +71,8 @@ export const cinder = defineService<Cinder>({
     sync: ['cinder-manage', 'db', 'sync'],
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
-  problems: (context) => {
-    const messages = backendProblems(context);
-    return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
-  },
+  problems: (context) => refusedBy(problemsOf(context)),
 });
-
-const state: readonly Mount[] = [{ path: '/var/lib/cinder', scratch: true }];
 
 /** What sudo and the helpers of Cinder and os-brick need. */
 const helpers: HostAccess = {
@@ -106,28 +81,15 @@ const helpers: HostAccess = {
   ),
 };
 
-function program({ broker }: Context<Cinder>, name: string, memory: string): Component {
-  return {
-    workload: 'Deployment',
-    image: `cinder-${name}`,
-    config: name,
-    runs: { command: [`cinder-${name}`, '--config-file', '/etc/cinder/cinder.conf'] },
-    health: { connected: `cinder-${name}`, to: [`${broker.host}:${broker.port}`] },
-    mounts: state,
-    graceSeconds: 70,
-    resources: { cpu: '50m', memory },
-  };
-}
-
-/** Two at once would take each other's work for abandoned: the old one ends before the new one starts. */
-function single(context: Context<Cinder>, name: 'volume' | 'backup'): Component {
-  return { ...program(context, name, '384Mi'), variantOf: name, strategy: 'Recreate' };
-}
-
 /** It reads volumes by os-brick, which asks for the name of the initiator as root, whatever keeps them. */
 function backup(context: Context<Cinder>, type: string): Component {
   const kept = type === 'pvc' ? [{ path: backupPath, claim: context.named('backups') }] : [];
-  return { ...single(context, 'backup'), host: helpers, mounts: [...state, ...kept] };
+  return {
+    ...worker(words, context, 'backup', '384Mi'),
+    ...alone('backup'),
+    host: helpers,
+    mounts: [...stateOf(words), ...kept],
+  };
 }
 
 function entry(type: string, name: string, path: string): CatalogueEntry {

@@ -1,22 +1,29 @@
-import {
-  authtoken,
-  client,
-  coordination,
-  database,
-  logging,
-  messaging,
-  proxied,
-  sections,
-} from '../../engine/configuration/sections.ts';
+import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
-import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
-import type { CephPool, CephUser } from '../../infrastructure/ceph/kind.ts';
+import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import type { CephPool } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import {
+  type BackendWords,
+  backendLayer,
+  backendProblems,
+  backendSection,
+  backendSets,
+  backendsOf,
+  common,
+  fileOf,
+  hostOf,
+} from '../backends.ts';
 import type { Backend, Cinder } from './kind.ts';
 
-/** The backends; none while a control plane has disabled the service and does not name any. */
-export const backendsOf = ({ backends = [] }: Partial<Cinder['spec']>): readonly Backend[] => backends;
+/** How Cinder words its backends. */
+export const words: BackendWords = {
+  project: 'cinder',
+  component: 'volume',
+  driver: 'volume_driver',
+  label: 'volume_backend_name',
+};
 
 /** Whether volumes or copies of them lie in Ceph. */
 export const usesCeph = (spec: Partial<Cinder['spec']>): boolean =>
@@ -37,19 +44,19 @@ const copiesPool = 'backups';
 /** Each process has a file of its own, so that a change of one backend stops no other. */
 export function configSets(context: Context<Cinder>): Record<string, ConfigFiles> {
   const { spec, named } = context;
-  const volumes = backendsOf(spec).map((backend): [string, ConfigFiles] => [
-    `volume-${backend.name}`,
-    {
-      ...configured(
-        common(context, hostOf(context, backend), clients(context), volume(context, backend)),
-        layer(backend),
-      ),
-      ...(backend.type === 'ceph' ? keyrings(context, 'cinder') : {}),
-    },
-  ]);
+  const volumes = backendSets(words, backendsOf(spec), (backend) => ({
+    ...fileOf(
+      words,
+      common(words, context, hostOf(context, backend), clients(context), volume(context, backend)),
+      layer(backend),
+    ),
+    ...(backend.type === 'ceph' ? cephClientFiles(context, 'cinder') : {}),
+  }));
   return {
-    main: configured(
+    main: fileOf(
+      words,
       common(
+        words,
         context,
         named('api'),
         clients(context),
@@ -61,28 +68,10 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
         },
       ),
     ),
-    scheduler: configured(common(context, named('scheduler'))),
-    ...Object.fromEntries(volumes),
+    scheduler: fileOf(words, common(words, context, named('scheduler'))),
+    ...volumes,
     ...(spec.backup && { backup: backupFiles(context, spec.backup) }),
   };
-}
-
-const configured = (oslo: Layer, more?: UserLayer): ConfigFiles => ({
-  '/etc/cinder/cinder.conf': { oslo, ...(more && { more: [more] }) },
-});
-
-function keyrings(context: Context<Cinder>, ...users: readonly CephUser[]): ConfigFiles {
-  const ceph = cephOf(context);
-  return ceph === undefined ? {} : cephFiles(ceph, ...users);
-}
-
-/** Services and volumes are recorded by host: a pod's name would leave a service that is down for each pod that went. */
-function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
-  const own = {
-    DEFAULT: { host, state_path: '/var/lib/cinder' },
-    oslo_concurrency: { lock_path: '/var/lib/cinder/tmp' },
-  };
-  return sections(logging, database(context, 'cinder'), messaging(context), own, ...more);
 }
 
 /** Of all but the scheduler, which works with no volume: it locks nothing, and asks neither Nova nor Glance. */
@@ -97,13 +86,9 @@ function clients(context: Context<Cinder>): Layer {
   });
 }
 
-const hostOf = ({ name }: Context<Cinder>, { backendHost = name }: Backend): string => backendHost;
-
-/** One backend alone: its section has its name, and what users say of it stands over it. */
 function volume(context: Context<Cinder>, backend: Backend): Layer {
-  const { name } = backend;
-  const named = { volume_backend_name: name, backend_host: hostOf(context, backend) };
-  return { DEFAULT: { enabled_backends: name }, [name]: { ...named, ...rbd(context, backend) } };
+  const options = { backend_host: hostOf(context, backend), ...rbd(context, backend) };
+  return { DEFAULT: { enabled_backends: backend.name }, ...backendSection(words, backend, options) };
 }
 
 function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): Layer[string] {
@@ -118,7 +103,6 @@ function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): La
   };
 }
 
-const ownedByBackend = { volume_backend_name: 'name', backend_host: 'backendHost' };
 const ownedByPool = { volume_driver: 'type', rbd_pool: 'cephPoolName' };
 const ownedByCluster = {
   rbd_user: 'spec.users of the CephStorage',
@@ -127,14 +111,12 @@ const ownedByCluster = {
   rbd_secret_uuid: 'nothing: libvirt knows the key by it',
 };
 
-function layer({ name, type, config }: Backend): UserLayer {
-  const path = `spec.backends[name=${name}]`;
-  const fields = Object.entries({ ...ownedByBackend, ...(type === 'ceph' ? ownedByPool : {}) });
-  const owned = {
-    ...Object.fromEntries(fields.map(([option, field]) => [option, `${path}.${field}`])),
-    ...(type === 'ceph' ? ownedByCluster : {}),
-  };
-  return { path: `${path}.config`, config, owned: { [name]: owned } };
+function layer(backend: Backend): UserLayer {
+  const isPool = backend.type === 'ceph';
+  return backendLayer(words, backend, {
+    fields: { backend_host: 'backendHost', ...(isPool ? ownedByPool : {}) },
+    elsewhere: isPool ? ownedByCluster : {},
+  });
 }
 
 type Backup = NonNullable<Cinder['spec']['backup']>;
@@ -142,12 +124,12 @@ type Backup = NonNullable<Cinder['spec']['backup']>;
 /** Of the volumes that it copies it reads what their backends' user may. */
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
   const driver = { DEFAULT: { ...kept(context, backup), backup_workers: 1 } };
-  const oslo = common(context, context.named('backup'), clients(context), driver);
+  const oslo = common(words, context, context.named('backup'), clients(context), driver);
   const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
-    ...configured(oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),
-    ...(users.length === 0 ? {} : keyrings(context, ...users)),
+    ...fileOf(words, oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),
+    ...(users.length === 0 ? {} : cephClientFiles(context, ...users)),
   };
 }
 
@@ -176,20 +158,11 @@ const drivers = 'cinder.backup.drivers';
 /** Where the volume of copies is mounted. */
 export const backupPath = '/var/lib/cinder/backup';
 
-/** What is wrong with backends: drivers that nobody names, a pool whose cluster nobody names. */
-export function backendProblems(context: Context<Cinder>): string[] {
+/** What is wrong with backends and copies: drivers that nobody names, a pool whose cluster nobody names. */
+export function problemsOf(context: Context<Cinder>): string[] {
   const { backup } = context.spec;
-  const backends = backendsOf(context.spec).flatMap(({ name, type, config }) => {
-    const at = `spec.backends[name=${name}]`;
-    // There nothing would keep it from what the backend's own fields say.
-    if (context.spec.config?.['cinder.conf']?.[name] !== undefined)
-      return [`spec.config["cinder.conf"].${name}: the section of a backend is set in ${at}.config`];
-    if (type === 'ceph') return clusterProblems(context, `${at}.type`);
-    return type !== 'custom' || config?.['cinder.conf']?.[name]?.['volume_driver'] !== undefined
-      ? []
-      : [
-          `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
-        ];
-  });
+  const backends = backendProblems(words, context, ({ type }, at) =>
+    type === 'ceph' ? clusterProblems(context, `${at}.type`) : [],
+  );
   return [...backends, ...(backup?.type === 'ceph' ? clusterProblems(context, 'spec.backup.type') : [])];
 }

@@ -2,33 +2,15 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { array, bool, choice, type Infer, object, required, rule, string } from '../../api/schema.ts';
+import { bool, choice, type Infer, object, required, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
-import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
-import { cacheRef, coordinationRef } from '../../infrastructure/memcached/reference.ts';
-import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
-import { keystoneRef } from '../keystone/reference.ts';
-
-const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
-  string(what, { maxLength: 128, minLength: 1, ...options });
-
-const isOf = (type: string, ...fields: readonly string[]) => [
-  rule(
-    `self.type != '${type}' || (${fields.map((field) => `has(self.${field})`).join(' && ')})`,
-    `type ${type} needs ${fields.join(' and ')}`,
-  ),
-  rule(
-    `self.type == '${type}' || !(${fields.map((field) => `has(self.${field})`).join(' || ')})`,
-    `${fields.join(' and ')} can be set for type ${type} only`,
-  ),
-];
+import { backendsField, defaultBackend, isOf, knownDefault, references, single } from '../backend-fields.ts';
 
 /** Sections of cinder.conf whose names are names of backends, too. */
 export const taken = [
@@ -46,59 +28,29 @@ export const taken = [
   'vault',
 ];
 
-const poolOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : '')`;
-const hostOf = (one: string) => `(has(${one}.backendHost) ? ${one}.backendHost : '')`;
-
-const backends = array(
-  'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed leaves its volumes where they are, and out of reach.',
-  object(
-    'One backend.',
-    {
-      name: required(partName('Its name: also that of its section in cinder.conf, and of its volume type.')),
-      type: required(
-        choice(
-          'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
-          ['custom', 'ceph', 'lvm'],
-          {
-            rules: [onlyOffered('type', ['ceph', 'custom'])],
-          },
-        ),
-      ),
-      cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
-      lvmVolumeGroup: text('Volume group, for type lvm.'),
-      backendHost: text(
-        'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
-        { otherwise: 'the name of this resource' },
-      ),
-      rootHelpers: bool(
-        'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
-        { fallback: false },
-      ),
-      config: config('cinder.conf'),
-    },
-    {
-      rules: [
-        rule(
-          `!(self.name in ${JSON.stringify(taken)})`,
-          'cinder.conf has a section of this name already; choose another name',
-          '.name',
-        ),
-        ...isOf('ceph', 'cephPoolName'),
-      ],
-    },
+const backends = backendsField({
+  description:
+    'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed leaves its volumes where they are, and out of reach.',
+  named: 'its volume type',
+  file: 'cinder.conf',
+  taken,
+  type: choice(
+    'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
+    ['custom', 'ceph', 'lvm'],
+    { rules: [onlyOffered('type', ['ceph', 'custom'])] },
   ),
-  {
-    minItems: 1,
-    maxItems: 16,
-    keys: ['name'],
-    rules: [
-      rule(
-        `self.all(one, !oldSelf.exists(old, old.name == one.name && (old.type != one.type || ${hostOf('old')} != ${hostOf('one')} || ${poolOf('old')} != ${poolOf('one')})))`,
-        'type, backendHost and cephPoolName of a backend cannot be changed: its volumes are recorded under them, or lie there; add another backend',
-      ),
-    ],
+  fields: {
+    cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
+    lvmVolumeGroup: string('Volume group, for type lvm.', { maxLength: 128, minLength: 1 }),
+    rootHelpers: bool(
+      'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
+      { fallback: false },
+    ),
   },
-);
+  fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
+  backendHost: 'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
+  rules: isOf(['ceph'], 'cephPoolName'),
+});
 
 const backup = object('Copies of volumes in another place (component backup). If absent, there are none.', {
   type: required(
@@ -114,11 +66,6 @@ const backup = object('Copies of volumes in another place (component backup). If
   config: config('cinder.conf'),
 });
 
-const single = {
-  components: ['volume', 'backup'],
-  reason: 'a second process would take what the first one does for abandoned',
-} as const;
-
 /** Block storage. */
 export const Cinder = defineApi({
   kind: 'Cinder',
@@ -129,38 +76,29 @@ export const Cinder = defineApi({
   spec: object(
     'Desired state of Cinder.',
     {
-      ...template({ main: 'the API', components: ['api', 'scheduler', 'volume', 'backup'], single, wsgi: ['api'] }),
+      ...template({
+        main: 'the API',
+        components: ['api', 'scheduler', 'volume', 'backup'],
+        single: single('volume', 'backup'),
+        wsgi: ['api'],
+      }),
       ...api('cinder'),
       release,
       region,
-      databaseRef,
-      messageQueueRef,
-      cacheRef,
-      coordinationRef,
-      keystoneRef,
+      ...references,
       cephStorageRef: cephStorageRef('volumes and their copies'),
       database: database('cinder', ['cinder']),
       messageQueue: messageQueue('cinder'),
       identity: identity('cinder'),
       backends: required(backends),
-      defaultBackend: text('Name of the backend whose type volumes have that ask for none.', {
-        otherwise: 'the first one',
-      }),
+      defaultBackend: defaultBackend('volumes'),
       backup,
       recordsAudit,
       config: config('cinder.conf'),
       policy,
       unknownOptions,
     },
-    {
-      rules: [
-        rule(
-          '!has(self.defaultBackend) || !has(self.backends) || self.backends.exists(one, one.name == self.defaultBackend)',
-          'expected the name of one of spec.backends',
-          '.defaultBackend',
-        ),
-      ],
-    },
+    { rules: [knownDefault] },
   ),
   status: object('Observed state of Cinder.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],

@@ -27,7 +27,7 @@ export const glance = defineService<Glance>({
     databaseRef: 'steps',
     cacheRef: 'steps',
     keystoneRef: 'start',
-    cephStorageRef: { stated: inCeph, asks: (spec) => [{ name: poolOf(spec), purpose: 'glance-images' }] },
+    cephStorageRef: { stated: inCeph, asks: (spec) => ({ pools: [{ name: poolOf(spec), purpose: 'glance-images' }] }) },
   },
   databases: [{ name: 'glance' }],
   connections: (spec) => ({

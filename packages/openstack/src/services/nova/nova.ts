@@ -39,7 +39,10 @@ export const nova = defineService<Nova>({
     placementRef: 'start',
     neutronRef: 'steps',
     glanceRef: 'cloud',
-    cephStorageRef: { stated: disksInCeph, asks: (spec) => [{ name: diskPool(spec), purpose: 'nova-ephemeral' }] },
+    cephStorageRef: {
+      stated: disksInCeph,
+      asks: (spec) => ({ pools: [{ name: diskPool(spec), purpose: 'nova-ephemeral' }] }),
+    },
   },
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   connections: databaseConnections,

@@ -3,11 +3,12 @@ import { json, locationOf, plain } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call, type Route } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
+import { listed } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { cinderDatabase, isUp, newVolume, saveVolume } from './cinder-store.ts';
+import { cinderDatabase, newVolume, saveVolume } from './cinder-store.ts';
 
 /** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
 export async function serveCinder(context: ServiceContext): Promise<WsgiHandler> {
@@ -59,7 +60,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
         return undefined;
       },
       'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
-        store((schema) => json(200, { services: servicesOf(context, schema) })),
+        store((schema) => json(200, { services: listed(context, schema) })),
       ),
       volumes: (call) => volumes(context, messaging, call),
     },
@@ -71,17 +72,6 @@ function onlyAdmin(rule: string, route: Route): Route {
     if (!call.identity.roles.includes('admin')) throw commonWords.forbidden(rule);
     return route(call);
   };
-}
-
-function servicesOf(context: ServiceContext, schema: Schema): Row[] {
-  return [...tableOf(schema, 'services').values()].map((row) => ({
-    binary: row['binary'],
-    host: row['host'],
-    zone: 'nova',
-    status: row['disabled'] === true ? 'disabled' : 'enabled',
-    state: isUp(context, row) ? 'up' : 'down',
-    updated_at: row['updated_at'],
-  }));
 }
 
 /** @throws Fault */

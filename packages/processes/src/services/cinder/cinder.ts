@@ -2,11 +2,12 @@ import { cephClients } from '../../infrastructure/ceph.ts';
 import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
+import { isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { startTimes } from '../../start-times.ts';
 import { serveCinder } from './cinder-api.ts';
 import { cinderBackup, cinderScheduler, cinderVolume } from './cinder-servers.ts';
-import { cinderDatabase, isUp, seedTypes } from './cinder-store.ts';
+import { cinderDatabase, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
 
