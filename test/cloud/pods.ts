@@ -18,6 +18,7 @@ export interface PodState {
   readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
   readonly status: {
     readonly phase: string;
+    readonly podIP?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
     readonly containerStatuses?: readonly { readonly containerID?: string; readonly restartCount: number }[];
   };

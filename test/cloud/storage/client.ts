@@ -10,10 +10,10 @@ export interface Ended {
   readonly text: string;
 }
 
-/** What the program ceph prints as JSON, as the administrator. @throws Error with its words */
+/** What the program ceph prints as JSON, as the administrator; null where it prints nothing. @throws Error with its words */
 export async function ceph<T>(...argv: readonly string[]): Promise<T> {
   const inside = ['exec', '-n', namespace, 'statefulset/ceph', '-c', 'mon', '--', 'ceph', ...argv, '-f', 'json'];
-  return JSON.parse(await program('kubectl', ...inside)) as T;
+  return JSON.parse((await program('kubectl', ...inside)) || 'null') as T;
 }
 
 /** A pod of the network, which has of Ceph what its clients are given: the ConfigMap and the keyring of one user. */

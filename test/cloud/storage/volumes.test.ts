@@ -1,15 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { guestImage, member, networks, tiny } from '../fixture.ts';
+import { guestImage, member } from '../fixture.ts';
 import { program } from '../kubernetes.ts';
-import { prefix, type User } from '../running-cloud.ts';
-import { Server } from '../server.ts';
-import { until } from '../until.ts';
-
-interface Thing {
-  readonly id: string;
-  readonly status: string;
-  readonly fail_reason?: string | null;
-}
+import { prefix } from '../running-cloud.ts';
+import { attach, detach, guest, made, reaches, withDisk } from './disks.ts';
 
 /** What the program rbd prints as JSON, as the administrator. */
 async function rbd<T>(...argv: readonly string[]): Promise<T> {
@@ -26,63 +19,6 @@ async function digest(image: string): Promise<string> {
 
 const parentOf = async (image: string) =>
   (await rbd<{ parent?: { pool: string; image: string } }>('info', image)).parent;
-
-/** Waits for something of Cinder. */
-async function reaches(user: User, what: string, { id }: Pick<Thing, 'id'>, status: string): Promise<Thing> {
-  const state = () => user.call<Thing>(`block_storage.get_${what}`, id);
-  return await until({
-    what: `${what} ${id} to be ${status}`,
-    seconds: 120,
-    probe: async () => {
-      const thing = await state();
-      if (thing.status.startsWith('error') && !status.startsWith('error'))
-        throw new Error(`${what} ${id} is ${thing.status}: ${thing.fail_reason ?? ''}`);
-      return thing.status === status ? thing : undefined;
-    },
-    explain: async () => JSON.stringify(await state()),
-  });
-}
-
-/** Makes something of Cinder, and removes it when the test is over. */
-async function made(user: User, what: string, attributes: object): Promise<Thing> {
-  const thing = await user.call<Thing>(`block_storage.create_${what}`, attributes);
-  onTestFinished(async () => {
-    await user.call(`block_storage.delete_${what}`, thing.id, { ignore_missing: true });
-    await until({
-      what: `${what} ${thing.id} to be gone`,
-      seconds: 120,
-      probe: async () => (await user.call(`block_storage.find_${what}`, thing.id)) === null || undefined,
-    });
-  }, 180_000);
-  await reaches(user, what, thing, 'available');
-  return thing;
-}
-
-async function guest(user: User, name: string, script: string): Promise<Server> {
-  const [image, flavor, { near }] = await Promise.all([guestImage(), tiny(), networks()]);
-  const server = await Server.create(user, { name, image, flavor, networks: [{ uuid: near }], script });
-  onTestFinished(() => server.delete(), 120_000);
-  return server;
-}
-
-/** Does something to the second disk, when it is there. The console shows the script, too: words are told from it. */
-const withDisk = (what: string) => `until [ -b /dev/vdb ]; do sleep 1; done; ${what}`;
-
-async function attach(user: User, server: Server, volume: Thing): Promise<void> {
-  await user.call('compute.create_volume_attachment', server.id, { volume_id: volume.id });
-  await reaches(user, 'volume', volume, 'in-use');
-}
-
-async function detach(user: User, server: Server, volume: Thing): Promise<void> {
-  await user.call('compute.delete_volume_attachment', server.id, volume.id);
-  await reaches(user, 'volume', volume, 'available');
-  // Nova forgets it a moment later than Cinder.
-  await until({
-    what: `server ${server.name} to know no volume`,
-    seconds: 60,
-    probe: async () => (await user.call<unknown[]>('compute.volume_attachments', server.id)).length === 0 || undefined,
-  });
-}
 
 test('what a guest writes to a volume another guest reads; their own disks are clones of the image', async () => {
   const user = await member();

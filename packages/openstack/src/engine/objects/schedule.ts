@@ -107,6 +107,11 @@ export function hourly(context: Context, suffix: string): string {
   return `${spread(context, suffix) % 60} * * * *`;
 }
 
+/** Every five minutes, at minutes that follow from the resource's name. */
+export function everyFiveMinutes(context: Context, suffix: string): string {
+  return `${spread(context, suffix) % 5}-59/5 * * * *`;
+}
+
 /** Every night (UTC) between 1:00 and 4:59, at a time that follows from the resource's name. */
 export function nightly(context: Context, suffix: string): string {
   const minutes = spread(context, suffix) % 240;

@@ -1,6 +1,9 @@
+import { everyFiveMinutes } from '../../engine/objects/schedule.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { cephAddress, cephFiles } from './address.ts';
 import { type CephPool, CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
+import { tryAll } from './scripts.ts';
 
 /** Who writes to a pool. */
 const writers: Readonly<Record<CephPool['purpose'], CephUser>> = {
@@ -39,13 +42,25 @@ export const ceph = defineService<CephStorage>({
     return users.length === 0 ? {} : { main: cephFiles(cephAddress(resource), ...users) };
   },
   components: () => ({}),
-  jobs: ({ resource, spec }) => {
-    const { user: nameOf } = cephAddress(resource);
-    const trials = trialsOf(spec).flatMap(({ user, what, name }) => [nameOf(user), name, what]);
-    const runs = [{ name: 'pool-check', script: tryAll, arguments: trials }];
-    return trials.length === 0 ? [] : [{ suffix: 'pool-check', step: 'PoolsReady', image: 'cinder-volume', runs }];
+  jobs: (context) => {
+    return trialsOf(context.spec).length === 0
+      ? []
+      : [{ suffix: 'pool-check', step: 'PoolsReady', image: 'cinder-volume', runs: [check('pool-check', context)] }];
+  },
+  schedules: (context) => {
+    const { schedule, suspend = false } = context.spec.healthCheck ?? {};
+    if (trialsOf(context.spec).length === 0) return [];
+    const when = { cron: schedule ?? everyFiveMinutes(context, 'health-check'), suspend, deadlineSeconds: 280 };
+    return [{ suffix: 'health-check', image: 'cinder-volume', runs: [check('health-check', context)], ...when }];
   },
 });
+
+/** The program that tries everything. */
+function check(name: string, { resource, spec }: Context<CephStorage>) {
+  const { user: nameOf } = cephAddress(resource);
+  const trials = trialsOf(spec).flatMap(({ user, what, name: where }) => [nameOf(user), where, what]);
+  return { name, script: tryAll, arguments: [spec.external?.fsid ?? '', ...trials] };
+}
 
 /** Those of one purpose and name are one. */
 function distinct<T extends { readonly name: string; readonly purpose?: string }>(all: readonly T[]): readonly T[] {
@@ -70,38 +85,3 @@ function trialsOf({ pools = [], fileSystems = [] }: Partial<CephStorageSpec>): T
   });
   return [...inPools, ...fileSystems.map(({ name }): Trial => ({ user: 'manila', name, what: 'share' }))];
 }
-
-const tryAll = `# Does in each pool and filesystem what its users do. The last line, which a condition shows, is what they cannot do.
-newline='
-'
-failures=
-as() { timeout 30 "$@" 2>&1; }
-write() {
-  as rados --id "$user" --pool "$name" create openstack-operator-check \\
-    && as rados --id "$user" --pool "$name" rm openstack-operator-check
-}
-read_only() { as rbd --id "$user" ls "$name"; }
-share() {
-  as ceph --id "$user" fs subvolumegroup create "$name" openstack-operator-check \\
-    && as ceph --id "$user" fs subvolumegroup rm "$name" openstack-operator-check
-}
-while [ $# -gt 0 ]; do
-  user=$1
-  name=$2
-  what=$3
-  shift 3
-  case $what in
-    write) try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'" ;;
-    read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
-    *) try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'" ;;
-  esac
-  if said=$("$try"); then continue; fi
-  said=\${said##*"$newline"}
-  said="client.$user cannot $where: \${said:-no answer within 30 seconds} (it needs $rights)"
-  failures="\${failures:+$failures; }$said"
-done
-if [ -n "$failures" ]; then
-  echo "$failures" >&2
-  exit 1
-fi
-`;

@@ -2,6 +2,7 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
+import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, object, required, string } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
@@ -41,10 +42,21 @@ const external = object('A cluster that this operator does not run, for mode ext
     string('Addresses of the monitors, with commas between them: host, or host:port.', {
       maxLength: 2048,
       form: {
-        pattern: '^[A-Za-z0-9.:\\[\\]-]+(,[A-Za-z0-9.:\\[\\]-]+)*$',
-        expected: 'hosts with commas between them, such as 10.0.0.1,10.0.0.2:6789',
+        pattern: '^[A-Za-z0-9.:/\\[\\]-]+(,[A-Za-z0-9.:/\\[\\]-]+)*$',
+        expected:
+          'hosts with commas between them, such as 10.0.0.1,10.0.0.2:6789 or [v2:10.0.0.1:3300/0,v1:10.0.0.1:6789/0]',
       },
     }),
+  ),
+  fsid: string(
+    'Id of the cluster, as `ceph fsid` prints it. If present, monitors of another cluster are refused (condition PoolsReady).',
+    {
+      maxLength: 36,
+      form: {
+        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+        expected: 'a UUID in lower case',
+      },
+    },
   ),
   keyringSecretName: required(
     secretName(
@@ -89,6 +101,12 @@ const fileSystems = array(
   { maxItems: 16, keys: ['name'] },
 );
 
+/** How often all of it is tried again. */
+const healthCheck = object(
+  'Schedule on which everything is tried again with the keys of its users. What the cluster says of its health, and what room there is, stands in status.schedules; when three runs in a row fail, the resource is not Ready (ScheduleFailing).',
+  { schedule: schedule('every five minutes, at minutes that follow from the name'), suspend },
+);
+
 /** A Ceph cluster. */
 export const CephStorage = defineApi({
   kind: 'CephStorage',
@@ -106,6 +124,7 @@ export const CephStorage = defineApi({
     users,
     pools,
     fileSystems,
+    healthCheck,
     image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
     imageRegistry,
     imageTag,

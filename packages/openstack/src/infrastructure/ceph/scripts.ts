@@ -1,0 +1,61 @@
+/**
+ * Does in each pool and filesystem what its users do. Arguments: the id of the cluster, or nothing; then user, name and
+ * `write`, `read` or `share`. The last line, which a condition shows, is what they cannot do. When all can, it leaves how the
+ * cluster is and what room there is as the message of its end.
+ */
+export const tryAll = `newline='
+'
+failures=
+as() { timeout 15 "$@" 2>&1; }
+fail() {
+  said=\${said##*"$newline"}
+  failures="\${failures:+$failures; }$1: \${said:-no answer within 15 seconds}\${2:+ (it needs $2)}"
+}
+write() {
+  as rados --id "$user" --pool "$name" create "$probe" \\
+    && as rados --id "$user" --pool "$name" rm "$probe"
+}
+read_only() { as rbd --id "$user" ls "$name"; }
+share() {
+  as ceph --id "$user" fs subvolumegroup create "$name" "$probe" \\
+    && as ceph --id "$user" fs subvolumegroup rm "$name" "$probe"
+}
+lines() {
+  while read -r one two three four five _; do
+    case $one:$two:$three in
+      TOTAL:*) printf '; %s %s of %s %s free' "$four" "$five" "$two" "$three" ;;
+      .*) ;;
+      *:[0-9]*:[0-9]*) printf ', %s %s %s' "$one" "$four" "$five" ;;
+    esac
+  done
+}
+probe=openstack-operator-check-\${HOSTNAME:-0}
+first=$2
+if [ -n "$1" ]; then
+  said=$(as ceph --id "$first" fsid) || fail "client.$first cannot ask the monitors"
+  if [ -z "$failures" ] && [ "$said" != "$1" ]; then
+    echo "the monitors are those of cluster $said, not of spec.external.fsid, $1: nothing was tried" >&2
+    exit 1
+  fi
+fi
+shift
+while [ $# -gt 0 ]; do
+  user=$1
+  name=$2
+  what=$3
+  shift 3
+  case $what in
+    write) try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'" ;;
+    read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
+    *) try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'" ;;
+  esac
+  said=$("$try") || fail "client.$user cannot $where" "$rights"
+done
+health=$(as ceph --id "$first" health) || health=
+if [ -n "$failures" ]; then
+  echo "$failures\${health:+; the cluster says $health}" >&2
+  exit 1
+fi
+room=$(as ceph --id "$first" df | lines) || room=
+printf '%s' "$health$room" > /dev/termination-log
+`;
