@@ -14,6 +14,9 @@ export interface Shape {
 /** What is enough for block devices. */
 export const smallest: Shape = { store: 'memstore', monitors: 1, mds: false, rgw: false };
 
+/** What a cloud gets: block devices and shares. */
+export const ofClouds: Shape = { ...smallest, mds: true };
+
 /** Addresses of the monitors by name: a, b, c. */
 export type Monitors = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Shape, smallest } from './configuration.ts';
+import { ofClouds, type Shape, setupCommands, smallest } from './configuration.ts';
 import { identityFrom } from './keys.ts';
 import { monitorServices, objects } from './objects.ts';
 
@@ -58,6 +58,13 @@ test('the smallest is one pod whose data end with it', () => {
   expect(pod?.spec.containers.map(({ name }) => name)).toEqual(['mgr', 'osd']);
   expect(pod?.spec.volumes).toContainEqual({ name: 'data', emptyDir: {} });
   expect(all.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
+});
+
+test('clouds have a filesystem, too', () => {
+  expect(podsOf(made(ofClouds))[0]?.spec.containers.map(({ name }) => name)).toEqual(['mgr', 'osd', 'mds']);
+  expect(setupCommands(identity, ofClouds)).toContainEqual(
+    expect.objectContaining({ prefix: 'fs new', fs_name: 'cephfs' }),
+  );
 });
 
 test('a Service selects the pod of its monitor', () => {

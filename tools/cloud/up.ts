@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { smallest } from '../ceph/configuration.ts';
+import { ofClouds } from '../ceph/configuration.ts';
 import { up as upCeph } from '../ceph/up.ts';
 import { writeAccess } from './access.ts';
 import { ensureImageAndNetwork, ensureServer } from './first-server.ts';
@@ -68,7 +68,7 @@ async function prepareServer(place: Place, guest: string, rolledOut: AbortSignal
 /** Before the control plane, whose services may ask for what it has. */
 async function prepareCeph(place: Place): Promise<void> {
   await kubectl(place, ['apply', '--server-side', '-f', join(place.overlay, 'control-plane/namespace.yaml')]);
-  await upCeph(place, smallest, [controlPlane.namespace]);
+  await upCeph(place, ofClouds, [controlPlane.namespace]);
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */

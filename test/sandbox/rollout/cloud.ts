@@ -190,9 +190,17 @@ export const blockStorage = {
 export const fileStorage = {
   backends: [
     {
-      name: 'servers',
-      type: 'generic',
-      config: { 'manila.conf': { servers: { service_instance_user: 'manila' } } },
+      name: 'filer',
+      type: 'custom',
+      config: {
+        'manila.conf': {
+          filer: {
+            share_driver: 'manila.share.drivers.generic.GenericShareDriver',
+            service_instance_user: 'manila',
+            service_instance_name_or_id: 'filer',
+          },
+        },
+      },
     },
   ],
 };

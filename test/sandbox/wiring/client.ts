@@ -84,6 +84,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   compute: '/servers',
   'key-manager': '/v1/secrets',
   'block-storage': '/volumes',
+  'shared-file-system': '/shares',
 };
 
 async function demandToken(process: Process, url: string): Promise<void> {
@@ -129,6 +130,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   },
   'key-manager': useKeys,
   'block-storage': useVolumes,
+  'shared-file-system': useShares,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -195,6 +197,22 @@ async function useVolumes({ get, post, wait }: Endpoint): Promise<void> {
   }
   const { services = [] } = (await get('/os-services')) as { services?: Record<string, unknown>[] };
   for (const binary of ['cinder-scheduler', 'cinder-volume'])
+    if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
+      throw new Error(`${binary} is not up`);
+}
+
+/** Makes a share of the default type, and waits for it; every service of shared file systems is up. */
+async function useShares({ get, post, wait }: Endpoint): Promise<void> {
+  const asked = { size: 1, share_proto: 'NFS' };
+  const { share: made } = (await post('/shares', { share: asked })) as { share: { id: string } };
+  for (let waited = 0; ; waited += 1) {
+    const { share = {} } = (await get(`/shares/${made.id}`)) as { share?: Record<string, unknown> };
+    if (share['status'] === 'available') break;
+    if (share['status'] !== 'creating' || waited === 30) throw new Error(`a share is ${String(share['status'])}`);
+    await wait(1000);
+  }
+  const { services = [] } = (await get('/services')) as { services?: Record<string, unknown>[] };
+  for (const binary of ['manila-scheduler', 'manila-share', 'manila-data'])
     if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
       throw new Error(`${binary} is not up`);
 }

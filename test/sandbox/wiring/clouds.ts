@@ -1,4 +1,4 @@
-import { blockStorage, identityOnly } from '../rollout/cloud.ts';
+import { blockStorage, fileStorage, identityOnly } from '../rollout/cloud.ts';
 
 /** The parts of a control plane that can be left out. */
 const optional = ['rabbitmq', 'ovnNetwork', 'glance', 'placement', 'neutron', 'nova'];
@@ -22,4 +22,5 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   full: withParts(...optional),
   keys: withParts('rabbitmq', 'barbican'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
+  shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -14,7 +14,8 @@ function cloud(seed: number, types = ['network']) {
     headers,
     body: value === undefined ? '' : JSON.stringify(value),
   });
-  const http: Http = async ({ method, url, body = '{}' }) => {
+  const versions = new Set<string | undefined>();
+  const http: Http = async ({ method, url, headers, body = '{}' }) => {
     for (let turns = Math.floor(random.next() * 20); turns > 0; turns--) await Promise.resolve();
     const { pathname, searchParams } = new URL(url);
     if (pathname === '/v3/auth/tokens') {
@@ -22,6 +23,7 @@ function cloud(seed: number, types = ['network']) {
       const catalog = types.map((type) => ({ type, endpoints }));
       return answer(201, { token: { project: { id: 'mine' }, catalog } }, { 'x-subject-token': 't' });
     }
+    versions.add(headers?.['x-version']);
     const [, , id = ''] = pathname.split('/');
     const { network = {} } = JSON.parse(body) as { network?: object };
     if (method === 'POST') {
@@ -34,7 +36,7 @@ function cloud(seed: number, types = ['network']) {
     const found = [...networks.values()].filter((one) => [...searchParams].every(([key, value]) => one[key] === value));
     return answer(200, { networks: found });
   };
-  return { http, networks };
+  return { http, networks, versions };
 }
 
 const records: ResourceRecords = {
@@ -69,6 +71,13 @@ test('of two runs at once, the one that sees that it was second takes back what 
   }
   expect(collisions).toBeGreaterThan(50);
   expect(doubled, 'where the first one had looked before').toBeLessThan(collisions / 3);
+});
+
+test('an API that has versions is asked in the one that the records say', async () => {
+  const { http, versions } = cloud(1);
+  const resources = records.resources.map((one) => ({ ...one, api: { ...one.api, headers: { 'x-version': '2.65' } } }));
+  await keepResourceRecords({ ...records, resources }, http);
+  expect([...versions]).toEqual(['2.65']);
 });
 
 test('what another project has of the same name stays as it is', async () => {
