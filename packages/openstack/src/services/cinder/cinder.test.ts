@@ -8,8 +8,8 @@ import { type Cinder, taken } from './kind.ts';
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 const sample = resource(read('cinder')) as Cinder & ReturnType<typeof resource>;
-const compose = (spec: Partial<Cinder['spec']> = {}) =>
-  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const compose = (spec: Partial<Cinder['spec']> = {}, lasting: Readonly<Record<string, string>> = {}) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { lasting }));
 const problem = (spec: Partial<Cinder['spec']>) =>
   compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
 
@@ -61,6 +61,34 @@ test('a pool is in a cluster that somebody names', () => {
       'spec.backup.type: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
   );
   expect(problem(spec)).toBeUndefined();
+});
+
+test('a backend that was another one is refused under its name, also after it was gone', () => {
+  const lasting = { 'spec.backends[name=fast]': 'ceph cinder@fast#old', 'spec.backup': 'pvc' };
+  const again = compose({ backends: [pool('fast')], backup: { type: 'ceph' } }, lasting);
+  const { problem } = again.steps.find(({ condition }) => condition === 'ConfigReady') ?? {};
+  expect(problem?.message).toBe(
+    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; ' +
+      'spec.backup: it was pvc before (status.lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name',
+  );
+  expect(again.status).toMatchObject({ lasting });
+  expect(compose({ backends: [pool('fast')] }).status).toMatchObject({
+    lasting: { 'spec.backends[name=fast]': 'ceph cinder@fast#fast', 'spec.backup': 'custom' },
+  });
+});
+
+test('a backend that is stated no more is asked for its volumes before its process goes', () => {
+  const lasting = {
+    'spec.backends[name=slow]': 'ceph cinder@slow#slow',
+    'spec.backends[name=fast]': 'ceph cinder@fast#fast',
+  };
+  const { steps, staying } = compose({ backends: [pool('fast')] }, lasting);
+  const asked = steps.find(({ condition }) => condition === 'RemovedBackendsEmpty');
+  expect(JSON.stringify(asked?.objects)).toContain('["openstack-operator","count-volumes","cinder@slow"]');
+  expect(staying).toEqual({ RemovedBackendsEmpty: ['volume-slow'] });
+  expect(compose({ backends: [pool('fast')] }).steps.map(({ condition }) => condition)).not.toContain(
+    'RemovedBackendsEmpty',
+  );
 });
 
 test('copies lie on a volume where nobody names another place', () => {

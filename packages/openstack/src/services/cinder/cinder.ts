@@ -5,6 +5,7 @@ import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { backendProblems, backendsOf, backupPath, configSets } from './configuration.ts';
 import { Cinder } from './kind.ts';
+import { lasting, removed, staying } from './lasting.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
 export const cinder = defineService<Cinder>({
@@ -86,6 +87,9 @@ export const cinder = defineService<Cinder>({
     ),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
+  jobs: (context) => removed(context),
+  lasting,
+  staying,
   migrate: () => ({
     image: 'cinder-api',
     sync: ['cinder-manage', 'db', 'sync'],

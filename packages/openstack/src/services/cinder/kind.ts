@@ -6,7 +6,7 @@ import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, object, required, rule, string } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
@@ -50,7 +50,7 @@ const poolOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName
 const hostOf = (one: string) => `(has(${one}.backendHost) ? ${one}.backendHost : '')`;
 
 const backends = array(
-  'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed leaves its volumes where they are, and out of reach.',
+  'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
   object(
     'One backend.',
     {
@@ -100,19 +100,32 @@ const backends = array(
   },
 );
 
-const backup = object('Copies of volumes in another place (component backup). If absent, there are none.', {
-  type: required(
-    choice(
-      'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
-      ['ceph', 'pvc', 'custom'],
+const copiesOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : 'backups')`;
+
+const backup = object(
+  'Copies of volumes in another place (component backup). If absent, there are none.',
+  {
+    type: required(
+      choice(
+        'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
+        ['ceph', 'pvc', 'custom'],
+      ),
     ),
-  ),
-  cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', {
-    fallback: 'backups',
-  }),
-  storage: storage('Volume of the copies, for type pvc.', '10Gi'),
-  config: config('cinder.conf'),
-});
+    cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', {
+      fallback: 'backups',
+    }),
+    storage: storage('Volume of the copies, for type pvc.', '10Gi'),
+    config: config('cinder.conf'),
+  },
+  {
+    rules: [
+      rule(
+        `self.type == oldSelf.type && (self.type != 'ceph' || ${copiesOf('self')} == ${copiesOf('oldSelf')})`,
+        'type and cephPoolName of backup cannot be changed: backups lie there; set them back',
+      ),
+    ],
+  },
+);
 
 const single = {
   components: ['volume', 'backup'],
@@ -162,7 +175,7 @@ export const Cinder = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 

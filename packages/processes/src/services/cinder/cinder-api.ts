@@ -86,12 +86,13 @@ function servicesOf(context: ServiceContext, schema: Schema): Row[] {
 
 /** @throws Fault */
 async function volumes(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply | undefined> {
-  const { request, id, part, store, identity } = call;
+  const { request, id, part, store, identity, query } = call;
   if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
   if (request.method === 'POST') return create(context, messaging, call);
+  const isAll = identity.roles.includes('admin') && query.get('all_tenants') === '1';
   const rows = await store((schema) =>
     [...tableOf(schema, 'volumes').values()]
-      .filter((row) => row['project_id'] === identity.projectId)
+      .filter((row) => isAsked(row, isAll ? undefined : identity.projectId, query.get('host')))
       .map((row) => shown(row, schema)),
   );
   if (id === undefined || id === 'detail') return json(200, { volumes: rows });
@@ -112,6 +113,13 @@ async function volumes(context: ServiceContext, messaging: Messaging, call: Call
   });
   if (typeof host === 'string') messaging.cast(`cinder-volume.${host.split('#')[0]}`, 'delete_volume', { volume: id });
   return { status: 202 };
+}
+
+/** Whether a volume is in a list. A backend's name finds those of all its pools (cinder.db.sqlalchemy.api._filter_host). */
+function isAsked(row: Row, project: string | undefined, host: string | null): boolean {
+  const own = typeof row['host'] === 'string' ? row['host'] : '';
+  const isThere = host === null || own === host || own.startsWith(`${host}#`) || own.startsWith(`${host}@`);
+  return isThere && (project === undefined || row['project_id'] === project);
 }
 
 /** Writes a volume down, and asks a scheduler for its place. @throws Fault */
