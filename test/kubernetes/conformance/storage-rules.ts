@@ -52,6 +52,13 @@ const swiftRules = [
 export const storageRules: readonly RefusedSpec[] = [
   refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
   refused(
+    CephStorage,
+    'spec.users.cinder',
+    'expected the name without client.',
+    { external: ceph, users: { cinder: 'client.cinder' } },
+    { external: ceph, users: { cinder: 'cinder' } },
+  ),
+  refused(
     OpenStackControlPlane,
     'spec.cinder.backends',
     'backends is required, unless enabled is false',

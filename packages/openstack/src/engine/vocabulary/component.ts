@@ -123,6 +123,8 @@ export interface HostAccess {
    * lets containers be root without any.
    */
   readonly capabilities?: readonly string[];
+  /** No profile of AppArmor: the one that runtimes have by default lets nobody mount, whatever the capabilities. */
+  readonly unconfined?: boolean;
 }
 
 /**

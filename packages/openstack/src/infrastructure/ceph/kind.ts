@@ -3,7 +3,7 @@ import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, choice, type Infer, object, required, string } from '../../api/schema.ts';
+import { array, choice, type Infer, object, type Rule, required, rule, string } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import {
   deletionPolicy,
@@ -16,7 +16,10 @@ import {
   podTolerations,
 } from '../../api/template.ts';
 
-const cephName = (what: string, options: { readonly fallback?: string; readonly immutable?: string } = {}) =>
+const cephName = (
+  what: string,
+  options: { readonly fallback?: string; readonly immutable?: string; readonly rules?: readonly Rule[] } = {},
+) =>
   string(what, {
     maxLength: 128,
     form: {
@@ -30,7 +33,12 @@ const cephName = (what: string, options: { readonly fallback?: string; readonly 
 export const poolName = cephName;
 
 /** Name of a user; libvirt knows the key of those that have attached volumes by it. */
-const userName = (what: string, name: string) => cephName(what, { fallback: name, immutable: name });
+const userName = (what: string, name: string) =>
+  cephName(what, {
+    fallback: name,
+    immutable: name,
+    rules: [rule("!self.startsWith('client.')", 'expected the name without client.')],
+  });
 
 /** A cluster that exists already. */
 const external = object('A cluster that this operator does not run, for mode external.', {

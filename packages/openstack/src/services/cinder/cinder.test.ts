@@ -38,6 +38,46 @@ test('a driver that nobody names is refused', () => {
   );
 });
 
+test.each([
+  [
+    'NfsDriver',
+    'expected the class of a driver of Cinder, got "NfsDriver"; did you mean cinder.volume.drivers.nfs.NfsDriver?',
+  ],
+  ['cinder.volume.drivers.pure.PureISCIDriver', 'did you mean cinder.volume.drivers.pure.PureISCSIDriver?'],
+  ['cinder.volume.drivers.nfs.NfsDriver', 'spec.backends[name=flash].rootHelpers: '],
+])('the driver %s is refused', (volume_driver, words) => {
+  const flash = { name: 'flash', type: 'custom', config: { 'cinder.conf': { flash: { volume_driver } } } } as const;
+  expect(problem({ backends: [flash] })).toContain(words);
+  expect(problem({ backends: [{ ...flash, rootHelpers: true }], unknownOptions: 'Allow' })).toBeUndefined();
+});
+
+test('a driver of another package is not judged, one by a former name is known', () => {
+  for (const volume_driver of ['acme.cinder.AcmeDriver', 'cinder.volume.drivers.nimble.NimbleFCDriver'])
+    expect(
+      problem({ backends: [{ name: 'x', type: 'custom', config: { 'cinder.conf': { x: { volume_driver } } } }] }),
+    ).toBeUndefined();
+});
+
+test('backups of type custom need a driver that Cinder has, and one process', () => {
+  const withDriver = (options: object) =>
+    problem({ backup: { type: 'custom', config: { 'cinder.conf': { DEFAULT: options } } } } as never);
+  expect(problem({ backup: { type: 'custom' } })).toContain(
+    'spec.backup.config: type custom needs the option backup_driver of section DEFAULT',
+  );
+  const backup_driver = 'cinder.backup.drivers.nfs.NFSBackupDriver';
+  expect(withDriver({ backup_driver: 'cinder.backup.drivers.nfs' })).toContain(`did you mean ${backup_driver}?`);
+  expect(withDriver({ backup_driver, backup_workers: 4 })).toContain('backup_workers');
+  expect(withDriver({ backup_driver })).toBeUndefined();
+});
+
+test('processes that mount have no profile of AppArmor, the others have the default one', () => {
+  const objects = objectsOf(compose({ backends: [{ ...pool('fast'), rootHelpers: true }, pool('slow')] }));
+  const text = (name: string) =>
+    JSON.stringify(objects.find(({ object }) => object.metadata.name === name && object.kind === 'Deployment'));
+  expect(text('cinder-volume-fast')).toContain('"appArmorProfile":{"type":"Unconfined"}');
+  expect(text('cinder-volume-slow')).not.toContain('appArmorProfile');
+});
+
 test('what follows from fields is no option', () => {
   const config = { 'cinder.conf': { fast: { rbd_pool: 'other' } } };
   expect(problem({ backends: [{ ...pool('fast'), config }] })).toBe(

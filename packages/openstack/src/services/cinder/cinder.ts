@@ -3,9 +3,10 @@ import type { Component, HostAccess, Mount } from '../../engine/vocabulary/compo
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
-import { backendProblems, backendsOf, backupPath, configSets } from './configuration.ts';
+import { backendsOf, backupPath, configSets } from './configuration.ts';
 import { Cinder } from './kind.ts';
 import { lasting, removed, staying } from './lasting.ts';
+import { storageProblems } from './problems.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
 export const cinder = defineService<Cinder>({
@@ -59,6 +60,7 @@ export const cinder = defineService<Cinder>({
       enabled_backends: 'spec.backends',
       default_volume_type: 'spec.defaultBackend',
       state_path: 'nothing: volumes are mounted there',
+      backup_workers: 'nothing: a second process would take what the first one does for abandoned',
     },
   },
   usesNodes: true,
@@ -96,7 +98,7 @@ export const cinder = defineService<Cinder>({
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
   problems: (context) => {
-    const messages = backendProblems(context);
+    const messages = storageProblems(context);
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
   },
 });
@@ -108,6 +110,7 @@ const helpers: HostAccess = {
   capabilities: 'AUDIT_WRITE CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER NET_ADMIN SETGID SETPCAP SETUID SYS_ADMIN'.split(
     ' ',
   ),
+  unconfined: true,
 };
 
 function program({ broker }: Context<Cinder>, name: string, memory: string): Component {

@@ -10,7 +10,7 @@ import {
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
-import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { cephConf, cephFiles, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Backend, Cinder } from './kind.ts';
@@ -159,21 +159,3 @@ const drivers = 'cinder.backup.drivers';
 
 /** Where the volume of copies is mounted. */
 export const backupPath = '/var/lib/cinder/backup';
-
-/** What is wrong with backends: drivers that nobody names, a pool whose cluster nobody names. */
-export function backendProblems(context: Context<Cinder>): string[] {
-  const { backup } = context.spec;
-  const backends = backendsOf(context.spec).flatMap(({ name, type, config }) => {
-    const at = `spec.backends[name=${name}]`;
-    // There nothing would keep it from what the backend's own fields say.
-    if (context.spec.config?.['cinder.conf']?.[name] !== undefined)
-      return [`spec.config["cinder.conf"].${name}: the section of a backend is set in ${at}.config`];
-    if (type === 'ceph') return clusterProblems(context, `${at}.type`);
-    return type !== 'custom' || config?.['cinder.conf']?.[name]?.['volume_driver'] !== undefined
-      ? []
-      : [
-          `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
-        ];
-  });
-  return [...backends, ...(backup?.type === 'ceph' ? clusterProblems(context, 'spec.backup.type') : [])];
-}

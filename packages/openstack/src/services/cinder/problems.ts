@@ -1,0 +1,50 @@
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { backendsOf } from './configuration.ts';
+import { driverMistake, mounts } from './drivers.ts';
+import type { Backend, Cinder } from './kind.ts';
+
+/** What is wrong with backends and backups: drivers that nobody names or knows, a pool whose cluster nobody names. */
+export function storageProblems(context: Context<Cinder>): string[] {
+  const { backup } = context.spec;
+  return [
+    ...backendsOf(context.spec).flatMap((backend) => backendProblems(context, backend)),
+    ...(backup === undefined ? [] : backupProblems(context, backup)),
+  ];
+}
+
+function backendProblems(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend): string[] {
+  const at = `spec.backends[name=${name}]`;
+  // There nothing would keep it from what the backend's own fields say.
+  if (context.spec.config?.['cinder.conf']?.[name] !== undefined)
+    return [`spec.config["cinder.conf"].${name}: the section of a backend is set in ${at}.config`];
+  if (type === 'ceph') return clusterProblems(context, `${at}.type`);
+  if (type !== 'custom') return [];
+  const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
+  if (driver === undefined)
+    return [
+      `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
+    ];
+  if (typeof driver !== 'string') return [];
+  const mistake = mistakeOf(context, 'volume_driver', driver);
+  if (mistake !== undefined) return [`${at}.config["cinder.conf"].${name}.volume_driver: ${mistake}`];
+  return mounts(driver) && rootHelpers !== true
+    ? [`${at}.rootHelpers: ${driver} mounts shares as root; set it to true`]
+    : [];
+}
+
+function backupProblems(context: Context<Cinder>, { type, config }: NonNullable<Cinder['spec']['backup']>): string[] {
+  if (type === 'ceph') return clusterProblems(context, 'spec.backup.type');
+  if (type !== 'custom') return [];
+  const driver = config?.['cinder.conf']?.['DEFAULT']?.['backup_driver'];
+  if (driver === undefined)
+    return [
+      'spec.backup.config: type custom needs the option backup_driver of section DEFAULT of cinder.conf: the class of the driver',
+    ];
+  const mistake = typeof driver === 'string' ? mistakeOf(context, 'backup_driver', driver) : undefined;
+  return mistake === undefined ? [] : [`spec.backup.config["cinder.conf"].DEFAULT.backup_driver: ${mistake}`];
+}
+
+function mistakeOf({ spec }: Context<Cinder>, option: Parameters<typeof driverMistake>[0], name: string) {
+  return spec.unknownOptions === 'Allow' ? undefined : driverMistake(option, name);
+}
