@@ -50,8 +50,8 @@ export type Health = (
 
 /** Something mounted into a container. */
 export type Mount =
-  /** Scratch space. */
-  | { readonly path: string; readonly scratch: true; readonly memory?: boolean }
+  /** Scratch space; `size` is the most that it may hold, such as `10Gi`. */
+  | { readonly path: string; readonly scratch: true; readonly memory?: boolean; readonly size?: string }
   /** The component's own volume claim (StatefulSet), or a claim by name. */
   | { readonly path: string; readonly claim: string; readonly subPath?: string }
   /**

@@ -147,3 +147,25 @@ test('a Nova of the same cloud is told where volumes are, and logs in as itself'
   expect(text).toContain('OS_CINDER__PASSWORD');
   expect(JSON.stringify(objectsOf(composed(resource(read('nova')), surroundings(read))))).not.toContain('[cinder]');
 });
+
+test('rows of deleted volumes are purged every night, of the age that is stated', () => {
+  const job = (spec: Partial<Cinder['spec']>) =>
+    objectsOf(compose(spec)).find(({ object }) => object.metadata.name === 'cinder-db-purge')?.object;
+  expect(JSON.stringify(job({}))).toContain('["cinder-manage","db","purge","30"]');
+  const housekeeping = { schedule: '5 4 * * *', suspend: true, purgeAfterDays: 7 };
+  expect(job({ housekeeping })).toMatchObject({ spec: { schedule: '5 4 * * *', suspend: true } });
+  expect(JSON.stringify(job({ housekeeping }))).toContain('["cinder-manage","db","purge","7"]');
+});
+
+test('images are converted in as much room as is stated, which the node has to have', () => {
+  const text = (more: object) =>
+    JSON.stringify(
+      objectsOf(compose({ backends: [{ ...pool('fast'), ...more }] })).find(
+        ({ object }) => object.kind === 'Deployment' && object.metadata.name === 'cinder-volume-fast',
+      ),
+    );
+  const stated = text({ conversionSize: '20Gi' });
+  expect(stated).toContain('{"name":"var-lib-cinder-conversion","emptyDir":{"sizeLimit":"20Gi"}}');
+  expect(stated).toContain('"ephemeral-storage":"20Gi"');
+  expect(text({})).not.toContain('conversion');
+});

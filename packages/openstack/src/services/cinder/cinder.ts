@@ -1,10 +1,11 @@
 import { client } from '../../engine/configuration/sections.ts';
+import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component, HostAccess, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
-import { defineService } from '../../engine/vocabulary/service.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { backendsOf, backupPath, configSets } from './configuration.ts';
-import { Cinder } from './kind.ts';
+import { type Backend, Cinder } from './kind.ts';
 import { lasting, removed, staying } from './lasting.ts';
 import { storageProblems } from './problems.ts';
 
@@ -60,6 +61,7 @@ export const cinder = defineService<Cinder>({
       enabled_backends: 'spec.backends',
       default_volume_type: 'spec.defaultBackend',
       state_path: 'nothing: volumes are mounted there',
+      image_conversion_dir: 'spec.backends[].conversionSize',
       backup_workers: 'nothing: a second process would take what the first one does for abandoned',
     },
   },
@@ -82,10 +84,7 @@ export const cinder = defineService<Cinder>({
     },
     scheduler: program(context, 'scheduler', '192Mi'),
     ...Object.fromEntries(
-      backendsOf(context.spec).map(({ name, rootHelpers }) => [
-        `volume-${name}`,
-        { ...single(context, 'volume'), config: `volume-${name}`, ...(rootHelpers === true ? { host: helpers } : {}) },
-      ]),
+      backendsOf(context.spec).map((backend) => [`volume-${backend.name}`, volume(context, backend)]),
     ),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
@@ -97,6 +96,7 @@ export const cinder = defineService<Cinder>({
     sync: ['cinder-manage', 'db', 'sync'],
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
+  schedules: (context) => [housekeeping(context)],
   problems: (context) => {
     const messages = storageProblems(context);
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
@@ -131,10 +131,38 @@ function single(context: Context<Cinder>, name: 'volume' | 'backup'): Component 
   return { ...program(context, name, '384Mi'), variantOf: name, strategy: 'Recreate' };
 }
 
+function volume(context: Context<Cinder>, { name, rootHelpers, conversionSize: size }: Backend): Component {
+  const { resources = { cpu: '50m', memory: '384Mi' }, ...common } = single(context, 'volume');
+  return {
+    ...common,
+    config: `volume-${name}`,
+    ...(rootHelpers === true ? { host: helpers } : {}),
+    mounts: [
+      ...state,
+      ...(size === undefined ? [] : [{ path: '/var/lib/cinder/conversion', scratch: true, size } as const]),
+    ],
+    resources: { ...resources, ...(size === undefined ? {} : { 'ephemeral-storage': size }) },
+  };
+}
+
 /** It reads volumes by os-brick, which asks for the name of the initiator as root, whatever keeps them. */
 function backup(context: Context<Cinder>, type: string): Component {
   const kept = type === 'pvc' ? [{ path: backupPath, claim: context.named('backups') }] : [];
   return { ...single(context, 'backup'), host: helpers, mounts: [...state, ...kept] };
+}
+
+/** One transaction for each table: what is cut off is done the next night. */
+function housekeeping(context: Context<Cinder>): Schedule {
+  const { schedule, suspend = false, purgeAfterDays = 30 } = context.spec.housekeeping ?? {};
+  return {
+    suffix: 'db-purge',
+    image: 'cinder-api',
+    mounts: state,
+    runs: [{ name: 'db-purge', command: ['cinder-manage', 'db', 'purge', String(purgeAfterDays)] }],
+    cron: schedule ?? nightly(context, 'db-purge'),
+    suspend,
+    deadlineSeconds: 3600,
+  };
 }
 
 function entry(type: string, name: string, path: string): CatalogueEntry {

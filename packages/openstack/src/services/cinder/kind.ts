@@ -4,10 +4,10 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
-import { storage } from '../../api/storage.ts';
+import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -74,6 +74,9 @@ const backends = array(
         'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
         { fallback: false },
       ),
+      conversionSize: size(
+        'Room for images while they are downloaded and converted, on the disk of the node: the largest image, converted. A process that takes more is evicted, and its node has to have that much. If absent, there is no bound.',
+      ),
       config: config('cinder.conf'),
     },
     {
@@ -127,6 +130,13 @@ const backup = object(
   },
 );
 
+/** What is done with rows that Cinder has marked as deleted. */
+const housekeeping = object('Removal of rows of deleted volumes, snapshots, backups and types.', {
+  schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+  suspend,
+  purgeAfterDays: days('Days after which rows are removed, counted from the deletion.', 30),
+});
+
 const single = {
   components: ['volume', 'backup'],
   reason: 'a second process would take what the first one does for abandoned',
@@ -161,6 +171,7 @@ export const Cinder = defineApi({
       }),
       backup,
       recordsAudit,
+      housekeeping,
       config: config('cinder.conf'),
       policy,
       unknownOptions,

@@ -132,3 +132,12 @@ it('the project stands behind the version, or not; services that are gone can be
   expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(0);
   expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(2);
 });
+
+it('purges rows of deleted things, of an age that can be', async () => {
+  const { host } = await running();
+  const purged = async (...age: string[]) => (await host.run(['cinder-manage', 'db', 'purge', ...age])).status;
+  expect(await purged('30')).toBe(0);
+  expect(await purged('99999')).toBe(1);
+  expect(await purged('a')).toBe(2);
+  expect(await purged()).toBe(2);
+});
