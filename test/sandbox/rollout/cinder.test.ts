@@ -106,6 +106,25 @@ test('what it has stored is there after it was switched off and on', async () =>
   expect(await volumeOf(cloud, id)).toMatchObject({ status: 'available' });
 });
 
+test('types of volumes are made as they are stated, changed with them, and there for whom they are for', async () => {
+  const gold = { name: 'gold', backend: 'slow', isPublic: false, qos: { specs: { total_iops_sec: '100' } } };
+  const backends = [pool('fast'), pool('slow')];
+  const { cloud } = await cloudWith({ cinder: { backends, volumeTypes: [gold], defaultVolumeType: 'gold' } });
+  expect(await made(cloud)).toMatchObject({ 'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes' });
+  const qos = { consumer: 'both', specs: { total_iops_sec: '200' } };
+  const changed = { ...gold, description: 'Fast.', isPublic: true, extraSpecs: { multiattach: '<is> True' }, qos };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends, volumeTypes: [changed] } } });
+  await cloud.ready();
+  const asked = async (path: string) => ask(cloud, await login(cloud), `${url}${path}`);
+  const { volume_types: types } = JSON.parse(await asked('/types')) as { volume_types: { name: string }[] };
+  expect(types.find(({ name }) => name === 'gold')).toMatchObject({
+    description: 'Fast.',
+    is_public: true,
+    extra_specs: { multiattach: '<is> True', volume_backend_name: 'slow' },
+  });
+  expect(JSON.parse(await asked('/qos-specs'))).toMatchObject({ qos_specs: [{ name: 'gold', ...qos }] });
+});
+
 test('the process of a backend that is removed stays for as long as volumes lie on it', async () => {
   const { cloud } = await cloudWith();
   const { id } = await made(cloud, { volume_type: 'slow' });

@@ -169,3 +169,46 @@ test('images are converted in as much room as is stated, which the node has to h
   expect(stated).toContain('"ephemeral-storage":"20Gi"');
   expect(text({})).not.toContain('conversion');
 });
+
+test('types of volumes are records, with what they ask for; a zone is a zone of services and of a backend', () => {
+  const spec = {
+    backends: [{ ...pool('fast'), availabilityZone: 'b' }],
+    defaultBackend: undefined,
+    availabilityZone: 'a',
+    volumeTypes: [
+      {
+        name: 'gold',
+        backend: 'fast',
+        isPublic: false,
+        extraSpecs: { multiattach: '<is> True' },
+        qos: { specs: { total_iops_sec: '900' } },
+      },
+      { name: 'any' },
+    ],
+    defaultVolumeType: 'any',
+  };
+  const text = JSON.stringify(objectsOf(compose(spec as never)));
+  const records = JSON.parse(
+    objectsOf(compose(spec as never)).flatMap(({ object }) => {
+      const { 'records.json': file } = (object['stringData'] ?? {}) as Record<string, string>;
+      return file?.includes('volume type') === true ? [file] : [];
+    })[0] ?? '',
+  ) as { resources: { kind: string; name: string; attributes: object }[] };
+  expect(records.resources.map(({ kind, name, attributes }) => [kind, name, attributes])).toEqual([
+    ['volume type', 'fast', { extra_specs: { volume_backend_name: 'fast' } }],
+    ['QoS specs', 'gold', { consumer: 'back-end', specs: { total_iops_sec: '900' } }],
+    [
+      'volume type',
+      'gold',
+      {
+        is_public: false,
+        extra_specs: { multiattach: '<is> True', volume_backend_name: 'fast' },
+        qos_specs_id: { idOf: 'QoS specs/gold' },
+      },
+    ],
+    ['volume type', 'any', { is_public: true, extra_specs: {} }],
+  ]);
+  expect(text).toContain('default_volume_type = any');
+  expect(text).toContain('storage_availability_zone = a');
+  expect(text).toContain('backend_availability_zone = b');
+});

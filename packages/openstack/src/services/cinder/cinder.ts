@@ -8,14 +8,14 @@ import { backendsOf, backupPath, configSets } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { lasting, removed, staying } from './lasting.ts';
 import { storageProblems } from './problems.ts';
+import { volumeTypeApi, volumeTypes } from './volume-types.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
 export const cinder = defineService<Cinder>({
   kind: Cinder,
   offers: {
     cinderRef: {
-      // Without the filter it lists public ones only.
-      resources: { 'volume type': { path: '/types', list: '/types?is_public=None', item: 'volume_type' } },
+      resources: volumeTypeApi,
     },
   },
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
@@ -48,18 +48,13 @@ export const cinder = defineService<Cinder>({
       return { 'nova.conf': { cinder } };
     },
   },
-  resources: ({ spec }) =>
-    backendsOf(spec).map(({ name }) => ({
-      in: 'cinderRef',
-      kind: 'volume type',
-      name,
-      attributes: { extra_specs: { volume_backend_name: name } },
-    })),
+  resources: ({ spec }) => volumeTypes(spec),
   owned: {
     DEFAULT: {
       host: 'nothing: services are recorded under it',
       enabled_backends: 'spec.backends',
-      default_volume_type: 'spec.defaultBackend',
+      default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',
+      storage_availability_zone: 'spec.availabilityZone',
       state_path: 'nothing: volumes are mounted there',
       image_conversion_dir: 'spec.backends[].conversionSize',
       backup_workers: 'nothing: a second process would take what the first one does for abandoned',

@@ -41,7 +41,9 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
         authtoken(context),
         messaging(context, { pthreadHeartbeat: true }),
         {
-          DEFAULT: { default_volume_type: spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null },
+          DEFAULT: {
+            default_volume_type: spec.defaultVolumeType ?? spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null,
+          },
         },
       ),
     ),
@@ -62,8 +64,13 @@ function keyrings(context: Context<Cinder>, ...users: readonly CephUser[]): Conf
 
 /** Services and volumes are recorded by host: a pod's name would leave a service that is down for each pod that went. */
 function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
+  const { availabilityZone: zone } = context.spec;
   const own = {
-    DEFAULT: { host, state_path: '/var/lib/cinder' },
+    DEFAULT: {
+      host,
+      state_path: '/var/lib/cinder',
+      ...(zone === undefined ? {} : { storage_availability_zone: zone }),
+    },
     oslo_concurrency: { lock_path: '/var/lib/cinder/tmp' },
   };
   return sections(logging, database(context, 'cinder'), messaging(context), own, ...more);
@@ -85,8 +92,12 @@ const hostOf = ({ name }: Context<Cinder>, { backendHost = name }: Backend): str
 
 /** One backend alone: its section has its name, and what users say of it stands over it. */
 function volume(context: Context<Cinder>, backend: Backend): Layer {
-  const { name } = backend;
-  const named = { volume_backend_name: name, backend_host: hostOf(context, backend) };
+  const { name, availabilityZone: zone } = backend;
+  const named = {
+    volume_backend_name: name,
+    backend_host: hostOf(context, backend),
+    ...(zone === undefined ? {} : { backend_availability_zone: zone }),
+  };
   return { DEFAULT: { enabled_backends: name }, [name]: { ...named, ...rbd(context, backend) } };
 }
 
@@ -102,7 +113,11 @@ function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): La
   };
 }
 
-const ownedByBackend = { volume_backend_name: 'name', backend_host: 'backendHost' };
+const ownedByBackend = {
+  volume_backend_name: 'name',
+  backend_host: 'backendHost',
+  backend_availability_zone: 'availabilityZone',
+};
 const ownedByPool = { volume_driver: 'type', rbd_pool: 'cephPoolName' };
 const ownedByCluster = {
   rbd_user: 'spec.users of the CephStorage',

@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { array, bool, choice, type Infer, object, required, rule, string } from '../../api/schema.ts';
+import { array, bool, choice, type Infer, map, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -70,6 +70,7 @@ const backends = array(
         'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
         { otherwise: 'the name of this resource' },
       ),
+      availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
       rootHelpers: bool(
         'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
         { fallback: false },
@@ -101,6 +102,28 @@ const backends = array(
       ),
     ],
   },
+);
+
+const specs = (what: string) => map(what, string('Its value.', { maxLength: 255 }), { maxProperties: 64 });
+
+const volumeTypes = array(
+  'Types of volumes, beside those of the backends. One that is removed here stays in Cinder: volumes may be of it. Its name, and what others add to it, are left alone.',
+  object('One type.', {
+    name: required(text('Its name.')),
+    description: text('What it is for.'),
+    backend: text(
+      'Name of the backend of its volumes. If absent, the scheduler takes any that has what extraSpecs ask for.',
+    ),
+    isPublic: bool('Whether all projects see it; else administrators say who does.', { fallback: true }),
+    extraSpecs: specs('What a backend has to have, or its driver does: such as multiattach with the value <is> True.'),
+    qos: object('Limits of its volumes (QoS specs of its name).', {
+      consumer: choice('Who keeps them: front-end is Nova, back-end the driver.', ['front-end', 'back-end', 'both'], {
+        fallback: 'back-end',
+      }),
+      specs: required(specs('Such as total_iops_sec.')),
+    }),
+  }),
+  { maxItems: 64, keys: ['name'] },
 );
 
 const copiesOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : 'backups')`;
@@ -169,6 +192,11 @@ export const Cinder = defineApi({
       defaultBackend: text('Name of the backend whose type volumes have that ask for none.', {
         otherwise: 'the first one',
       }),
+      volumeTypes,
+      defaultVolumeType: text('Name of one of volumeTypes, which volumes have that ask for none.', {
+        otherwise: 'that of defaultBackend',
+      }),
+      availabilityZone: text('Availability zone of its services and volumes.', { fallback: 'nova' }),
       backup,
       recordsAudit,
       housekeeping,
@@ -183,6 +211,26 @@ export const Cinder = defineApi({
           'expected the name of one of spec.backends',
           '.defaultBackend',
         ),
+        rule(
+          '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType))',
+          'expected the name of one of spec.volumeTypes',
+          '.defaultVolumeType',
+        ),
+        rule(
+          '!has(self.defaultVolumeType) || !has(self.defaultBackend)',
+          'set defaultVolumeType or defaultBackend, not both',
+          '.defaultVolumeType',
+        ),
+        rule(
+          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !self.backends.exists(one, one.name == type.name))',
+          'each backend has a type of its own name already; choose other names',
+          '.volumeTypes',
+        ),
+        rule(
+          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !has(type.backend) || self.backends.exists(one, one.name == type.backend))',
+          'expected as backend the name of one of spec.backends',
+          '.volumeTypes',
+        ),
       ],
     },
   ),
@@ -194,3 +242,4 @@ export type Cinder = ObjectOf<typeof Cinder>;
 export type CinderSpec = SpecOf<typeof Cinder>;
 export type CinderStatus = StatusOf<typeof Cinder>;
 export type Backend = Infer<typeof backends>[number];
+export type VolumeType = Infer<typeof volumeTypes>[number];

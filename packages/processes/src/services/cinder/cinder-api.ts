@@ -8,6 +8,7 @@ import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { cinderDatabase, isUp, newVolume, saveVolume } from './cinder-store.ts';
+import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 
 /** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
 export async function serveCinder(context: ServiceContext): Promise<WsgiHandler> {
@@ -38,26 +39,10 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       conflict: (_item, { name }) => `Volume Type ${String(name)} already exists.`,
     },
     database: cinderDatabase,
-    collections: [
-      {
-        path: 'types',
-        key: 'volume_types',
-        item: 'volume_type',
-        created: 200,
-        removed: 202,
-        defaults: { description: null, is_public: true, extra_specs: {} },
-        required: ['name'],
-        unique: [['name']],
-      },
-    ],
+    collections: [volumeTypes, qosSpecs],
     routes: {
-      types: ({ request, identity, query }) => {
-        if (request.method !== 'GET' && !identity.roles.includes('admin'))
-          throw commonWords.forbidden('volume_extension:types_manage');
-        // Of whom lists types of all kinds only an administrator is heard; there are public ones alone here.
-        query.delete('is_public');
-        return undefined;
-      },
+      types: typesRoute,
+      'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
       'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
         store((schema) => json(200, { services: servicesOf(context, schema) })),
       ),
@@ -138,7 +123,10 @@ async function create(
   const fallback = context.config.text('DEFAULT', 'default_volume_type');
   const volume = await store((schema) => {
     const wanted = asked ?? fallback;
-    const type = [...tableOf(schema, 'volume_types').values()].find(({ id, name }) => [id, name].includes(wanted));
+    const type = [...tableOf(schema, 'volume_types').values()].find(
+      ({ id, name, is_public: isPublic }) =>
+        [id, name].includes(wanted) && (isPublic !== false || identity.roles.includes('admin')),
+    );
     if (type === undefined)
       throw asked === undefined
         ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)

@@ -141,3 +141,22 @@ it('purges rows of deleted things, of an age that can be', async () => {
   expect(await purged('a')).toBe(2);
   expect(await purged()).toBe(2);
 });
+
+it('types have extra specs and quality of service of their own', async () => {
+  const { send } = await running();
+  const made = await send('POST', '/types', {
+    volume_type: { name: 'gold', 'os-volume-type-access:is_public': false, extra_specs: { a: '1' } },
+  });
+  const { id } = (made.body as unknown as { volume_type: { id: string } }).volume_type;
+  expect((await send('POST', `/types/${id}/extra_specs`, { extra_specs: { b: '2' } })).status).toBe(200);
+  const qos = await send('POST', '/qos-specs', {
+    qos_specs: { name: 'gold', consumer: 'both', total_iops_sec: '100' },
+  });
+  expect(qos.body).toMatchObject({ qos_specs: { consumer: 'both', specs: { total_iops_sec: '100' } } });
+  const { id: specs } = (qos.body as unknown as { qos_specs: { id: string } }).qos_specs;
+  expect((await send('GET', `/qos-specs/${specs}/associate?vol_type_id=${id}`)).status).toBe(202);
+  expect((await send('GET', `/types/${id}`)).body).toMatchObject({
+    volume_type: { is_public: false, extra_specs: { a: '1', b: '2' }, qos_specs_id: specs },
+  });
+  expect((await send('POST', '/qos-specs', { qos_specs: { name: 'x', consumer: 'nobody' } })).status).toBe(400);
+});
