@@ -16,6 +16,7 @@ interface AttributeWrite {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly later?: true;
+  readonly shown?: string;
 }
 
 /** A network, a flavour, or the like. */
@@ -67,13 +68,16 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
       changes.push(`created ${title}`);
       continue;
     }
-    const differing = Object.entries(attributes).filter(([name, value]) => !says(found[name], value));
+    const shown = await shownOf(api, record, found);
+    const differing = Object.entries(attributes).filter(([name, value]) => !says(shown[name], value));
     if (differing.length === 0) continue;
     const names = differing.map(([name]) => name).join(', ');
     const { path, item, change, writes = {} } = record.api;
     const together = differing.filter(([name]) => writes[name] === undefined);
-    if (change === undefined && together.length > 0) {
-      const words = together.map(([name, value]) => `${name} is ${said(found[name])}, not ${said(value)}`).join(', ');
+    const made = differing.filter(([name]) => writes[name]?.shown !== undefined && isStated(shown[name]));
+    const stay = change === undefined ? [...together, ...made] : made;
+    if (stay.length > 0) {
+      const words = stay.map(([name, value]) => `${name} is ${said(shown[name])}, not ${said(value)}`).join(', ');
       throw new Error(`${title}: ${words}, and cannot be changed; delete it, and it is made anew`);
     }
     if (change !== undefined && together.length > 0)
@@ -135,6 +139,17 @@ async function create(
   if (kept !== made) await remove(api, record, made);
   return kept;
 }
+
+/** An item with what is shown of it elsewhere. */
+async function shownOf(api: JsonApi, { api: { writes = {} }, attributes }: ResourceRecord, found: Entity) {
+  const shown: Record<string, unknown> = { ...found };
+  for (const [name, { shown: path }] of Object.entries(writes))
+    if (path !== undefined && name in attributes) shown[name] = await api.call('GET', path.replace('{id}', found.id));
+  return shown;
+}
+
+/** Whether anything is shown of an attribute. */
+const isStated = (value: unknown): boolean => isMap(value) && Object.keys(value).length > 0;
 
 /** Attributes as bodies have them: the keys of one of them stand beside the others. */
 function spread({ api }: ResourceRecord, attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -25,6 +25,8 @@ export interface AttributeWrite {
   readonly path: string;
   /** It is not stated when the item is made, but written right after. */
   readonly later?: true;
+  /** Path where it alone is shown, when the item does not show it. It stays what it was made as. */
+  readonly shown?: string;
 }
 
 /** How an API keeps resources of a kind. */

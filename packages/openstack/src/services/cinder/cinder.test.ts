@@ -212,3 +212,23 @@ test('types of volumes are records, with what they ask for; a zone is a zone of 
   expect(text).toContain('storage_availability_zone = a');
   expect(text).toContain('backend_availability_zone = b');
 });
+
+test('types are encrypted where somebody keeps the keys', () => {
+  const volumeTypes = [{ name: 'safe', encryption: {} }];
+  const spec = { backends: [pool('fast')], volumeTypes };
+  expect(problem(spec)).toBe(
+    'spec.volumeTypes[name=safe].encryption: nobody keeps its keys; state barbican in the control plane, or backend of section key_manager in spec.config',
+  );
+  const config = { 'cinder.conf': { key_manager: { backend: 'vault' } } };
+  expect(problem({ ...spec, config })).toBeUndefined();
+  const known = surroundings(read, { peers: { Barbican: 'barbican' } });
+  const composition = composed({ ...sample, spec: { ...sample.spec, ...spec } }, known);
+  expect(composition.steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toBeUndefined();
+  const text = JSON.stringify(objectsOf(composition));
+  expect(text).toContain('[key_manager]\\nbackend = barbican\\n');
+  expect(text).toContain('barbican_endpoint_type = internal');
+  expect(text).toContain('OS_BARBICAN_SERVICE_USER__PASSWORD');
+  expect(JSON.stringify(objectsOf(composed(resource(read('nova')), known)))).toContain(
+    '[key_manager]\\nbackend = barbican\\n',
+  );
+});

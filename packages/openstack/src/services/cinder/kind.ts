@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { array, bool, choice, type Infer, map, object, required, rule, string } from '../../api/schema.ts';
+import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -122,6 +122,14 @@ const volumeTypes = array(
       }),
       specs: required(specs('Such as total_iops_sec.')),
     }),
+    encryption: object(
+      'Encryption of its volumes, by the nodes that attach them, with keys that Barbican keeps. It stays as the type was made.',
+      {
+        provider: choice('Format.', ['luks', 'luks2', 'plain'], { fallback: 'luks' }),
+        cipher: text('Cipher and mode, as dm-crypt names them.', { fallback: 'aes-xts-plain64' }),
+        keySize: int('Bits of a key.', { minimum: 128, maximum: 512, fallback: 256 }),
+      },
+    ),
   }),
   { maxItems: 64, keys: ['name'] },
 );

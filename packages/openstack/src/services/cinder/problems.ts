@@ -10,6 +10,7 @@ export function storageProblems(context: Context<Cinder>): string[] {
   return [
     ...backendsOf(context.spec).flatMap((backend) => backendProblems(context, backend)),
     ...(backup === undefined ? [] : backupProblems(context, backup)),
+    ...keyProblems(context),
   ];
 }
 
@@ -47,4 +48,15 @@ function backupProblems(context: Context<Cinder>, { type, config }: NonNullable<
 
 function mistakeOf({ spec }: Context<Cinder>, option: Parameters<typeof driverMistake>[0], name: string) {
   return spec.unknownOptions === 'Allow' ? undefined : driverMistake(option, name);
+}
+
+/** Types whose keys nobody keeps: neither a Barbican of this cloud, nor what the options name. */
+function keyProblems({ spec, surroundings }: Context<Cinder>): string[] {
+  if (spec.config?.['cinder.conf']?.['key_manager']?.['backend'] !== undefined) return [];
+  const encrypted = (spec.volumeTypes ?? []).filter(({ encryption }) => encryption !== undefined);
+  if (encrypted.length === 0 || surroundings.peer('Barbican') !== undefined) return [];
+  return encrypted.map(
+    ({ name }) =>
+      `spec.volumeTypes[name=${name}].encryption: nobody keeps its keys; state barbican in the control plane, or backend of section key_manager in spec.config`,
+  );
 }

@@ -13,6 +13,7 @@ export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
     change: 'PUT',
     madeAs: { is_public: 'os-volume-type-access:is_public' },
     writes: {
+      encryption: { method: 'POST', path: '/types/{id}/encryption', shown: '/types/{id}/encryption', later: true },
       extra_specs: { method: 'POST', path: '/types/{id}/extra_specs' },
       qos_specs_id: { method: 'GET', path: '/qos-specs/{value}/associate?vol_type_id={id}', later: true },
     },
@@ -25,9 +26,22 @@ export function volumeTypes(spec: Partial<Cinder['spec']>): CloudResource[] {
   return [...ofBackends, ...(spec.volumeTypes ?? []).flatMap(stated)];
 }
 
-function stated({ name, description, backend, isPublic = true, extraSpecs = {}, qos }: VolumeType): CloudResource[] {
+function stated({
+  name,
+  description,
+  backend,
+  isPublic = true,
+  extraSpecs = {},
+  qos,
+  encryption,
+}: VolumeType): CloudResource[] {
   const extra_specs = { ...extraSpecs, ...(backend === undefined ? {} : { volume_backend_name: backend }) };
-  const more = { ...(description === undefined ? {} : { description }), is_public: isPublic, extra_specs };
+  const more = {
+    ...(description === undefined ? {} : { description }),
+    is_public: isPublic,
+    extra_specs,
+    ...encrypted(encryption),
+  };
   if (qos === undefined) return [type(name, more)];
   const { consumer = 'back-end', specs } = qos;
   return [
@@ -38,4 +52,10 @@ function stated({ name, description, backend, isPublic = true, extraSpecs = {}, 
 
 function type(name: string, attributes: CloudResource['attributes']): CloudResource {
   return { in: 'cinderRef', kind: 'volume type', name, attributes };
+}
+
+function encrypted(encryption: VolumeType['encryption']): CloudResource['attributes'] {
+  if (encryption === undefined) return {};
+  const { provider = 'luks', cipher = 'aes-xts-plain64', keySize: key_size = 256 } = encryption;
+  return { encryption: { provider, cipher, key_size, control_location: 'front-end' } };
 }

@@ -131,6 +131,7 @@ async function create(
       throw asked === undefined
         ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)
         : new Fault(404, `Volume type with name ${asked} could not be found.`);
+    if (type['encryption'] !== undefined) throw new Fault(400, 'this simulated Cinder knows no encrypted volumes');
     const row = newVolume(context, { name, size, volume_type_id: type['id'], project_id: identity.projectId });
     tableOf(schema, 'volumes').set(String(row['id']), row);
     return shown(row, schema);

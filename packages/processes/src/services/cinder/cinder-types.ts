@@ -2,8 +2,26 @@ import type { HttpReply } from '@openstack-operator/sandbox';
 import { bodyOf, json, locationOf } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
-import type { Collection } from '../../model/collection.ts';
+import type { Collection, RowUse } from '../../model/collection.ts';
 import { commonWords, Fault } from '../../model/fault.ts';
+
+const ofEncryption: readonly string[] = ['provider', 'cipher', 'key_size', 'control_location'];
+
+/** Encryption of a type: made once, and shown alone (cinder.api.contrib.volume_type_encryption). */
+function encryption(row: Row, { request }: RowUse): HttpReply {
+  if (request.method === 'GET') return json(200, row['encryption'] ?? {});
+  const { encryption: wanted = {} } = (bodyOf(request) ?? {}) as { encryption?: Row };
+  for (const name of ['provider', 'control_location'])
+    if (wanted[name] === undefined)
+      throw new Fault(
+        400,
+        `Invalid input for field/attribute encryption. Value: ${JSON.stringify(wanted)}. '${name}' is a required property`,
+      );
+  if (row['encryption'] !== undefined)
+    throw new Fault(409, `Volume type encryption for type ${String(row['id'])} already exists.`);
+  row['encryption'] = Object.fromEntries(ofEncryption.map((name) => [name, wanted[name] ?? null]));
+  return json(200, { encryption: wanted });
+}
 
 /** Types of volumes. A public one is made under another name of the attribute than it is shown (cinder.api.schemas.volume_types). */
 export const volumeTypes: Collection = {
@@ -20,7 +38,9 @@ export const volumeTypes: Collection = {
     if (before === undefined) row['is_public'] = isPublic ?? true;
     delete row['os-volume-type-access:is_public'];
   },
+  shown: ({ encryption: _encryption, ...row }) => row,
   actions: {
+    encryption,
     extra_specs: (row, { request }) => {
       if (request.method !== 'POST') throw new Fault(405, 'The method is not allowed for the requested URL.');
       const { extra_specs: more } = bodyOf(request) ?? {};
@@ -69,6 +89,7 @@ export function typesRoute({ request, identity, id, query, store }: Call): Promi
   const all = isAdmin && query.get('is_public') === 'None';
   return store((schema) => {
     const types = [...tableOf(schema, 'volume_types').values()];
-    return json(200, { volume_types: types.filter(({ is_public: isPublic }) => all || isPublic !== false) });
+    const seen = types.filter(({ is_public: isPublic }) => all || isPublic !== false);
+    return json(200, { volume_types: seen.map(({ encryption: _encryption, ...row }) => row) });
   });
 }

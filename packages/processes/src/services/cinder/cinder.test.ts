@@ -159,4 +159,8 @@ it('types have extra specs and quality of service of their own', async () => {
     volume_type: { is_public: false, extra_specs: { a: '1', b: '2' }, qos_specs_id: specs },
   });
   expect((await send('POST', '/qos-specs', { qos_specs: { name: 'x', consumer: 'nobody' } })).status).toBe(400);
+  const encryption = { provider: 'luks', control_location: 'front-end' };
+  expect((await send('POST', `/types/${id}/encryption`, { encryption })).status).toBe(200);
+  expect((await send('POST', `/types/${id}/encryption`, { encryption })).status).toBe(409);
+  expect((await send('GET', `/types/${id}/encryption`)).body).toMatchObject(encryption);
 });
