@@ -7,6 +7,7 @@ import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { backupsRoute } from './cinder-backups.ts';
 import { cinderDatabase, isUp, newVolume, saveVolume } from './cinder-store.ts';
 import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 
@@ -47,13 +48,14 @@ function api(context: ServiceContext, messaging: Messaging): Api {
         store((schema) => json(200, { services: servicesOf(context, schema) })),
       ),
       volumes: (call) => volumes(context, messaging, call),
+      backups: (call) => backupsRoute(context, messaging, call),
     },
   };
 }
 
 function onlyAdmin(rule: string, route: Route): Route {
   return (call) => {
-    if (!call.identity.roles.includes('admin')) throw commonWords.forbidden(rule);
+    if (!call.identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden(rule));
     return route(call);
   };
 }
@@ -72,6 +74,7 @@ function servicesOf(context: ServiceContext, schema: Schema): Row[] {
 /** @throws Fault */
 async function volumes(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply | undefined> {
   const { request, id, part, store, identity, query } = call;
+  if (part === 'action' && request.method === 'POST') return extend(messaging, call);
   if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
   if (request.method === 'POST') return create(context, messaging, call);
   const isAll = identity.roles.includes('admin') && query.get('all_tenants') === '1';
@@ -107,6 +110,33 @@ function isAsked(row: Row, project: string | undefined, host: string | null): bo
   return isThere && (project === undefined || row['project_id'] === project);
 }
 
+/** `os-extend`: a volume that nobody has attached grows, by its backend's process. Other actions no model knows yet. @throws Fault */
+async function extend(messaging: Messaging, { id = '', body, store, identity }: Call): Promise<HttpReply> {
+  const { 'os-extend': asked } = body as { 'os-extend'?: { new_size?: number } };
+  if (asked === undefined)
+    throw new Fault(400, `this simulated Cinder knows no action ${Object.keys(body).join(', ')} of volumes`);
+  const size = Number(asked.new_size);
+  const host = await store((schema) => {
+    const volume = tableOf(schema, 'volumes').get(id);
+    if (volume === undefined || volume['project_id'] !== identity.projectId)
+      throw new Fault(404, `Volume ${id} could not be found.`);
+    if (!(size > Number(volume['size'])))
+      throw new Fault(
+        400,
+        `Invalid input received: New size for extend must be greater than current size. (current: ${String(volume['size'])}, extended: ${size}).`,
+      );
+    if (volume['status'] !== 'available')
+      throw new Fault(
+        400,
+        `Invalid volume: Volume ${id} status must be '{'status': 'available'}' to extend, currently ${String(volume['status'])}.`,
+      );
+    saveVolume(schema, id, { status: 'extending' });
+    return String(volume['host']);
+  });
+  messaging.cast(`cinder-volume.${host.split('#')[0]}`, 'extend_volume', { volume: id, size });
+  return { status: 202 };
+}
+
 /** Writes a volume down, and asks a scheduler for its place. @throws Fault */
 async function create(
   context: ServiceContext,
@@ -132,6 +162,13 @@ async function create(
         ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)
         : new Fault(404, `Volume type with name ${asked} could not be found.`);
     if (type['encryption'] !== undefined) throw new Fault(400, 'this simulated Cinder knows no encrypted volumes');
+    const most = context.config.integer('DEFAULT', 'quota_volumes');
+    const has = [...tableOf(schema, 'volumes').values()].filter((one) => one['project_id'] === identity.projectId);
+    if (most >= 0 && has.length >= most)
+      throw new Fault(
+        413,
+        `VolumeLimitExceeded: Maximum number of volumes allowed (${most}) exceeded for quota 'volumes'.`,
+      );
     const row = newVolume(context, { name, size, volume_type_id: type['id'], project_id: identity.projectId });
     tableOf(schema, 'volumes').set(String(row['id']), row);
     return shown(row, schema);

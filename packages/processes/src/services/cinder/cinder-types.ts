@@ -84,7 +84,8 @@ export const qosSpecs: Collection = {
 /** Lists types: of whom asks for those of all kinds (`is_public=None`) only an administrator is heard. @throws Fault */
 export function typesRoute({ request, identity, id, query, store }: Call): Promise<HttpReply> | undefined {
   const isAdmin = identity.roles.includes('admin');
-  if (request.method !== 'GET' && !isAdmin) throw commonWords.forbidden('volume_extension:types_manage');
+  if (request.method !== 'GET' && !isAdmin)
+    throw new Fault(403, commonWords.forbidden('volume_extension:types_manage'));
   if (request.method !== 'GET' || id !== undefined) return undefined;
   const all = isAdmin && query.get('is_public') === 'None';
   return store((schema) => {

@@ -164,3 +164,35 @@ it('types have extra specs and quality of service of their own', async () => {
   expect((await send('POST', `/types/${id}/encryption`, { encryption })).status).toBe(409);
   expect((await send('GET', `/types/${id}/encryption`)).body).toMatchObject(encryption);
 });
+
+it('a backup that is asked for in the first minute ends in error, later ones are made', async () => {
+  const { send, start, volume, world } = await running();
+  await start('cinder-scheduler', 'cinder-volume', 'cinder-backup');
+  const { id: volume_id } = await volume();
+  const backup = async () => {
+    const { body } = await send('POST', '/backups', { backup: { volume_id } });
+    const { id } = (body as unknown as { backup: { id: string } }).backup;
+    await world.clock.advance(5000);
+    return (await send('GET', `/backups/${id}`)).body as { backup?: object };
+  };
+  expect(await backup()).toMatchObject({
+    backup: { status: 'error', fail_reason: 'Service not found for creating backup.' },
+  });
+  expect((await send('GET', `/volumes/${volume_id}`)).body.volume?.status).toBe('available');
+  await world.clock.advance(70_000);
+  expect(await backup()).toMatchObject({ backup: { status: 'available' } });
+  expect((await send('GET', `/volumes/${volume_id}`)).body.volume?.status).toBe('available');
+  expect((await send('POST', '/backups', { backup: { volume_id: 'none' } })).status).toBe(404);
+});
+
+it('a volume grows, and does not shrink; a project has no more than its quota', async () => {
+  const { send, start, volume, world } = await running(changed((text) => `[DEFAULT]\nquota_volumes = 1\n${text}`));
+  await start('cinder-scheduler', 'cinder-volume');
+  const { id } = await volume();
+  const extend = (new_size: number) => send('POST', `/volumes/${id}/action`, { 'os-extend': { new_size } });
+  expect((await extend(1)).status).toBe(400);
+  expect((await extend(2)).status).toBe(202);
+  await world.clock.advance(3000);
+  expect((await send('GET', `/volumes/${id}`)).body.volume).toMatchObject({ status: 'available', size: 2 });
+  expect((await send('POST', '/volumes', { volume: { size: 1 } })).status).toBe(413);
+});

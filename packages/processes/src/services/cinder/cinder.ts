@@ -7,7 +7,8 @@ import { Database } from '../../oslo/database.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 import { serveCinder } from './cinder-api.ts';
-import { cinderBackup, cinderScheduler, cinderVolume } from './cinder-servers.ts';
+import { cinderBackup } from './cinder-backups.ts';
+import { cinderScheduler, cinderVolume } from './cinder-servers.ts';
 import { cinderDatabase, isUp, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
