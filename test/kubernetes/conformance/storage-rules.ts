@@ -62,12 +62,14 @@ const swiftRules = [
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
   refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
-  refused(
-    CephStorage,
-    'spec.users.cinder',
-    'expected the name without client.',
-    { external: ceph, users: { cinder: 'client.cinder' } },
-    { external: ceph, users: { cinder: 'cinder' } },
+  ...['cinder', 'cinderBackup', 'glance', 'nova'].map((user) =>
+    refused(
+      CephStorage,
+      `spec.users.${user}`,
+      'expected the name without client.',
+      { external: ceph, users: { [user]: 'client.some' } },
+      { external: ceph, users: { [user]: 'cinder' } },
+    ),
   ),
   refused(
     OpenStackControlPlane,
