@@ -23,6 +23,8 @@ export interface DynamicGroup {
  * Keystone registers `remote_id_attribute` for each protocol of federation (keystone/federation/utils.py).
  * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
  * plug-ins of os-vif).
+ * manila/coordination.py registers `backend_url` of `[coordination]`, which manila/opts.py lists in `[DEFAULT]`;
+ * of NetApp's driver it leaves two lists out (manila/share/drivers/netapp/options.py).
  * cinder/service_auth.py registers `auth_type` of `[service_user]`, which cinder/opts.py does not list.
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
@@ -55,7 +57,20 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
       own: [optionOf('keystone', ['*', 'remote_id_attribute', 'string', null])],
     },
   ],
-  manila: [{ namedBy: ['DEFAULT', 'enabled_share_backends'], options: ['DEFAULT'] }],
+  manila: [
+    {
+      namedBy: ['DEFAULT', 'enabled_share_backends'],
+      options: ['DEFAULT'],
+      own: ['netapp_vserver', 'netapp_cluster_name', 'netapp_trace_flags', 'netapp_api_trace_pattern'].map((name) =>
+        optionOf('manila', ['*', name, 'string', null]),
+      ),
+    },
+    {
+      names: ['coordination'],
+      options: [],
+      own: [optionOf('manila', ['coordination', 'backend_url', 'string', 'file://$state_path', { secret: true }])],
+    },
+  ],
   neutron: [
     {
       names: ['conntrack', 'dhcp_release', 'link', 'namespace', 'ovs_vsctl'].map((name) => `privsep_${name}`),

@@ -42,7 +42,8 @@ export function autoscalerWatch(kind: Kind): Watched {
 export function isAutoscaled({ cache, object: resource }: ComposeContext, workload: KubeObject): boolean {
   if (workload.kind !== Deployment.kind) return false;
   const component = workload.metadata.labels?.['app.kubernetes.io/component'] ?? '';
-  const { single = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
+  const service = services.find(({ kind }) => kind.kind === resource.kind);
+  const single = service?.single?.(resource.spec ?? {}) ?? [];
   const isSingle = single.some((name) => `${component}-`.startsWith(`${name}-`));
   return !isSingle && cache.byIndex(HorizontalPodAutoscaler, byTarget, keyOf(workload)).length > 0;
 }

@@ -39,6 +39,11 @@ export const startTimes = {
   cinderService: 2500,
   /** A volume in a pool of RBD: 6 s on a machine that was busy. */
   cinderVolume: 1000,
+  manilaManage: { start: 1500, dbSync: 1500 },
+  manilaApi: 2500,
+  manilaService: 2500,
+  /** A share in CephFS: 4 s on a machine that was busy. */
+  manilaShare: 1000,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -1,4 +1,4 @@
-import { CephStorage, Cinder, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { CephStorage, Cinder, Manila, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 
 const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
@@ -40,6 +40,33 @@ const cinderRules = [
   ),
 ];
 
+const fileSystem = { name: 'fast', type: 'cephfs', cephFSName: 'files' };
+const wrongShares: readonly (readonly [string, string, object])[] = [
+  ['[0]', 'type cephfs or nfs needs cephFSName', { name: 'fast', type: 'nfs' }],
+  ['[0]', 'cephFSName can be set for type cephfs or nfs only', { ...fileSystem, type: 'generic' }],
+  ['[0]', 'shareServers can be set for type netapp or custom only', { ...fileSystem, shareServers: false }],
+  ['[0].name', 'manila.conf has a section of this name already', { ...fileSystem, name: 'nova' }],
+];
+const manilaRules = [
+  ...wrongShares.map(([at, words, wrong]) =>
+    refused(Manila, `spec.backends${at}`, words, { backends: [wrong] }, { backends: [fileSystem] }),
+  ),
+  refused(
+    Manila,
+    'spec.defaultBackend',
+    'expected the name of one of spec.backends',
+    { backends: [fileSystem], defaultBackend: 'slow' },
+    { backends: [fileSystem], defaultBackend: 'fast' },
+  ),
+  refused(
+    Manila,
+    'spec.components',
+    'replicas of share, data is at most 1',
+    { backends: [fileSystem], components: { data: { replicas: 2 } } },
+    { backends: [fileSystem], components: { data: { replicas: 1 } } },
+  ),
+];
+
 const swiftRules = [
   refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
   refused(
@@ -62,7 +89,7 @@ const swiftRules = [
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
   refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
-  ...['cinder', 'cinderBackup', 'glance', 'nova'].map((user) =>
+  ...['cinder', 'cinderBackup', 'glance', 'manila', 'nova'].map((user) =>
     refused(
       CephStorage,
       `spec.users.${user}`,
@@ -71,12 +98,14 @@ export const storageRules: readonly RefusedSpec[] = [
       { external: ceph, users: { [user]: 'cinder' } },
     ),
   ),
-  refused(
-    OpenStackControlPlane,
-    'spec.cinder.backends',
-    'backends is required, unless enabled is false',
-    { cinder: {} },
-    { cinder: { enabled: false } },
+  ...['cinder', 'manila'].map((field) =>
+    refused(
+      OpenStackControlPlane,
+      `spec.${field}.backends`,
+      'backends is required, unless enabled is false',
+      { [field]: {} },
+      { [field]: { enabled: false } },
+    ),
   ),
   refused(
     OpenStackControlPlane,
@@ -86,5 +115,6 @@ export const storageRules: readonly RefusedSpec[] = [
     { cephStorage: { enabled: false } },
   ),
   ...cinderRules,
+  ...manilaRules,
   ...swiftRules,
 ];

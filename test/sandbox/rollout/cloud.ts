@@ -187,5 +187,16 @@ export const blockStorage = {
   ],
 };
 
+/** Shared file systems that need nothing of users: a backend without a Secret. */
+export const fileStorage = {
+  backends: [
+    {
+      name: 'servers',
+      type: 'generic',
+      config: { 'manila.conf': { servers: { service_instance_user: 'manila' } } },
+    },
+  ],
+};
+
 /** The network alone: it has four node agents. */
 export const networkOnly = { ...only('ovnNetwork'), ovnNetwork: { nodeGroups: [{ name: 'chassis' }] } };

@@ -1,6 +1,6 @@
 import { children, kinds } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { blockStorage, cephStorage, controlPlane, createCloud } from './cloud.ts';
+import { blockStorage, cephStorage, controlPlane, createCloud, fileStorage } from './cloud.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -36,7 +36,8 @@ test('every field of a status that is declared is written', async () => {
   const metadata = { name: cephStorage.external.keyringSecretName, namespace: 'openstack' };
   const stringData = { 'ceph.client.cinder.keyring': 'key' };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
-  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', cinder: blockStorage, cephStorage };
+  const storage = { cinder: blockStorage, manila: fileStorage, cephStorage };
+  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', ...storage };
   await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);

@@ -94,7 +94,8 @@ export interface Field<T = unknown, R extends boolean = boolean> {
 /** The type of a field's value. */
 export type Infer<F> = F extends Field<infer T> ? T : never;
 
-type Fields = Readonly<Record<string, Field>>;
+/** Fields of an object. */
+export type Fields = Readonly<Record<string, Field>>;
 type Flat<T> = { readonly [K in keyof T]: T[K] };
 type ObjectOf<F extends Fields> = Flat<
   { [K in keyof F as F[K] extends Field<unknown, true> ? K : never]: Infer<F[K]> } & {

@@ -1,6 +1,14 @@
 import type { Phase } from '../engine/status/phases.ts';
-import { foundBy, mentionsOf, referencesOf, referredBy, statedOnly } from '../engine/vocabulary/dependencies.ts';
-import type { Service } from '../engine/vocabulary/service.ts';
+import {
+  askedOf,
+  foundBy,
+  mentionsOf,
+  referencesOf,
+  referredBy,
+  statedOnly,
+  usedBy,
+} from '../engine/vocabulary/dependencies.ts';
+import type { Asked, Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
@@ -21,6 +29,10 @@ export interface Child {
   readonly finds: readonly string[];
   /** Fields of children that it can be without: they come later, or it refers to them only where they are. */
   readonly mentions: readonly string[];
+  /** Of these, the ones that its template makes use of. */
+  readonly uses: (template: object) => readonly string[];
+  /** What its template has to find in what it refers to by a field. */
+  readonly asks: (reference: string, template: object) => Asked;
   /**
    * Fields of children that have to be Ready before it is created: what its first steps work on. Its later steps wait
    * for what they ask themselves, so that all databases are made while Keystone comes up.
@@ -61,6 +73,8 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       optional: child.optional === true,
       finds: foundBy(service).map(childField),
       mentions: [...mentionsOf(service), ...statedOnly(service)].map(childField),
+      uses: (template) => usedBy(service, template).map(childField),
+      asks: (reference, template) => askedOf(service, reference, template),
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
       ...(identity === undefined ? {} : { hostname: name }),

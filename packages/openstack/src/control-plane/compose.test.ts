@@ -118,6 +118,44 @@ describe('a service that is disabled', () => {
     expect(child('Neutron', { glance: { enabled: false } })).toEqual(child('Neutron'));
   });
 
+  test('is a need where a template makes use of it, and then referred to even by what only may', () => {
+    const ceph = { cephStorage: { enabled: false }, nova: {} };
+    expect(problems(ceph)).toEqual([]);
+    expect(child('Nova', ceph)).not.toHaveProperty('cephStorageRef');
+    const used = { ...ceph, glance: { storageType: 'ceph' } };
+    expect(problems(used)).toEqual([
+      'CephStorageReady InUse',
+      'GlanceReady DependencyDisabled',
+      'NovaReady DependencyDisabled',
+    ]);
+    expect(child('Nova', used)).toHaveProperty('cephStorageRef', { name: 'my-cloud-ceph' });
+    const elsewhere = { ...ceph, glance: { storageType: 'ceph', cephStorageRef: { name: 'another' } } };
+    expect(problems(elsewhere)).toEqual([]);
+    const optional = { cephStorage: { enabled: false }, cinder: { backends: [{ name: 'one', type: 'ceph' }] } };
+    expect(problems(optional)).toEqual(['CephStorageReady InUse', 'CinderReady DependencyDisabled']);
+  });
+
+  test('does not ask for pools, and what refers to another cluster does not either', () => {
+    const pools = (spec: object) =>
+      (
+        child('CephStorage', { cephStorage: {}, ...spec }) as { pools?: { name: string; purpose: string }[] }
+      ).pools?.map(({ name, purpose }) => `${name} for ${purpose}`);
+    const cinder = { backends: [{ name: 'one', type: 'ceph', cephPoolName: 'fast' }], backup: { type: 'ceph' } };
+    const all = { glance: { storageType: 'ceph' }, cinder, nova: { ephemeralStorage: 'ceph' } };
+    expect(pools(all)).toEqual([
+      'glance-images for glance-images',
+      'vms for nova-ephemeral',
+      'fast for cinder-volumes',
+      'backups for cinder-backups',
+    ]);
+    const stated = [{ name: 'vms', purpose: 'nova-ephemeral' }];
+    expect(pools({ ...all, cephStorage: { pools: stated }, cinder: { ...cinder, enabled: false } })).toEqual([
+      'vms for nova-ephemeral',
+      'glance-images for glance-images',
+    ]);
+    expect(pools({ glance: { storageType: 'ceph', cephStorageRef: { name: 'another' } } })).toBeUndefined();
+  });
+
   test('is not referred to', () => {
     expect(child('Neutron', { nova: { enabled: false } })).not.toHaveProperty('novaRef');
   });

@@ -8,6 +8,7 @@ import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
+import type { Asked } from '../engine/vocabulary/service.ts';
 import type { Progress, Skip, Step } from '../engine/vocabulary/step.ts';
 import type { ServiceResource, ServiceSpec, Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { nodeCleaner } from '../infrastructure/node-cleaning.ts';
@@ -102,7 +103,7 @@ function needsHere(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   const elsewhere = Object.entries(child.references).flatMap(([reference, field]) =>
     template[reference] === undefined ? [] : [field],
   );
-  return needsOf(child).flatMap((need) =>
+  return needsOf(child, template).flatMap((need) =>
     elsewhere.includes(need) ? [] : children.filter(({ field }) => field === need),
   );
 }
@@ -115,10 +116,10 @@ function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
   return needsHere(spec, child).find((need) => !isEnabled(spec, need.field) || absentNeed(spec, need) !== undefined);
 }
 
-/** All that a child needs: what it refers to, but for what it only names, and what it finds by itself. */
-function needsOf({ finds, mentions, references }: Child): readonly string[] {
+/** All that a child needs: what it refers to, but for what it only names or leaves unused, and what it finds by itself. */
+function needsOf({ finds, mentions, references, uses }: Child, template: object): readonly string[] {
   const referred = Object.values(references).filter((field) => !mentions.includes(field));
-  return [...new Set([...finds, ...referred])];
+  return [...new Set([...finds, ...referred, ...uses(template)])];
 }
 
 /** The services that claim nodes in a cloud, those with guests first, each with its groups. */
@@ -188,6 +189,7 @@ function derived(spec: ControlPlaneSpec, child: Child): Readonly<Record<string, 
       own: templateOf(spec, child.field) as Readonly<Record<string, unknown>>,
       publicDomain: spec.publicDomain ?? defaultDomain,
       groups: claiming(spec).flatMap(({ field, groups }) => (field === child.field ? [] : groups)),
+      asked: askedOf(spec, child),
       bridges: services.flatMap((one) => one.bridges?.(templateOf(spec, one.child?.field ?? '')) ?? [])[0],
       connections() {
         const fields = children.map(({ field }) => field).filter((name) => isEnabled(spec, name));
@@ -195,6 +197,16 @@ function derived(spec: ControlPlaneSpec, child: Child): Readonly<Record<string, 
       },
     }) ?? {}
   );
+}
+
+/** What enabled children have to find in a child that they refer to. */
+function askedOf(spec: ControlPlaneSpec, { field }: Child): readonly Asked[] {
+  return children.flatMap((user) => {
+    const template = (spec[user.field] ?? {}) as Readonly<Record<string, unknown>>;
+    const reference = Object.entries(user.references).find((one) => one[1] === field)?.[0];
+    if (reference === undefined || template[reference] !== undefined || !isEnabled(spec, user.field)) return [];
+    return [user.asks(reference, template)];
+  });
 }
 
 type Images = NonNullable<ServiceSpec['images']>;
@@ -213,7 +225,7 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
     objects: [{ verb: 'apply', object: childObject(resource, spec, child), specFrom: `spec.${child.field}` }],
   };
   if (!isEnabled(spec, child.field)) {
-    const users = children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
+    const users = usersOf(spec, child);
     return users.length === 0
       ? { ...step, objects: [], skipped: whyDisabled(resource, spec, child) }
       : { ...step, problem: { reason: 'InUse', message: inUse(child, users) } };
@@ -228,6 +240,16 @@ function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Chi
   }
   const needs = children.filter(({ field }) => child.after.includes(field) && isEnabled(spec, field)).map(conditionOf);
   return { ...step, needs: child.onNodes ? ['NodesReady', ...needs] : needs };
+}
+
+/** What needs a child and is enabled. */
+function usersOf(spec: ControlPlaneSpec, child: Child): readonly Child[] {
+  return children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
+}
+
+/** Whether a child is wanted, or kept by what needs it. */
+function isThere(spec: ControlPlaneSpec, child: Child): boolean {
+  return isEnabled(spec, child.field) || usersOf(spec, child).length > 0;
 }
 
 function inUse(child: Child, users: readonly Child[]): string {
@@ -261,7 +283,7 @@ function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: C
   const name = resource.metadata.name ?? '';
   const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
-    const target = children.find((one) => one.field === field && isEnabled(spec, field));
+    const target = children.find((one) => one.field === field && isThere(spec, one));
     return target === undefined ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =

@@ -25,7 +25,6 @@ export const notOffered = {
   heat: 'Orchestration',
   octavia: 'Load balancers',
   designate: 'DNS',
-  manila: 'Shared file systems',
   ironic: 'Bare metal',
   magnum: 'Kubernetes clusters',
   trove: 'Databases',

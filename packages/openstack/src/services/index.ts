@@ -9,6 +9,7 @@ import { barbican } from './barbican/barbican.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
+import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
@@ -29,6 +30,7 @@ export const definitions = [
   cinder,
   swift,
   barbican,
+  manila,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

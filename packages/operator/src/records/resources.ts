@@ -31,6 +31,7 @@ export interface ResourceRecord {
     readonly item: string;
     readonly items?: string;
     readonly owned?: boolean;
+    readonly headers?: Readonly<Record<string, string>>;
     readonly change?: 'PUT' | 'PATCH';
     readonly madeAs?: Readonly<Record<string, string>>;
     readonly spread?: string;
@@ -103,12 +104,12 @@ export async function removeResourceRecords(records: ResourceRecords, http: Http
 }
 
 function apiOf(
-  { type }: ResourceRecord,
+  { type, api: { headers } }: ResourceRecord,
   { region }: ResourceRecords,
   { session, http }: { session: Session; http: Http },
 ): JsonApi | undefined {
   const url = session.endpoint(type, region);
-  return url === undefined ? undefined : jsonApi(http, url, { 'x-auth-token': session.token });
+  return url === undefined ? undefined : jsonApi(http, url, { 'x-auth-token': session.token, ...headers });
 }
 
 /** Those with the record's name, in the order that every run sees. */

@@ -55,5 +55,5 @@ const client = (program: string): Program =>
     return 0;
   });
 
-/** `rados` and `rbd`: they can all that the cluster lets their user do, and print nothing. */
-export const cephClients = { rados: client('rados'), rbd: client('rbd') };
+/** `ceph`, `rados` and `rbd`: they can all that the cluster lets their user do, and print nothing. */
+export const cephClients = { ceph: client('ceph'), rados: client('rados'), rbd: client('rbd') };

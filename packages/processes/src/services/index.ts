@@ -3,10 +3,21 @@ import { barbican } from './barbican/barbican.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { keystone } from './keystone/keystone.ts';
+import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
 
 /** The services of OpenStack that are modelled. */
-export const services: readonly Modelled[] = [keystone, glance, placement, neutron, nova, cinder, barbican, swift];
+export const services: readonly Modelled[] = [
+  keystone,
+  glance,
+  placement,
+  neutron,
+  nova,
+  cinder,
+  barbican,
+  swift,
+  manila,
+];

@@ -38,6 +38,7 @@ const databases = [
   'nova_cell0',
   'barbican',
   'cinder',
+  'manila',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -81,6 +82,8 @@ const files = {
   '/etc/cinder/cinder.conf': `[DEFAULT]\nuse_stderr = true\nenabled_backends = rbd\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[rbd]\nvolume_driver = cinder.volume.drivers.rbd.RBDDriver\nbackend_host = store\nrbd_user = cinder\nrbd_pool = volumes\nrbd_ceph_conf = /etc/ceph/ceph.conf\n[database]\nconnection = ${database('cinder')}\n${authtoken('cinder')}`,
   '/etc/ceph/ceph.conf': '[global]\nmon_host = 10.0.0.1\n',
   '/etc/ceph/ceph.client.cinder.keyring': `[client.cinder]\n\tkey = ${Buffer.alloc(28, 1).toString('base64')}\n`,
+  '/etc/ceph/ceph.client.manila.keyring': `[client.manila]\n\tkey = ${Buffer.alloc(28, 2).toString('base64')}\n`,
+  '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
@@ -88,6 +91,7 @@ const files = {
   '/metadata.ini': ini('nova.wsgi.metadata:application', 8775),
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
   '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
+  '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
 const endpoints = {
@@ -160,7 +164,7 @@ export async function ground(change: Changes = {}) {
   };
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }

@@ -41,6 +41,8 @@ export interface ResourceApi {
   readonly items?: string;
   /** Whether each belongs to a project (`project_id`); then lists can be filtered by that and by the name. */
   readonly owned?: boolean;
+  /** What requests carry besides: the version of an API that has several. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The method that changes attributes; without it they stay as they were made. */
   readonly change?: 'PUT' | 'PATCH';
   /** Attributes that have another name when one is made: that name. */

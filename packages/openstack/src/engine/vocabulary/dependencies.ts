@@ -1,11 +1,11 @@
-import type { Capability, Moment, Offer, Service } from './service.ts';
+import type { Asked, Capability, Moment, Offer, Service, Stated } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
 type Depending = Pick<Service, 'dependsOn'>;
 
 function fieldsOf({ dependsOn }: Depending, ...moments: readonly Moment[]): readonly ReferenceField[] {
-  return (Object.entries(dependsOn) as [ReferenceField, Moment][]).flatMap(([field, moment]) =>
-    moments.includes(moment) ? [field] : [],
+  return (Object.entries(dependsOn) as [ReferenceField, Moment | Stated<object>][]).flatMap(([field, moment]) =>
+    moments.includes(typeof moment === 'object' ? 'stated' : moment) ? [field] : [],
   );
 }
 
@@ -26,6 +26,19 @@ export function neededBy(service: Depending, spec: object | undefined): readonly
 /** What it does without where a resource does not state the field. */
 export function statedOnly(service: Depending): readonly ReferenceField[] {
   return fieldsOf(service, 'stated');
+}
+
+/** Of that, what a spec uses: it is not composed rightly until the field is stated. */
+export function usedBy({ dependsOn }: Depending, spec: object): readonly ReferenceField[] {
+  return (Object.entries(dependsOn) as [ReferenceField, Moment | Stated<object>][]).flatMap(([field, moment]) =>
+    typeof moment === 'object' && moment.stated(spec) ? [field] : [],
+  );
+}
+
+/** What a spec has to find in what it refers to by a field. */
+export function askedOf({ dependsOn }: Depending, field: string, spec: object): Asked {
+  const moment = (dependsOn as Readonly<Record<string, Moment | Stated<object>>>)[field];
+  return typeof moment === 'object' && moment.stated(spec) ? (moment.asks?.(spec) ?? {}) : {};
 }
 
 /** What the first start of its programs waits for. */

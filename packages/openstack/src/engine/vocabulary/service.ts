@@ -160,8 +160,19 @@ export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | stri
  */
 export type Moment = 'steps' | 'start' | 'name' | 'cloud' | 'stated';
 
+/** Lists by the field of a spec. */
+export type Asked = Readonly<Record<string, readonly object[]>>;
+
+/** A dependency of the moment `stated`. */
+export interface Stated<Spec> {
+  /** Whether a spec cannot be without it. */
+  readonly stated: (spec: Spec) => boolean;
+  /** What a spec has to find there, as lists of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
+  readonly asks?: (spec: Spec) => Asked;
+}
+
 /** Field -> when, in the order in which the fields are told of. */
-export type Dependencies = Readonly<Record<ReferenceField, Moment>>;
+export type Dependencies<Spec = object> = Readonly<Record<ReferenceField, Exclude<Moment, 'stated'> | Stated<Spec>>>;
 
 /** What the engine itself uses of another service: where it makes databases, users and endpoints. */
 export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity'] as const;
@@ -209,6 +220,8 @@ export interface CloudTemplates {
   readonly publicDomain: string;
   /** Node groups that the other children claim. */
   readonly groups: readonly ClaimedGroup[];
+  /** What other children have to find in this one (`Stated.asks`). */
+  readonly asked: readonly Asked[];
   /** Bridges that other children ask of all nodes. */
   readonly bridges: AskedBridges | undefined;
   /** How many connections all children may hold open of the database server. */
@@ -247,7 +260,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** User of its images. */
   readonly user: User;
   /** The other services that it depends on, by the field that refers to them, and when it does. */
-  readonly dependsOn: Dependencies;
+  readonly dependsOn: Dependencies<NonNullable<R['spec']>>;
   /** Names of the services that depend on it; the list of services says so (`linked`). */
   readonly dependents?: readonly string[];
   /** What it depends on, by the field that refers to it; from the same list. */
@@ -298,7 +311,7 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly carriedBy?: readonly ReferenceField[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
   /** Components, with their variants, of which only one pod may run: an autoscaler that targets one is ignored. */
-  readonly single?: readonly string[];
+  readonly single?: (spec: NonNullable<R['spec']>) => readonly string[];
   readonly components: (context: Context<R>) => Readonly<Record<string, Component>>;
   /** How the schema of its databases follows its release. */
   readonly migrate?: (context: Context<R>) => Migration;

@@ -11,6 +11,8 @@ export interface Ceph {
   readonly conf: string;
   /** Name of a user, without `client.`. */
   readonly user: (one: CephUser) => string;
+  /** Secret and key of its keyring. */
+  readonly keyring: (one: CephUser) => { readonly secret: string; readonly key: string };
   /** Reference to its bare key. */
   readonly key: (one: CephUser) => string;
   /** By what libvirt finds the key of a user: volumes that are attached name it, so that it never changes. */
@@ -24,6 +26,7 @@ const defaultUsers: Readonly<Record<CephUser, string>> = {
   cinder: 'cinder',
   cinderBackup: 'cinder-backup',
   glance: 'glance',
+  manila: 'manila',
   nova: 'nova',
 };
 
@@ -32,13 +35,15 @@ export function cephAddress({ metadata, spec }: KubeObject): Ceph {
   const { external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
   const { monitorHosts = '', keyringSecretName = '', cephConfSecretName } = external ?? {};
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
+  const keyring = (one: CephUser) => ({ secret: keyringSecretName, key: `ceph.client.${user(one)}.keyring` });
   return {
     conf:
       cephConfSecretName === undefined
         ? `[global]\nmon_host = ${monitorHosts}\n`
         : secretReference(cephConfSecretName, 'ceph.conf'),
     user,
-    key: (one) => secretReference(keyringSecretName, `ceph.client.${user(one)}.keyring`, 'cephkey'),
+    keyring,
+    key: (one) => secretReference(keyring(one).secret, keyring(one).key, 'cephkey'),
     secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
   };
 }
@@ -65,6 +70,12 @@ export function cephFiles(ceph: Ceph, ...users: readonly CephUser[]): ConfigFile
     `[client.${ceph.user(one)}]\n\tkey = ${ceph.key(one)}\n`,
   ]);
   return { [cephConf]: ceph.conf, ...(Object.fromEntries(keyrings) as ConfigFiles) };
+}
+
+/** The same, of the cluster that a service refers to; none where it refers to none. */
+export function cephClientFiles(context: Context, ...users: readonly CephUser[]): ConfigFiles {
+  const ceph = cephOf(context);
+  return ceph === undefined ? {} : cephFiles(ceph, ...users);
 }
 
 /** A UUID that follows from a name (RFC 9562, version 8: made as its author likes). */

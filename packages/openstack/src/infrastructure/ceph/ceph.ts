@@ -1,17 +1,19 @@
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { cephAddress, cephFiles } from './address.ts';
-import { type CephPool, CephStorage, type CephUser } from './kind.ts';
+import { type CephPool, CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
 
-/** Who needs a pool, the owner first; the others read it. */
-const needing: Readonly<Record<CephPool['purpose'], readonly [CephUser, ...CephUser[]]>> = {
-  'cinder-volumes': ['cinder'],
-  'cinder-backups': ['cinderBackup'],
-  // Volumes and disks of servers are clones of images.
-  'glance-images': ['glance', 'cinder'],
-  'nova-ephemeral': ['nova'],
+/** Who writes to a pool. */
+const writers: Readonly<Record<CephPool['purpose'], CephUser>> = {
+  'cinder-volumes': 'cinder',
+  'cinder-backups': 'cinderBackup',
+  'glance-images': 'glance',
+  'nova-ephemeral': 'nova',
 };
 
-/** A Ceph cluster (architecture, section 6.1): one that exists already, whose pools and keys are tried. */
+/** What is made of clones of images, so that its user reads them. */
+const cloned: readonly CephPool['purpose'][] = ['cinder-volumes', 'nova-ephemeral'];
+
+/** A Ceph cluster (architecture, section 6.1): one that exists already, whose pools, filesystems and keys are tried. */
 export const ceph = defineService<CephStorage>({
   kind: CephStorage,
   offers: { cephStorageRef: { address: (resource) => cephAddress(resource) } },
@@ -19,53 +21,83 @@ export const ceph = defineService<CephStorage>({
     field: 'cephStorage',
     suffix: 'ceph',
     phase: 'Infrastructure',
-    description: 'The Ceph cluster that keeps volumes, images and disks of servers.',
+    description: 'The Ceph cluster that keeps volumes, images, disks of servers and shares.',
     optional: true,
+    fields: ({ own, asked }) => {
+      const all = [own, ...asked] as readonly Partial<CephStorageSpec>[];
+      const pools = distinct(all.flatMap((one) => one.pools ?? []));
+      const fileSystems = distinct(all.flatMap((one) => one.fileSystems ?? []));
+      return { ...(pools.length > 0 && { pools }), ...(fileSystems.length > 0 && { fileSystems }) };
+    },
   },
   name: 'ceph-storage',
-  // Who runs what tries the pools.
+  // Who runs what tries them.
   user: 'cinder',
   dependsOn: {},
-  config: ({ resource, spec: { pools = [] } }) =>
-    pools.length === 0 ? {} : { main: cephFiles(cephAddress(resource), ...usersOf(pools)) },
+  config: ({ resource, spec }) => {
+    const users = [...new Set(trialsOf(spec).map(({ user }) => user))];
+    return users.length === 0 ? {} : { main: cephFiles(cephAddress(resource), ...users) };
+  },
   components: () => ({}),
-  jobs: ({ resource, spec: { pools = [] } }) => {
-    const { user } = cephAddress(resource);
-    const runs = [{ name: 'pool-check', script: tryPools, arguments: trials(pools, user) }];
-    return pools.length === 0 ? [] : [{ suffix: 'pool-check', step: 'PoolsReady', image: 'cinder-volume', runs }];
+  jobs: ({ resource, spec }) => {
+    const { user: nameOf } = cephAddress(resource);
+    const trials = trialsOf(spec).flatMap(({ user, what, name }) => [nameOf(user), name, what]);
+    const runs = [{ name: 'pool-check', script: tryAll, arguments: trials }];
+    return trials.length === 0 ? [] : [{ suffix: 'pool-check', step: 'PoolsReady', image: 'cinder-volume', runs }];
   },
 });
 
-function usersOf(pools: readonly CephPool[]): CephUser[] {
-  return [...new Set(pools.flatMap(({ purpose }) => needing[purpose]))];
+/** Those of one purpose and name are one. */
+function distinct<T extends { readonly name: string; readonly purpose?: string }>(all: readonly T[]): readonly T[] {
+  return [...new Map(all.map((one) => [`${one.purpose} ${one.name}`, one])).values()];
 }
 
-/** User, pool and `write` or `read`, for each user of each pool. */
-function trials(pools: readonly CephPool[], nameOf: (user: CephUser) => string): string[] {
-  return pools.flatMap(({ name, purpose }) =>
-    needing[purpose].flatMap((user, index) => [nameOf(user), name, index === 0 ? 'write' : 'read']),
-  );
+/** What a user has to be able to do: to write or read in a pool, or to keep shares in a filesystem. */
+interface Trial {
+  readonly user: CephUser;
+  readonly what: 'write' | 'read' | 'share';
+  readonly name: string;
 }
 
-const tryPools = `# Does in each pool what its users do. The last line, which a condition shows, is what they cannot do.
+function trialsOf({ pools = [], fileSystems = [] }: Partial<CephStorageSpec>): Trial[] {
+  const users = new Set(pools.flatMap(({ purpose }) => (cloned.includes(purpose) ? [writers[purpose]] : [])));
+  const inPools = pools.flatMap(({ name, purpose }): Trial[] => {
+    const readers = purpose === 'glance-images' ? [...users] : [];
+    return [
+      { user: writers[purpose], name, what: 'write' },
+      ...readers.map((user) => ({ user, name, what: 'read' as const })),
+    ];
+  });
+  return [...inPools, ...fileSystems.map(({ name }): Trial => ({ user: 'manila', name, what: 'share' }))];
+}
+
+const tryAll = `# Does in each pool and filesystem what its users do. The last line, which a condition shows, is what they cannot do.
 newline='
 '
 failures=
 as() { timeout 30 "$@" 2>&1; }
 write() {
-  as rados --id "$user" --pool "$pool" create openstack-operator-check \\
-    && as rados --id "$user" --pool "$pool" rm openstack-operator-check
+  as rados --id "$user" --pool "$name" create openstack-operator-check \\
+    && as rados --id "$user" --pool "$name" rm openstack-operator-check
 }
-read_only() { as rbd --id "$user" ls "$pool"; }
+read_only() { as rbd --id "$user" ls "$name"; }
+share() {
+  as ceph --id "$user" fs subvolumegroup create "$name" openstack-operator-check \\
+    && as ceph --id "$user" fs subvolumegroup rm "$name" openstack-operator-check
+}
 while [ $# -gt 0 ]; do
   user=$1
-  pool=$2
-  access=$3
+  name=$2
+  what=$3
   shift 3
-  if [ "$access" = write ]; then try=write rights='profile rbd'; else try=read_only rights='profile rbd-read-only'; fi
+  case $what in
+    write) try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'" ;;
+    read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
+    *) try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'" ;;
+  esac
   if said=$("$try"); then continue; fi
   said=\${said##*"$newline"}
-  said="client.$user cannot $access in pool $pool: \${said:-no answer within 30 seconds} (it needs mon 'profile rbd', osd '$rights pool=$pool')"
+  said="client.$user cannot $where: \${said:-no answer within 30 seconds} (it needs $rights)"
   failures="\${failures:+$failures; }$said"
 done
 if [ -n "$failures" ]; then

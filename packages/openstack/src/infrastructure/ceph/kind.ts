@@ -32,6 +32,9 @@ const cephName = (
 /** Name of a pool of block devices (RBD). */
 export const poolName = cephName;
 
+/** Name of a filesystem (CephFS). */
+export const fileSystemName = cephName;
+
 /** Name of a user; libvirt knows the key of those that have attached volumes by it. */
 const userName = (what: string, name: string) =>
   cephName(what, {
@@ -66,12 +69,13 @@ const users = object('Names of the users that services log in as, without client
   cinder: userName('Of volumes.', 'cinder'),
   cinderBackup: userName('Of copies of volumes.', 'cinder-backup'),
   glance: userName('Of images.', 'glance'),
+  manila: userName('Of shares.', 'manila'),
   nova: userName('Of ephemeral disks.', 'nova'),
 });
 
 /** Pools that services have to be able to use. */
 const pools = array(
-  'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady).',
+  'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady). Below a control plane, those of its services are added by themselves.',
   object('One pool.', {
     name: required(poolName('Its name.')),
     purpose: required(
@@ -83,7 +87,14 @@ const pools = array(
       ]),
     ),
   }),
-  { maxItems: 32, keys: ['name'] },
+  { maxItems: 128, keys: ['name', 'purpose'] },
+);
+
+/** Filesystems that services have to be able to use. */
+const fileSystems = array(
+  'Filesystems (CephFS) that keep shares. In each the user of shares makes a group of subvolumes, and removes it; what it may not do is told by name (condition PoolsReady).',
+  object('One filesystem.', { name: required(fileSystemName('Its name.')) }),
+  { maxItems: 16, keys: ['name'] },
 );
 
 /** A Ceph cluster. */
@@ -91,7 +102,7 @@ export const CephStorage = defineApi({
   kind: 'CephStorage',
   plural: 'cephstorages',
   shortName: 'osceph',
-  description: 'A Ceph cluster that keeps volumes, images and disks of servers.',
+  description: 'A Ceph cluster that keeps volumes, images, disks of servers and shares.',
   nameLength: nameLength.service,
   spec: object('Desired state of CephStorage.', {
     mode: choice(
@@ -102,7 +113,8 @@ export const CephStorage = defineApi({
     external: required(external),
     users,
     pools,
-    image: image('Full reference of the image with the programs rados and rbd.', 'the image of the release'),
+    fileSystems,
+    image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
     imageRegistry,
     imageTag,
     imagePullSecrets,

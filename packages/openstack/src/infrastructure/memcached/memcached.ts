@@ -31,7 +31,7 @@ export const memcached = defineService<Memcached>({
   name: 'memcached',
   user: 'memcached',
   dependsOn: {},
-  single: ['server'],
+  single: () => ['server'],
   components: ({ spec }) => ({
     server: {
       workload: 'Deployment',

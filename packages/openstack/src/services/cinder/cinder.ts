@@ -1,10 +1,21 @@
 import { client } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
-import type { Component, HostAccess, Mount } from '../../engine/vocabulary/component.ts';
+import type { Component, HostAccess } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
-import { backendsOf, backupPath, configSets } from './configuration.ts';
+import {
+  alone,
+  apiOf,
+  backendComponents,
+  backendsOf,
+  dependsOn,
+  ownedBy,
+  refusedBy,
+  stateOf,
+  worker,
+} from '../backends.ts';
+import { backupPath, configSets, poolsOf, usesCeph, words } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { lasting, removed, staying } from './lasting.ts';
 import { storageProblems } from './problems.ts';
@@ -21,14 +32,7 @@ export const cinder = defineService<Cinder>({
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
   name: 'cinder',
   user: 'cinder',
-  dependsOn: {
-    databaseRef: 'steps',
-    messageQueueRef: 'steps',
-    cacheRef: 'steps',
-    coordinationRef: 'steps',
-    keystoneRef: 'start',
-    cephStorageRef: 'stated',
-  },
+  dependsOn: { ...dependsOn, cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }) } },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({
     api: { processes: 2, pools: 1 },
@@ -49,38 +53,22 @@ export const cinder = defineService<Cinder>({
     },
   },
   resources: ({ spec }) => volumeTypes(spec),
-  owned: {
-    DEFAULT: {
-      host: 'nothing: services are recorded under it',
-      enabled_backends: 'spec.backends',
-      default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',
-      storage_availability_zone: 'spec.availabilityZone',
-      state_path: 'nothing: volumes are mounted there',
-      image_conversion_dir: 'spec.backends[].conversionSize',
-      backup_workers: 'nothing: a second process would take what the first one does for abandoned',
-    },
-  },
+  owned: ownedBy({
+    enabled_backends: 'spec.backends',
+    default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',
+    storage_availability_zone: 'spec.availabilityZone',
+    image_conversion_dir: 'spec.backends[].conversionSize',
+    backup_workers: 'nothing: a second process would take what the first one does for abandoned',
+  }),
   usesNodes: true,
-  single: ['volume', 'backup'],
+  single: () => ['volume', 'backup'],
   config: configSets,
   volumes: ({ spec: { backup } }) =>
     backup?.type === 'pvc' ? [{ suffix: 'backups', size: '10Gi', ...backup.storage }] : [],
   components: (context) => ({
-    api: {
-      workload: 'Deployment',
-      image: 'cinder-api',
-      runs: { wsgi: 'cinder.wsgi.api:application', processes: 2, threads: 1 },
-      ports: { api: 8776 },
-      health: { get: '/healthcheck', port: 'api' },
-      exposed: 'api',
-      reachable: 'anyone',
-      mounts: state,
-      resources: { cpu: '50m', memory: '384Mi' },
-    },
-    scheduler: program(context, 'scheduler', '192Mi'),
-    ...Object.fromEntries(
-      backendsOf(context.spec).map((backend) => [`volume-${backend.name}`, volume(context, backend)]),
-    ),
+    api: apiOf(words, 'cinder.wsgi.api:application', 8776),
+    scheduler: worker(words, context, 'scheduler', '192Mi'),
+    ...backendComponents(words, backendsOf(context.spec), (backend) => volume(context, backend)),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
   jobs: (context) => removed(context),
@@ -92,13 +80,8 @@ export const cinder = defineService<Cinder>({
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
   schedules: (context) => [housekeeping(context)],
-  problems: (context) => {
-    const messages = storageProblems(context);
-    return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
-  },
+  problems: (context) => refusedBy(storageProblems(context)),
 });
-
-const state: readonly Mount[] = [{ path: '/var/lib/cinder', scratch: true }];
 
 /** What sudo and the helpers of Cinder and os-brick need. */
 const helpers: HostAccess = {
@@ -108,32 +91,17 @@ const helpers: HostAccess = {
   unconfined: true,
 };
 
-function program({ broker }: Context<Cinder>, name: string, memory: string): Component {
+function volume(context: Context<Cinder>, { rootHelpers, conversionSize: size }: Backend): Component {
+  const {
+    resources = { cpu: '50m', memory: '384Mi' },
+    mounts = [],
+    ...process
+  } = worker(words, context, 'volume', '384Mi');
   return {
-    workload: 'Deployment',
-    image: `cinder-${name}`,
-    config: name,
-    runs: { command: [`cinder-${name}`, '--config-file', '/etc/cinder/cinder.conf'] },
-    health: { connected: `cinder-${name}`, to: [`${broker.host}:${broker.port}`] },
-    mounts: state,
-    graceSeconds: 70,
-    resources: { cpu: '50m', memory },
-  };
-}
-
-/** Two at once would take each other's work for abandoned: the old one ends before the new one starts. */
-function single(context: Context<Cinder>, name: 'volume' | 'backup'): Component {
-  return { ...program(context, name, '384Mi'), variantOf: name, strategy: 'Recreate' };
-}
-
-function volume(context: Context<Cinder>, { name, rootHelpers, conversionSize: size }: Backend): Component {
-  const { resources = { cpu: '50m', memory: '384Mi' }, ...common } = single(context, 'volume');
-  return {
-    ...common,
-    config: `volume-${name}`,
+    ...process,
     ...(rootHelpers === true ? { host: helpers } : {}),
     mounts: [
-      ...state,
+      ...mounts,
       ...(size === undefined ? [] : [{ path: '/var/lib/cinder/conversion', scratch: true, size } as const]),
     ],
     resources: { ...resources, ...(size === undefined ? {} : { 'ephemeral-storage': size }) },
@@ -143,7 +111,12 @@ function volume(context: Context<Cinder>, { name, rootHelpers, conversionSize: s
 /** It reads volumes by os-brick, which asks for the name of the initiator as root, whatever keeps them. */
 function backup(context: Context<Cinder>, type: string): Component {
   const kept = type === 'pvc' ? [{ path: backupPath, claim: context.named('backups') }] : [];
-  return { ...single(context, 'backup'), host: helpers, mounts: [...state, ...kept] };
+  return {
+    ...worker(words, context, 'backup', '384Mi'),
+    ...alone('backup'),
+    host: helpers,
+    mounts: [...stateOf(words), ...kept],
+  };
 }
 
 /** One transaction for each table: what is cut off is done the next night. */
@@ -152,7 +125,7 @@ function housekeeping(context: Context<Cinder>): Schedule {
   return {
     suffix: 'db-purge',
     image: 'cinder-api',
-    mounts: state,
+    mounts: stateOf(words),
     runs: [{ name: 'db-purge', command: ['cinder-manage', 'db', 'purge', String(purgeAfterDays)] }],
     cron: schedule ?? nightly(context, 'db-purge'),
     suspend,

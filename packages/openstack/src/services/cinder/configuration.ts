@@ -1,38 +1,59 @@
-import {
-  authtoken,
-  client,
-  coordination,
-  database,
-  logging,
-  messaging,
-  proxied,
-  sections,
-} from '../../engine/configuration/sections.ts';
+import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
-import { cephConf, cephFiles, cephOf } from '../../infrastructure/ceph/address.ts';
-import type { CephUser } from '../../infrastructure/ceph/kind.ts';
+import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
+import type { CephPool } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import {
+  type BackendWords,
+  backendLayer,
+  backendSection,
+  backendSets,
+  backendsOf,
+  fileOf,
+  hostOf,
+  common as shared,
+} from '../backends.ts';
 import type { Backend, Cinder } from './kind.ts';
 
-/** The backends; none while a control plane has disabled the service and does not name any. */
-export const backendsOf = ({ backends = [] }: Partial<Cinder['spec']>): readonly Backend[] => backends;
+/** How Cinder words its backends. */
+export const words: BackendWords = {
+  project: 'cinder',
+  component: 'volume',
+  driver: 'volume_driver',
+  label: 'volume_backend_name',
+};
+
+/** Whether volumes or copies of them lie in Ceph. */
+export const usesCeph = (spec: Partial<Cinder['spec']>): boolean =>
+  spec.backup?.type === 'ceph' || backendsOf(spec).some(({ type }) => type === 'ceph');
+
+/** Pools of a spec, as a CephStorage lists them. */
+export function poolsOf(spec: Partial<Cinder['spec']>): CephPool[] {
+  const volumes = backendsOf(spec).flatMap(({ type, cephPoolName }): CephPool[] =>
+    type === 'ceph' && cephPoolName !== undefined ? [{ name: cephPoolName, purpose: 'cinder-volumes' }] : [],
+  );
+  const copies: CephPool[] =
+    spec.backup?.type === 'ceph' ? [{ name: spec.backup.cephPoolName ?? copiesPool, purpose: 'cinder-backups' }] : [];
+  return [...volumes, ...copies];
+}
+
+const copiesPool = 'backups';
 
 /** Each process has a file of its own, so that a change of one backend stops no other. */
 export function configSets(context: Context<Cinder>): Record<string, ConfigFiles> {
   const { spec, named } = context;
-  const volumes = backendsOf(spec).map((backend): [string, ConfigFiles] => [
-    `volume-${backend.name}`,
-    {
-      ...configured(
-        common(context, hostOf(context, backend), clients(context), volume(context, backend)),
-        layer(backend),
-      ),
-      ...(backend.type === 'ceph' ? keyrings(context, 'cinder') : {}),
-    },
-  ]);
+  const volumes = backendSets(words, backendsOf(spec), (backend) => ({
+    ...fileOf(
+      words,
+      common(context, hostOf(context, backend), clients(context), volume(context, backend)),
+      layer(backend),
+    ),
+    ...(backend.type === 'ceph' ? cephClientFiles(context, 'cinder') : {}),
+  }));
   return {
-    main: configured(
+    main: fileOf(
+      words,
       common(
         context,
         named('api'),
@@ -47,33 +68,22 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
         },
       ),
     ),
-    scheduler: configured(common(context, named('scheduler'))),
-    ...Object.fromEntries(volumes),
+    scheduler: fileOf(words, common(context, named('scheduler'))),
+    ...volumes,
     ...(spec.backup && { backup: backupFiles(context, spec.backup) }),
   };
 }
 
-const configured = (oslo: Layer, more?: UserLayer): ConfigFiles => ({
-  '/etc/cinder/cinder.conf': { oslo, ...(more && { more: [more] }) },
-});
-
-function keyrings(context: Context<Cinder>, ...users: readonly CephUser[]): ConfigFiles {
-  const ceph = cephOf(context);
-  return ceph === undefined ? {} : cephFiles(ceph, ...users);
-}
-
-/** Services and volumes are recorded by host: a pod's name would leave a service that is down for each pod that went. */
+/** What all of its files say. */
 function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
   const { availabilityZone: zone } = context.spec;
-  const own = {
-    DEFAULT: {
-      host,
-      state_path: '/var/lib/cinder',
-      ...(zone === undefined ? {} : { storage_availability_zone: zone }),
-    },
-    oslo_concurrency: { lock_path: '/var/lib/cinder/tmp' },
-  };
-  return sections(logging, database(context, 'cinder'), messaging(context), own, ...more);
+  return shared(
+    words,
+    context,
+    host,
+    zone === undefined ? {} : { DEFAULT: { storage_availability_zone: zone } },
+    ...more,
+  );
 }
 
 /** Of all but the scheduler, which works with no volume: it locks nothing, and asks neither Nova nor Glance. */
@@ -88,17 +98,14 @@ function clients(context: Context<Cinder>): Layer {
   });
 }
 
-const hostOf = ({ name }: Context<Cinder>, { backendHost = name }: Backend): string => backendHost;
-
-/** One backend alone: its section has its name, and what users say of it stands over it. */
 function volume(context: Context<Cinder>, backend: Backend): Layer {
-  const { name, availabilityZone: zone } = backend;
-  const named = {
-    volume_backend_name: name,
+  const { availabilityZone: zone } = backend;
+  const options = {
     backend_host: hostOf(context, backend),
     ...(zone === undefined ? {} : { backend_availability_zone: zone }),
+    ...rbd(context, backend),
   };
-  return { DEFAULT: { enabled_backends: name }, [name]: { ...named, ...rbd(context, backend) } };
+  return { DEFAULT: { enabled_backends: backend.name }, ...backendSection(words, backend, options) };
 }
 
 function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): Layer[string] {
@@ -113,11 +120,6 @@ function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): La
   };
 }
 
-const ownedByBackend = {
-  volume_backend_name: 'name',
-  backend_host: 'backendHost',
-  backend_availability_zone: 'availabilityZone',
-};
 const ownedByPool = { volume_driver: 'type', rbd_pool: 'cephPoolName' };
 const ownedByCluster = {
   rbd_user: 'spec.users of the CephStorage',
@@ -126,14 +128,16 @@ const ownedByCluster = {
   rbd_secret_uuid: 'nothing: libvirt knows the key by it',
 };
 
-function layer({ name, type, config }: Backend): UserLayer {
-  const path = `spec.backends[name=${name}]`;
-  const fields = Object.entries({ ...ownedByBackend, ...(type === 'ceph' ? ownedByPool : {}) });
-  const owned = {
-    ...Object.fromEntries(fields.map(([option, field]) => [option, `${path}.${field}`])),
-    ...(type === 'ceph' ? ownedByCluster : {}),
-  };
-  return { path: `${path}.config`, config, owned: { [name]: owned } };
+function layer(backend: Backend): UserLayer {
+  const isPool = backend.type === 'ceph';
+  return backendLayer(words, backend, {
+    fields: {
+      backend_host: 'backendHost',
+      backend_availability_zone: 'availabilityZone',
+      ...(isPool ? ownedByPool : {}),
+    },
+    elsewhere: isPool ? ownedByCluster : {},
+  });
 }
 
 type Backup = NonNullable<Cinder['spec']['backup']>;
@@ -145,8 +149,8 @@ function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): C
   const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
-    ...configured(oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),
-    ...(users.length === 0 ? {} : keyrings(context, ...users)),
+    ...fileOf(words, oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),
+    ...(users.length === 0 ? {} : cephClientFiles(context, ...users)),
   };
 }
 
@@ -158,7 +162,7 @@ function ownedByBackup(type: Backup['type']): NonNullable<UserLayer['owned']> {
 }
 
 /** Where copies are kept. */
-function kept(context: Context<Cinder>, { type, cephPoolName = 'backups' }: Backup): Layer[string] {
+function kept(context: Context<Cinder>, { type, cephPoolName = copiesPool }: Backup): Layer[string] {
   if (type === 'pvc') return { backup_driver: `${drivers}.posix.PosixBackupDriver`, backup_posix_path: backupPath };
   const ceph = cephOf(context);
   if (type !== 'ceph' || ceph === undefined) return {};

@@ -2,7 +2,6 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
@@ -11,24 +10,10 @@ import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
-import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
-import { cacheRef, coordinationRef } from '../../infrastructure/memcached/reference.ts';
-import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
-import { keystoneRef } from '../keystone/reference.ts';
+import { backendsField, defaultBackend, isOf, knownDefault, references, single } from '../backend-fields.ts';
 
 const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
   string(what, { maxLength: 128, minLength: 1, ...options });
-
-const isOf = (type: string, ...fields: readonly string[]) => [
-  rule(
-    `self.type != '${type}' || (${fields.map((field) => `has(self.${field})`).join(' && ')})`,
-    `type ${type} needs ${fields.join(' and ')}`,
-  ),
-  rule(
-    `self.type == '${type}' || !(${fields.map((field) => `has(self.${field})`).join(' || ')})`,
-    `${fields.join(' and ')} can be set for type ${type} only`,
-  ),
-];
 
 /** Sections of cinder.conf whose names are names of backends, too. */
 export const taken = [
@@ -46,63 +31,33 @@ export const taken = [
   'vault',
 ];
 
-const poolOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : '')`;
-const hostOf = (one: string) => `(has(${one}.backendHost) ? ${one}.backendHost : '')`;
-
-const backends = array(
-  'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
-  object(
-    'One backend.',
-    {
-      name: required(partName('Its name: also that of its section in cinder.conf, and of its volume type.')),
-      type: required(
-        choice(
-          'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
-          ['custom', 'ceph', 'lvm'],
-          {
-            rules: [onlyOffered('type', ['ceph', 'custom'])],
-          },
-        ),
-      ),
-      cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
-      lvmVolumeGroup: text('Volume group, for type lvm.'),
-      backendHost: text(
-        'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
-        { otherwise: 'the name of this resource' },
-      ),
-      availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
-      rootHelpers: bool(
-        'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
-        { fallback: false },
-      ),
-      conversionSize: size(
-        'Room for images while they are downloaded and converted, on the disk of the node: the largest image, converted. A process that takes more is evicted, and its node has to have that much. If absent, there is no bound.',
-      ),
-      config: config('cinder.conf'),
-    },
-    {
-      rules: [
-        rule(
-          `!(self.name in ${JSON.stringify(taken)})`,
-          'cinder.conf has a section of this name already; choose another name',
-          '.name',
-        ),
-        ...isOf('ceph', 'cephPoolName'),
-      ],
-    },
+const backends = backendsField({
+  description:
+    'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
+  named: 'its volume type',
+  file: 'cinder.conf',
+  taken,
+  type: choice(
+    'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
+    ['custom', 'ceph', 'lvm'],
+    { rules: [onlyOffered('type', ['ceph', 'custom'])] },
   ),
-  {
-    minItems: 1,
-    maxItems: 16,
-    keys: ['name'],
-    rules: [
-      rule(
-        `self.all(one, !oldSelf.exists(old, old.name == one.name && (old.type != one.type || ${hostOf('old')} != ${hostOf('one')} || ${poolOf('old')} != ${poolOf('one')})))`,
-        'type, backendHost and cephPoolName of a backend cannot be changed: its volumes are recorded under them, or lie there; add another backend',
-      ),
-    ],
+  fields: {
+    cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
+    lvmVolumeGroup: text('Volume group, for type lvm.'),
+    availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
+    rootHelpers: bool(
+      'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
+      { fallback: false },
+    ),
+    conversionSize: size(
+      'Room for images while they are downloaded and converted, on the disk of the node: the largest image, converted. A process that takes more is evicted, and its node has to have that much. If absent, there is no bound.',
+    ),
   },
-);
+  fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
+  backendHost: 'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
+  rules: isOf(['ceph'], 'cephPoolName'),
+});
 
 const specs = (what: string) => map(what, string('Its value.', { maxLength: 255 }), { maxProperties: 64 });
 
@@ -168,11 +123,6 @@ const housekeeping = object('Removal of rows of deleted volumes, snapshots, back
   purgeAfterDays: days('Days after which rows are removed, counted from the deletion.', 30),
 });
 
-const single = {
-  components: ['volume', 'backup'],
-  reason: 'a second process would take what the first one does for abandoned',
-} as const;
-
 /** Block storage. */
 export const Cinder = defineApi({
   kind: 'Cinder',
@@ -183,23 +133,22 @@ export const Cinder = defineApi({
   spec: object(
     'Desired state of Cinder.',
     {
-      ...template({ main: 'the API', components: ['api', 'scheduler', 'volume', 'backup'], single, wsgi: ['api'] }),
+      ...template({
+        main: 'the API',
+        components: ['api', 'scheduler', 'volume', 'backup'],
+        single: single('volume', 'backup'),
+        wsgi: ['api'],
+      }),
       ...api('cinder'),
       release,
       region,
-      databaseRef,
-      messageQueueRef,
-      cacheRef,
-      coordinationRef,
-      keystoneRef,
+      ...references,
       cephStorageRef: cephStorageRef('volumes and their copies'),
       database: database('cinder', ['cinder']),
       messageQueue: messageQueue('cinder'),
       identity: identity('cinder'),
       backends: required(backends),
-      defaultBackend: text('Name of the backend whose type volumes have that ask for none.', {
-        otherwise: 'the first one',
-      }),
+      defaultBackend: defaultBackend('volumes'),
       volumeTypes,
       defaultVolumeType: text('Name of one of volumeTypes, which volumes have that ask for none.', {
         otherwise: 'that of defaultBackend',
@@ -208,17 +157,14 @@ export const Cinder = defineApi({
       backup,
       recordsAudit,
       housekeeping,
+
       config: config('cinder.conf'),
       policy,
       unknownOptions,
     },
     {
       rules: [
-        rule(
-          '!has(self.defaultBackend) || !has(self.backends) || self.backends.exists(one, one.name == self.defaultBackend)',
-          'expected the name of one of spec.backends',
-          '.defaultBackend',
-        ),
+        knownDefault,
         rule(
           '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType))',
           'expected the name of one of spec.volumeTypes',

@@ -1,6 +1,6 @@
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Job } from '../../engine/vocabulary/service.ts';
-import { backendsOf } from './configuration.ts';
+import { backendsOf } from '../backends.ts';
 import type { Cinder } from './kind.ts';
 
 const place = (name: string): string => `spec.backends[name=${name}]`;

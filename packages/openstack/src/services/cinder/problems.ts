@@ -1,6 +1,7 @@
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { clusterProblems } from '../../infrastructure/ceph/address.ts';
-import { backendsOf } from './configuration.ts';
+import { backendProblems } from '../backends.ts';
+import { words } from './configuration.ts';
 import { driverMistake, mounts } from './drivers.ts';
 import type { Backend, Cinder } from './kind.ts';
 
@@ -8,24 +9,15 @@ import type { Backend, Cinder } from './kind.ts';
 export function storageProblems(context: Context<Cinder>): string[] {
   const { backup } = context.spec;
   return [
-    ...backendsOf(context.spec).flatMap((backend) => backendProblems(context, backend)),
+    ...backendProblems(words, context, (backend, at) => moreOf(context, backend, at)),
     ...(backup === undefined ? [] : backupProblems(context, backup)),
     ...keyProblems(context),
   ];
 }
 
-function backendProblems(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend): string[] {
-  const at = `spec.backends[name=${name}]`;
-  // There nothing would keep it from what the backend's own fields say.
-  if (context.spec.config?.['cinder.conf']?.[name] !== undefined)
-    return [`spec.config["cinder.conf"].${name}: the section of a backend is set in ${at}.config`];
+function moreOf(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend, at: string): string[] {
   if (type === 'ceph') return clusterProblems(context, `${at}.type`);
-  if (type !== 'custom') return [];
   const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
-  if (driver === undefined)
-    return [
-      `${at}.config: type custom needs the option volume_driver of section ${name} of cinder.conf: the class of the driver`,
-    ];
   if (typeof driver !== 'string') return [];
   const mistake = mistakeOf(context, 'volume_driver', driver);
   if (mistake !== undefined) return [`${at}.config["cinder.conf"].${name}.volume_driver: ${mistake}`];

@@ -1,5 +1,6 @@
 import { type CloudResource, idOf, type ResourceApi } from '../../engine/vocabulary/cloud-resources.ts';
-import { backendsOf } from './configuration.ts';
+import { backendsOf, backendTypes } from '../backends.ts';
+import { words } from './configuration.ts';
 import type { Cinder, VolumeType } from './kind.ts';
 
 /** How Cinder keeps types of volumes, and their quality of service. */
@@ -22,7 +23,7 @@ export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
 
 /** The type of each backend, and those that are stated. */
 export function volumeTypes(spec: Partial<Cinder['spec']>): CloudResource[] {
-  const ofBackends = backendsOf(spec).map(({ name }) => type(name, { extra_specs: { volume_backend_name: name } }));
+  const ofBackends = backendTypes(words, backendsOf(spec), { in: 'cinderRef', kind: 'volume type' });
   return [...ofBackends, ...(spec.volumeTypes ?? []).flatMap(stated)];
 }
 

@@ -31,6 +31,21 @@ test('what is said of the API holds for the internal one, too', () => {
   expect(apis).toMatchObject([1, 2].map(() => ({ replicas: 0, template: { spec: { containers: [container] } } })));
 });
 
+test('with images in Ceph there may be more than one pod, on a volume there may not', () => {
+  const components = { api: { replicas: 2 } };
+  const problem = (spec: object) =>
+    compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+  expect(problem({ ...inCeph, components })).toBeUndefined();
+  expect(problem({ components })).toContain('spec.components.api.replicas: replicas of api is at most 1');
+});
+
+test('locations are set at the internal API alone, by who has a token of a service', () => {
+  const objects = objectsOf(compose(inCeph)).map(({ object }) => object);
+  const setting = objects.filter((object) => JSON.stringify(object).includes('show_multiple_locations = true'));
+  expect(setting.map(({ metadata }) => metadata.name)).toEqual([expect.stringMatching(/^glance-internal-config-/)]);
+  expect(JSON.stringify(setting)).toContain('set_image_location: service_roles:service');
+});
+
 test('images in Ceph need a cluster', () => {
   const { steps } = compose({ storageType: 'ceph', cephStorageRef: undefined } as never);
   expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(

@@ -2,14 +2,18 @@ import { authtoken, database, locks, logging, proxied, sections } from '../../en
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { Glance } from './kind.ts';
+import { Glance, whySingle } from './kind.ts';
+
+const inCeph = ({ storageType }: Partial<Glance['spec']>): boolean => storageType === 'ceph';
+
+const poolOf = ({ cephPoolName = 'glance-images' }: Partial<Glance['spec']>): string => cephPoolName;
 
 /**
- * Images, on one volume that one pod at a time can use (phase 1 plan, task 14): an update stops the old pod first, so
- * it is a short outage (production rule 30).
+ * Images: in Ceph, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops the old
+ * pod first, so it is a short outage (production rule 30).
  *
  * glance-api runs by itself, not under uwsgi: in 2025.1 uploads in chunks and imports depend on that.
  */
@@ -19,7 +23,12 @@ export const glance = defineService<Glance>({
   child: { field: 'glance', phase: 'CoreServices', description: 'The image service.' },
   name: 'glance',
   user: 'glance',
-  dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start', cephStorageRef: 'stated' },
+  dependsOn: {
+    databaseRef: 'steps',
+    cacheRef: 'steps',
+    keystoneRef: 'start',
+    cephStorageRef: { stated: inCeph, asks: (spec) => ({ pools: [{ name: poolOf(spec), purpose: 'glance-images' }] }) },
+  },
   databases: [{ name: 'glance' }],
   connections: (spec) => ({
     api: { processes: 3, pools: 1 },
@@ -41,12 +50,14 @@ export const glance = defineService<Glance>({
   },
   owned: {
     DEFAULT: {
+      worker_self_reference_url: 'nothing: it is the address of the pod',
       bind_host: 'nothing: probes and the Service connect to it',
       bind_port: 'nothing: probes and the Service connect to it',
       enabled_backends: 'spec.storageType',
       show_image_direct_url: 'nothing: the component internal alone shows where images are (OSSN-0090)',
       show_multiple_locations: 'nothing: whoever may set locations may read what others keep (OSSN-0090)',
     },
+    oslo_policy: { policy_dirs: 'spec.policy' },
     glance_store: { default_backend: 'spec.storageType' },
     local: { filesystem_store_datadir: 'spec.storage' },
     ceph: {
@@ -57,10 +68,12 @@ export const glance = defineService<Glance>({
   },
   config: (context) => ({
     main: files(context),
-    ...(inCeph(context.spec) && { internal: files(context, { DEFAULT: { show_image_direct_url: true } }) }),
+    ...(inCeph(context.spec) && {
+      internal: { ...files(context, locations), [`${policies}/locations.yaml`]: locationPolicy },
+    }),
   }),
   volumes: ({ spec }) => (inCeph(spec) ? [] : [{ suffix: 'images', size: '10Gi', ...spec.storage }]),
-  single: ['api'],
+  single: (spec) => (inCeph(spec) ? [] : ['api']),
   components: (context) => ({
     api: { ...api(context), exposed: 'api', reachable: 'anyone' },
     // Cinder and Nova clone images in the cluster when they see where these are. Nobody else may (OSSN-0090).
@@ -91,18 +104,40 @@ export const glance = defineService<Glance>({
   ],
   schedules: (context) => [housekeeping(context)],
   problems: (context) => {
-    const [message] = inCeph(context.spec) ? clusterProblems(context, 'spec.storageType') : [];
+    const { replicas = 1 } = context.spec.components?.['api'] ?? {};
+    const tooMany = replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];
+    const [message] = inCeph(context.spec) ? clusterProblems(context, 'spec.storageType') : tooMany;
     return message === undefined ? {} : { ConfigReady: { reason: 'ConfigRefused', message } };
   },
 });
 
-const inCeph = ({ storageType }: Partial<Glance['spec']>): boolean => storageType === 'ceph';
+/** What lies in `policy_dirs` comes over what users say. */
+const policies = '/etc/glance/policy.d';
+
+/** Where images are in the cluster: there alone, whatever users say of the API (OSSN-0090). */
+const locations: Layer = {
+  DEFAULT: { show_image_direct_url: true, show_multiple_locations: true },
+  oslo_policy: { policy_dirs: policies },
+};
+
+/** Nova sets the location of a snapshot that it has made in the cluster, for its user, but with its own token as well. */
+const locationPolicy: DataSource = {
+  format: 'yaml',
+  data: Object.fromEntries(
+    ['delete_image_location', 'get_image_location', 'set_image_location'].map((name) => [
+      name,
+      'service_roles:service',
+    ]),
+  ),
+};
 
 function api({ spec, named }: Context<Glance>): Component {
   return {
     workload: 'Deployment',
     image: 'glance-api',
     runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
+    // What was staged in one pod is imported there, whichever is asked.
+    env: { POD_IP: { field: 'status.podIP' }, OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292' },
     ports: { api: 9292 },
     health: { get: '/healthcheck', port: 'api' },
     ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
@@ -137,7 +172,7 @@ function store(context: Context<Glance>): Layer {
     DEFAULT: { enabled_backends: 'ceph:rbd' },
     glance_store: { default_backend: 'ceph' },
     ceph: {
-      rbd_store_pool: context.spec.cephPoolName ?? 'glance-images',
+      rbd_store_pool: poolOf(context.spec),
       rbd_store_user: ceph.user('glance'),
       rbd_store_ceph_conf: cephConf,
     },

@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { choice, object } from '../../api/schema.ts';
+import { choice, object, rule } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -14,10 +14,14 @@ import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 
-const single = {
-  components: ['api'],
-  reason: 'images lie on a ReadWriteOnce volume, which one pod at a time can use',
-} as const;
+/** Why there is one pod of the API at most, where that is so. */
+export const whySingle = `replicas of api is at most 1 with storageType pvc: images lie on a ReadWriteOnce volume, which one pod at a time can use`;
+
+// What a control plane says of components is not typed: the composition looks at that (glance.ts).
+const single = rule(
+  "!has(self.replicas) || self.replicas <= 1 || (has(self.storageType) && self.storageType == 'ceph')",
+  whySingle,
+);
 
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
@@ -36,35 +40,39 @@ export const Glance = defineApi({
   shortName: 'osgl',
   description: 'The image service, which stores the images that servers boot from.',
   nameLength: nameLength.service,
-  spec: object('Desired state of Glance.', {
-    ...template({ main: 'the API', components: ['api'], single }),
-    ...api('glance'),
-    release,
-    region,
-    databaseRef,
-    cacheRef,
-    keystoneRef,
-    database: database('glance', ['glance']),
-    messageQueue: noMessageQueue,
-    identity: identity('glance'),
-    storageType: choice(
-      'Where images are kept: pvc on a volume, or ceph in a pool of cephStorageRef. swift is not offered yet.',
-      ['pvc', 'ceph', 'swift'],
-      {
-        default: 'pvc',
-        immutable: 'pvc',
-        rules: [onlyOffered('storageType', ['pvc', 'ceph'])],
-      },
-    ),
-    storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
-    cephStorageRef: cephStorageRef('images'),
-    cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
-    recordsAudit,
-    housekeeping,
-    config: config('glance-api.conf'),
-    policy,
-    unknownOptions,
-  }),
+  spec: object(
+    'Desired state of Glance.',
+    {
+      ...template({ main: 'the API', components: ['api'] }),
+      ...api('glance'),
+      release,
+      region,
+      databaseRef,
+      cacheRef,
+      keystoneRef,
+      database: database('glance', ['glance']),
+      messageQueue: noMessageQueue,
+      identity: identity('glance'),
+      storageType: choice(
+        'Where images are kept: pvc on a volume, or ceph in a pool of cephStorageRef. swift is not offered yet.',
+        ['pvc', 'ceph', 'swift'],
+        {
+          default: 'pvc',
+          immutable: 'pvc',
+          rules: [onlyOffered('storageType', ['pvc', 'ceph'])],
+        },
+      ),
+      storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
+      cephStorageRef: cephStorageRef('images'),
+      cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
+      recordsAudit,
+      housekeeping,
+      config: config('glance-api.conf'),
+      policy,
+      unknownOptions,
+    },
+    { rules: [single] },
+  ),
   status: object('Observed state of Glance.', { ...common, phase, ...endpoints }),
   columns: [endpointColumn],
 });

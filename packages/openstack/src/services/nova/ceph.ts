@@ -8,9 +8,15 @@ import type { Nova } from './kind.ts';
 /** Where libvirt's start finds the keys of users of Ceph. */
 export const secretsDirectory = '/etc/openstack/secrets';
 
+/** Whether disks of servers lie in Ceph. */
+export const disksInCeph = ({ ephemeralStorage }: Partial<Nova['spec']>): boolean => ephemeralStorage === 'ceph';
+
+/** Pool of the disks of servers. */
+export const diskPool = ({ cephPoolName = 'vms' }: Partial<Nova['spec']>): string => cephPoolName;
+
 /** The cluster that disks of servers lie in; undefined when they lie on the nodes. */
 function diskCluster(context: Context<Nova>): Ceph | undefined {
-  return context.spec.ephemeralStorage === 'ceph' ? cephOf(context) : undefined;
+  return disksInCeph(context.spec) ? cephOf(context) : undefined;
 }
 
 /** What nova-compute says of the disks of its servers: those in Ceph are clones of images. */
@@ -19,7 +25,7 @@ export function diskOptions(context: Context<Nova>): Layer[string] {
   if (ceph === undefined) return { images_type: 'qcow2' };
   return {
     images_type: 'rbd',
-    images_rbd_pool: context.spec.cephPoolName ?? 'vms',
+    images_rbd_pool: diskPool(context.spec),
     images_rbd_ceph_conf: cephConf,
     rbd_user: ceph.user('nova'),
     rbd_secret_uuid: ceph.secretUuid('nova'),
@@ -34,23 +40,31 @@ export function diskFiles(context: Context<Nova>): ConfigFiles {
   return ceph === undefined ? {} : cephFiles(ceph, 'nova');
 }
 
-/** Whose keys libvirt has to know: volumes are attached as Cinder's user. */
-function usersOf(context: Context<Nova>): CephUser[] {
-  return [
-    ...(context.surroundings.peer('Cinder') === undefined ? [] : ['cinder' as const]),
-    ...(diskCluster(context) === undefined ? [] : ['nova' as const]),
-  ];
+/**
+ * Whose keys libvirt has to know. Volumes are attached as Cinder's user; a cloud whose Cinder keeps nothing in Ceph has no
+ * key of it, and one that lacks it by mistake is told so by Cinder.
+ */
+function usersOf(context: Context<Nova>, ceph: Ceph): CephUser[] {
+  const attaches = context.surroundings.peer('Cinder') !== undefined && hasKey(context, ceph, 'cinder');
+  return [...(attaches ? ['cinder' as const] : []), ...(disksInCeph(context.spec) ? ['nova' as const] : [])];
+}
+
+function hasKey({ surroundings }: Context<Nova>, { keyring }: Ceph, user: CephUser): boolean {
+  const { secret, key } = keyring(user);
+  return surroundings.lacking('Secret', secret, key) === undefined;
 }
 
 /** Whether libvirt has to know keys of users of Ceph. */
-export const hasSecrets = (context: Context<Nova>): boolean =>
-  cephOf(context) !== undefined && usersOf(context).length > 0;
+export function hasSecrets(context: Context<Nova>): boolean {
+  const ceph = cephOf(context);
+  return ceph !== undefined && usersOf(context, ceph).length > 0;
+}
 
 /** Those keys, as libvirt keeps them: two files for each (its driver reads them when it starts). */
 export function libvirtSecrets(context: Context<Nova>): ConfigFiles {
   const ceph = cephOf(context);
   if (ceph === undefined) return {};
-  const files = usersOf(context).flatMap((user) => {
+  const files = usersOf(context, ceph).flatMap((user) => {
     const path = `${secretsDirectory}/${ceph.secretUuid(user)}`;
     return [
       [`${path}.xml`, secretXml(ceph.secretUuid(user), `client.${ceph.user(user)}`)],
@@ -70,5 +84,13 @@ const secretXml = (uuid: string, name: string) => `<secret ephemeral='no' privat
 
 /** What is wrong with where disks are. */
 export function diskProblems(context: Context<Nova>): string[] {
-  return context.spec.ephemeralStorage === 'ceph' ? clusterProblems(context, 'spec.ephemeralStorage') : [];
+  if (!disksInCeph(context.spec)) return [];
+  const sized = (context.spec.nodeGroups ?? []).filter(({ guests }) => guests?.disk !== undefined);
+  return [
+    ...clusterProblems(context, 'spec.ephemeralStorage'),
+    ...sized.map(
+      ({ name }) =>
+        `spec.nodeGroups[name=${name}].guests.disk: disks of servers lie in Ceph (spec.ephemeralStorage), which all nodes share; remove it`,
+    ),
+  ];
 }

@@ -2,7 +2,7 @@ import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
-import { diskProblems } from './ceph.ts';
+import { diskPool, diskProblems, disksInCeph } from './ceph.ts';
 import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
 import { controlComponents, databaseConnections } from './control.ts';
@@ -39,7 +39,10 @@ export const nova = defineService<Nova>({
     placementRef: 'start',
     neutronRef: 'steps',
     glanceRef: 'cloud',
-    cephStorageRef: 'stated',
+    cephStorageRef: {
+      stated: disksInCeph,
+      asks: (spec) => ({ pools: [{ name: diskPool(spec), purpose: 'nova-ephemeral' }] }),
+    },
   },
   databases: [{ name: 'nova_api' }, { name: 'nova_cell0' }, { name: 'nova' }],
   connections: databaseConnections,

@@ -3,12 +3,13 @@ import { json, locationOf, plain } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call, type Route } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
+import { listed } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { backupsRoute } from './cinder-backups.ts';
-import { cinderDatabase, isUp, newVolume, saveVolume } from './cinder-store.ts';
+import { cinderDatabase, newVolume, saveVolume } from './cinder-store.ts';
 import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 
 /** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
@@ -45,7 +46,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       types: typesRoute,
       'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
       'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
-        store((schema) => json(200, { services: servicesOf(context, schema) })),
+        store((schema) => json(200, { services: listed(context, schema) })),
       ),
       volumes: (call) => volumes(context, messaging, call),
       backups: (call) => backupsRoute(context, messaging, call),
@@ -58,17 +59,6 @@ function onlyAdmin(rule: string, route: Route): Route {
     if (!call.identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden(rule));
     return route(call);
   };
-}
-
-function servicesOf(context: ServiceContext, schema: Schema): Row[] {
-  return [...tableOf(schema, 'services').values()].map((row) => ({
-    binary: row['binary'],
-    host: row['host'],
-    zone: 'nova',
-    status: row['disabled'] === true ? 'disabled' : 'enabled',
-    state: isUp(context, row) ? 'up' : 'down',
-    updated_at: row['updated_at'],
-  }));
 }
 
 /** @throws Fault */

@@ -5,13 +5,14 @@ import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ServiceProgram } from '../../model/program.ts';
+import { hostOf } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { hostOf, runService } from './cinder-service.ts';
+import { runService } from './cinder-service.ts';
 import { cinderDatabase, saveVolume } from './cinder-store.ts';
 
 /** Of what backup, and of what volume, a message is. */

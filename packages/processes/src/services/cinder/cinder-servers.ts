@@ -1,5 +1,6 @@
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ServiceProgram } from '../../model/program.ts';
+import { hostOf, isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
@@ -8,8 +9,8 @@ import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { scheduleBackup } from './cinder-backups.ts';
 import { volumeDrivers } from './cinder-drivers.ts';
-import { hostOf, runService } from './cinder-service.ts';
-import { cinderDatabase, isUp, saveVolume } from './cinder-store.ts';
+import { runService } from './cinder-service.ts';
+import { cinderDatabase, saveVolume } from './cinder-store.ts';
 
 const takes = startTimes.cinderService;
 

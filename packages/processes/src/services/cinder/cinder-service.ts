@@ -1,12 +1,12 @@
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { respawning } from '../../model/rpc-service.ts';
+import { report } from '../../model/service-rows.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import type { Database } from '../../oslo/database.ts';
 import type { Messaging, RpcHandler } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause, terminated } from '../../program-support.ts';
-import { report } from './cinder-store.ts';
 
 /** A service with an RPC server: scheduler, volume, backup (cinder.service.Service). */
 export interface CinderService {
@@ -21,11 +21,6 @@ export interface CinderService {
   readonly isChild?: boolean;
   /** Before it is reachable: gives what it can do, then and later; undefined when it can do nothing, and says nothing of itself. */
   readonly initHost?: () => Promise<(() => Row) | undefined>;
-}
-
-/** `[DEFAULT] host`: the host name unless it is set. */
-export function hostOf({ process, config }: ServiceContext): string {
-  return config.optional('DEFAULT', 'host') ?? process.pod.hostname;
 }
 
 /** Runs a service until SIGTERM. Its row is written before it is a child. @throws PythonError of the database */

@@ -1,8 +1,8 @@
-import { parseTimestamp, uuid } from '@openstack-operator/kube';
+import { uuid } from '@openstack-operator/kube';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { now } from '../../model/service-rows.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { isoTime } from '../../program-support.ts';
 
 export const cinderDatabase: ProjectDatabase = {
   heads: ['9c74c1c6971f'],
@@ -16,21 +16,6 @@ export function seedTypes({ process }: ServiceContext, schema: Schema): void {
   const id = uuid(process.random);
   if (![...types.values()].some(({ name }) => name === '__DEFAULT__'))
     types.set(id, { id, name: '__DEFAULT__', description: 'Default Volume Type', is_public: true, extra_specs: {} });
-}
-
-const now = ({ process }: ServiceContext): string => isoTime(Math.floor(process.clock.now() / 1000));
-
-/** Writes a service down, when it starts and every so often; what it can do is told to schedulers by a fan-out in truth. */
-export function report(context: ServiceContext, schema: Schema, host: string, binary: string, more: Row = {}): void {
-  const services = tableOf(schema, 'services');
-  const known = services.get(`${host}/${binary}`) ?? { host, binary, topic: binary, disabled: false };
-  services.set(`${host}/${binary}`, { ...known, ...more, updated_at: now(context) });
-}
-
-/** Whether a service has reported lately (`service_down_time`). */
-export function isUp({ process, config }: ServiceContext, row: Row): boolean {
-  const seen = parseTimestamp(String(row['updated_at']));
-  return process.clock.now() - seen <= config.integer('DEFAULT', 'service_down_time') * 1000;
 }
 
 /** A new volume, as it is before a scheduler has seen it. */

@@ -3,13 +3,14 @@ import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
 import type { CommandContext } from '../../model/program.ts';
+import { isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 import { serveCinder } from './cinder-api.ts';
 import { cinderBackup } from './cinder-backups.ts';
 import { cinderScheduler, cinderVolume } from './cinder-servers.ts';
-import { cinderDatabase, isUp, seedTypes } from './cinder-store.ts';
+import { cinderDatabase, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
 

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { label, nameLength } from '../../api/names.ts';
+import { knownOptions } from '../../options/known-options.ts';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import { type Manila, taken } from './kind.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const sample = resource(read('manila')) as Manila & ReturnType<typeof resource>;
+const compose = (spec: Partial<Manila['spec']> = {}) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const problem = (spec: Partial<Manila['spec']>) =>
+  compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+const textOf = (spec: Partial<Manila['spec']>) => JSON.stringify(objectsOf(compose(spec)));
+
+/** The extra specs of each share type, by its name. */
+function typesOf(spec: Partial<Manila['spec']>): Record<string, unknown> {
+  const records = objectsOf(compose(spec)).flatMap(({ object }) => {
+    const text = (object['stringData'] as Record<string, string> | undefined)?.['records.json'];
+    return text === undefined ? [] : [JSON.parse(text) as { resources?: { name: string; attributes: object }[] }];
+  });
+  const types = records.flatMap(({ resources = [] }) => resources);
+  return Object.fromEntries(
+    types.map(({ name, attributes }) => [name, (attributes as { extra_specs: object }).extra_specs]),
+  );
+}
+
+const snapshots = { snapshot_support: 'True', create_share_from_snapshot_support: 'True' };
+
+const filesystem = (name: string) => ({ name, type: 'cephfs', cephFSName: name }) as const;
+
+test('no backend has the name of a section of manila.conf that is there for something else', () => {
+  const groups = [...(knownOptions('2025.1', 'manila', [])?.groups() ?? [])];
+  const possible = groups.filter((group) => new RegExp(label.pattern).test(group) && group.length <= nameLength.part);
+  expect(taken).toEqual(expect.arrayContaining([...possible, 'coordination']));
+});
+
+test('each backend has a process, a share type and a file of its own', () => {
+  const objects = objectsOf(compose({ backends: [filesystem('fast'), filesystem('slow')] })).map(
+    ({ object }) => object,
+  );
+  const named = (name: RegExp) =>
+    objects.flatMap(({ kind, metadata }) => (name.test(metadata.name ?? '') ? [kind] : []));
+  expect(named(/^manila-share-(fast|slow)$/)).toEqual(['Deployment', 'NetworkPolicy', 'Deployment', 'NetworkPolicy']);
+  const text = JSON.stringify(objects);
+  expect(text).toContain('[client.manila]\\n\\tkey = {{ceph-keyrings/ceph.client.manila.keyring|cephkey}}\\n');
+  expect(typesOf({ backends: [filesystem('slow')] })).toEqual({
+    slow: { share_backend_name: 'slow', driver_handles_share_servers: 'False', ...snapshots },
+  });
+});
+
+test('CephFS asks no other service, other drivers may', () => {
+  const cephfs = { backends: [filesystem('fast')] };
+  const generic = { backends: [{ name: 'servers', type: 'generic' }] } as const;
+  expect(textOf(cephfs)).not.toContain('[neutron]');
+  expect(textOf(cephfs)).toContain('enabled_share_protocols = CEPHFS\\n');
+  const text = textOf(generic);
+  for (const section of ['neutron', 'nova', 'cinder', 'glance']) expect(text).toContain(`[${section}]`);
+  expect(text).toContain('driver_handles_share_servers = true');
+  expect(typesOf(generic)['servers']).toMatchObject({ driver_handles_share_servers: 'True' });
+});
+
+test('what a driver that nobody knows can do with snapshots its type does not promise', () => {
+  const config = { 'manila.conf': { filer: { share_driver: 'vendor.Driver' } } };
+  const custom = { name: 'filer', type: 'custom', shareServers: true, config } as const;
+  expect(typesOf({ backends: [custom] })).toEqual({
+    filer: { share_backend_name: 'filer', driver_handles_share_servers: 'True' },
+  });
+  expect(typesOf({ backends: [{ name: 'filer', type: 'netapp' }] })['filer']).toMatchObject(snapshots);
+});
+
+test.each<[string, Partial<Manila['spec']>, string]>([
+  [
+    'a driver that nobody names',
+    { backends: [{ name: 'filer', type: 'custom' }] },
+    'spec.backends[name=filer].config: type custom needs the option share_driver of section filer of manila.conf: the class of the driver',
+  ],
+  [
+    'an option that follows from a field',
+    { backends: [{ ...filesystem('fast'), config: { 'manila.conf': { fast: { cephfs_filesystem_name: 'other' } } } }] },
+    'spec.backends[name=fast].config["manila.conf"].fast.cephfs_filesystem_name: this option follows from other fields: set spec.backends[name=fast].cephFSName instead',
+  ],
+  [
+    'a section of a backend elsewhere',
+    { backends: [filesystem('fast')], config: { 'manila.conf': { fast: { cephfs_auth_id: 'other' } } } },
+    'spec.config["manila.conf"].fast: the section of a backend is set in spec.backends[name=fast].config',
+  ],
+  [
+    'a filesystem in no cluster',
+    { backends: [filesystem('fast')], cephStorageRef: undefined } as never,
+    'spec.backends[name=fast].type: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
+  ],
+])('%s is refused', (_what, spec, words) => {
+  expect(problem(spec)).toBe(words);
+});

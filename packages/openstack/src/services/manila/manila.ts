@@ -1,0 +1,70 @@
+import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
+import {
+  alone,
+  apiOf,
+  backendComponents,
+  backendsOf,
+  backendTypes,
+  dependsOn,
+  ownedBy,
+  refusedBy,
+  worker,
+} from '../backends.ts';
+import { configSets, fileSystemsOf, problemsOf, typeSpecs, usesCeph, words } from './configuration.ts';
+import { Manila } from './kind.ts';
+
+/** Shares: an API, a scheduler, a process for each backend, and one that copies data. */
+export const manila = defineService<Manila>({
+  kind: Manila,
+  offers: {
+    manilaRef: {
+      resources: {
+        'share type': {
+          path: '/types',
+          // Without the filter it lists public ones only.
+          list: '/types?is_public=all',
+          item: 'share_type',
+          // Below 2.24 a type that says nothing of snapshots promises them.
+          headers: { 'X-OpenStack-Manila-API-Version': '2.65' },
+        },
+      },
+    },
+  },
+  child: { field: 'manila', phase: 'ExtendedServices', description: 'Shared file systems.', optional: true },
+  name: 'manila',
+  user: 'manila',
+  dependsOn: {
+    ...dependsOn,
+    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ fileSystems: fileSystemsOf(spec) }) },
+  },
+  databases: [{ name: 'manila' }],
+  connections: (spec) => ({
+    api: { processes: 2, pools: 1 },
+    scheduler: { processes: 1, pools: 1 },
+    share: { processes: 2 * backendsOf(spec).length, pools: 1 },
+    data: { processes: 1, pools: 1 },
+  }),
+  messaging: true,
+  identity: {
+    users: [{ name: 'manila', roles: ['admin', 'service'] }],
+    catalogue: [entry('shared-file-system', 'manila'), entry('sharev2', 'manilav2')],
+  },
+  resources: ({ spec }) =>
+    backendTypes(words, backendsOf(spec), { in: 'manilaRef', kind: 'share type', specs: typeSpecs }),
+  owned: ownedBy({ enabled_share_backends: 'spec.backends', default_share_type: 'spec.defaultBackend' }),
+  single: () => ['share', 'data'],
+  config: configSets,
+  components: (context) => ({
+    api: apiOf(words, 'manila.wsgi.wsgi:initialize_application()', 8786),
+    scheduler: worker(words, context, 'scheduler', '192Mi'),
+    ...backendComponents(words, backendsOf(context.spec), () => worker(words, context, 'share', '320Mi')),
+    data: { ...worker(words, context, 'data', '192Mi'), ...alone('data') },
+  }),
+  migrate: () => ({ image: 'manila-api', sync: ['manila-manage', 'db', 'sync'] }),
+  problems: (context) => refusedBy(problemsOf(context)),
+});
+
+function entry(type: string, name: string): CatalogueEntry {
+  return { type, name, description: 'OpenStack Shared File Systems', component: 'api', port: 'api', path: '/v2' };
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { type Changes, ground } from '../../testing/cloud.ts';
+import { request } from '../../testing/world.ts';
+
+const conf = '/etc/manila/manila.conf';
+const keyring = '/etc/ceph/ceph.client.manila.keyring';
+const changed = (change: (text: string) => string): Changes => ({ [conf]: change });
+
+interface Answer {
+  readonly share?: { readonly id: string; readonly status: string; readonly host: string };
+  readonly services?: unknown;
+}
+
+const type = (name: string, servers = 'False') => ({
+  share_type: { name, extra_specs: { share_backend_name: name, driver_handles_share_servers: servers } },
+});
+
+/** Manila's programs, each on a host of its own: the database migrated, unless told otherwise, the API started, a type made. */
+async function running(change: Changes = {}, { synced = true } = {}) {
+  const { world, token, container } = await ground(change);
+  const host = container('manila');
+  if (synced) expect((await host.run(['manila-manage', 'db', 'sync'])).status).toBe(0);
+  const api = host.start(['uwsgi', '--ini', '/manila.ini']);
+  await world.clock.advance(15_000);
+  const send = async (method: string, path: string, body?: unknown) => {
+    const reply = await request(world, 'manila', 8786, `/v2${path}`, {
+      method,
+      headers: { 'x-auth-token': token },
+      body,
+    });
+    return { status: reply.status, body: JSON.parse(reply.body || '{}') as Answer };
+  };
+  if (synced && api.status() === undefined) await send('POST', '/types', type('fs'));
+  const start = async (...programs: readonly string[]) => {
+    const started = programs.map((program) => container(program).start([program]));
+    await world.clock.advance(20_000);
+    return started;
+  };
+  /** The status of a new share after a while. */
+  const share = async (more: object = {}) => {
+    const made = await send('POST', '/shares', { share: { size: 1, share_proto: 'CEPHFS', ...more } });
+    await world.clock.advance(3000);
+    const { id = '' } = made.body.share ?? {};
+    return { id, status: (await send('GET', `/shares/${id}`)).body.share?.status };
+  };
+  return { world, host, api, send, start, share };
+}
+
+describe('shares', () => {
+  it('become available by the process of their backend, and go by it', async () => {
+    const { send, start, share, world } = await running();
+    await start('manila-scheduler', 'manila-share', 'manila-data');
+    const { id, status } = await share();
+    expect(status).toBe('available');
+    expect((await send('GET', `/shares/${id}`)).body.share?.host).toBe('store@fs#cephfs');
+    expect((await send('DELETE', `/shares/${id}`)).status).toBe(202);
+    await world.clock.advance(3000);
+    expect((await send('GET', `/${'0'.repeat(32)}/shares/${id}`)).status).toBe(404);
+  });
+
+  it('end in error without a backend, or without one of their type', async () => {
+    const { send, start, share } = await running();
+    const [scheduler] = await start('manila-scheduler');
+    expect((await share()).status).toBe('error');
+    expect(scheduler?.output()).toContain('No valid host was found. Failed to find a weighted host');
+    await start('manila-share');
+    await send('POST', '/types', type('other'));
+    expect((await share({ share_type: 'other' })).status).toBe('error');
+    expect((await share()).status).toBe('available');
+  });
+
+  it('need a protocol and a type that there are, and a network where their type makes servers', async () => {
+    const { send } = await running();
+    const refused = async (share: object) => {
+      const { status, body } = await send('POST', '/shares', { share: { size: 1, share_proto: 'cephfs', ...share } });
+      return `${status} ${JSON.stringify(body)}`;
+    };
+    expect(await refused({ share_proto: 'nfs' })).toContain('400 {"badRequest":{"code":400,"message":"Invalid input');
+    expect(await refused({ share_type: 'none' })).toContain('Share type not found.');
+    await send('POST', '/types', type('servers', 'True'));
+    expect(await refused({ share_type: 'servers' })).toContain('Share network must be set');
+    expect((await send('POST', '/types', { share_type: { name: 'x', extra_specs: {} } })).status).toBe(400);
+    expect((await send('POST', '/types', type('fs'))).status).toBe(409);
+  });
+
+  it('wait in creating while no scheduler runs', async () => {
+    const { share } = await running();
+    expect((await share()).status).toBe('creating');
+  });
+});
+
+describe('a backend', () => {
+  it.each<[string, Changes, string]>([
+    ['without a keyring', { [keyring]: () => '' }, 'RADOS object not found'],
+    ['with what is no key', { [keyring]: (text) => text.replace(/key = .*/, 'key = short') }, 'RADOS invalid argument'],
+    ['of another user', changed((text) => text.replace('cephfs_auth_id = manila', 'cephfs_auth_id = other')), 'RADOS'],
+    ['without monitors', { '/etc/ceph/ceph.conf': () => '[global]\n' }, 'RADOS object not found'],
+  ])('%s tries for ever, and takes no share', async (_name, change, words) => {
+    const { share, start, world } = await running(change);
+    const [process] = await start('manila-share', 'manila-scheduler');
+    await world.clock.advance(90_000);
+    expect(process?.output()).toContain('Error encountered during initialization of driver CephFSDriver@store@fs');
+    expect(process?.output()).toContain(words);
+    expect(process?.output()).toContain('Please check your Ceph backend is reachable.');
+    expect(process?.status()).toBeUndefined();
+    expect((await share()).status).toBe('error');
+  });
+
+  it.each<[string, Changes, string]>([
+    ['a driver that there is not', changed((text) => text.replace('CephFSDriver', 'NoDriver')), 'cannot be found'],
+    [
+      'a mode that its driver has not',
+      changed((text) => text.replace('servers = false', 'servers = true')),
+      "'driver_handles_share_servers=True'. It can be used only with value '(False,)'",
+    ],
+    ['no mode', changed((text) => text.replace('driver_handles_share_servers = false', '')), 'has improper value'],
+    [
+      'no server of coordination',
+      changed((text) => text.replace('file:///var/lib/manila', 'memcached://nobody:11211')),
+      'ToozConnectionError',
+    ],
+  ])('ends with %s', async (_name, change, words) => {
+    const { start } = await running(change, { synced: false });
+    const [process] = await start('manila-share');
+    expect(process?.output()).toContain(words);
+    expect(process?.status()).toBe(1);
+  });
+
+  it('without a name is served under the host alone', async () => {
+    const { start, send } = await running(
+      changed((text) =>
+        text
+          .replace('enabled_share_backends = fs', 'driver_handles_share_servers = true')
+          .replace('host = store', 'host = store\nservice_instance_user = ubuntu'),
+      ),
+    );
+    await start('manila-share');
+    expect((await send('GET', '/services')).body.services).toMatchObject([{ host: 'store', state: 'up' }]);
+  });
+});
+
+it.each<[string, Changes, string]>([
+  [
+    'it cannot join the others',
+    changed((text) => text.replace('file:///var/lib/manila', 'memcached://nobody:11211')),
+    'ToozConnectionError',
+  ],
+  [
+    'a protocol is none',
+    changed((text) => text.replace('protocols = CEPHFS', 'protocols = FTP')),
+    "Unsupported share protocol 'FTP' is set as enabled.",
+  ],
+])('the API does not load where %s', async (_name, change, words) => {
+  const { api } = await running(change);
+  expect(api.output()).toContain(words);
+  expect(api.status()).toBe(22);
+});
+
+it('services that are gone can be removed', async () => {
+  const { start, host, world } = await running();
+  const [share] = await start('manila-share');
+  await share?.stop();
+  await world.clock.advance(120_000);
+  expect((await host.run(['manila-manage', 'service', 'cleanup'])).output).toContain('Cleaned up service store@fs');
+});
