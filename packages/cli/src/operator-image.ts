@@ -4,6 +4,7 @@ import {
   type HttpAnswer,
   type HttpCall,
   runCountServers,
+  runCountVolumes,
   runFetch,
   runPublish,
   runRecords,
@@ -38,6 +39,8 @@ export const operatorImage = (client: () => Client): Image => ({
           return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
         case 'count-servers':
           return await runCountServers(args, { ...world, env: process.env });
+        case 'count-volumes':
+          return await runCountVolumes(args, { ...world, env: process.env });
         case 'publish':
           return await runPublish(args, artifacts);
         case 'fetch':

@@ -46,6 +46,7 @@ const commands = {
   'publish [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
   'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
   'count-servers': 'counts the servers of Nova (run by a Job before a deletion)',
+  'count-volumes HOST@BACKEND...': 'counts the volumes of backends of Cinder (run by a Job before one is removed)',
 };
 
 const variables = {

@@ -62,7 +62,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {} } = (resource['status'] ?? {}) as { release?: ReleaseStatus };
+  const { release = {}, lasting = {} } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -70,6 +70,7 @@ export function gather(
     operatorImage,
     clusterDomain,
     release,
+    lasting,
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind),
@@ -87,6 +88,12 @@ export function gather(
     wasReady: () => wasReady(resource),
     twins: () => (service === undefined ? [] : twinsOf(context, service)),
   };
+}
+
+/** What of its status compose may know. */
+interface Remembered {
+  readonly release?: ReleaseStatus;
+  readonly lasting?: Readonly<Record<string, string>>;
 }
 
 const configMapDigestPattern = new RegExp(`^${configMapDigest('(.*)')}$`, 'u');

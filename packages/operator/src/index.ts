@@ -7,5 +7,6 @@ export { runFetch, runPublish } from './publish.ts';
 export { answerLimit, type Http, type HttpAnswer, type HttpCall } from './records/http.ts';
 export { type RecordsWorld, runRecords } from './records/run.ts';
 export { runCountServers, type ServerCount, serversExist } from './records/servers.ts';
+export { runCountVolumes, volumesExist } from './records/volumes.ts';
 export { type OperatorOptions, runOperator } from './run-operator.ts';
 export { untilDefinitionsMatch } from './served-definitions.ts';

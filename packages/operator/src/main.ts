@@ -27,6 +27,7 @@ import { type ArtifactWorld, runFetch, runPublish } from './publish.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runCountServers } from './records/servers.ts';
+import { runCountVolumes } from './records/volumes.ts';
 import { runOperator } from './run-operator.ts';
 
 /** Ends the process: 0 stopped as asked, 1 failed, 2 wrong arguments. */
@@ -56,7 +57,8 @@ async function main(args: readonly string[]): Promise<number> {
     case 'fetch':
       return await runFetch(rest, artifactWorld);
     case 'count-servers':
-      return await runCountServers(rest, {
+    case 'count-volumes':
+      return await (command === 'count-servers' ? runCountServers : runCountVolumes)(rest, {
         env: process.env,
         http: nodeHttp({ signal: stop.signal }),
         clock: realClock,

@@ -16,6 +16,7 @@ const constants = [
   'formerOperatorImage',
   'clusterDomain',
   'release',
+  'lasting',
   'digestKeyId',
 ] as const satisfies (keyof OperatorSurroundings)[];
 

@@ -118,3 +118,31 @@ test('a backend keeps its volumes where they are', async () => {
   expect(await change({ backendHost: 'others' })).toMatchObject([{ field: 'spec.backends' }]);
   expect(await change({ rootHelpers: true })).toBeUndefined();
 });
+
+test('backups stay where they are, for as long as any are stated', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Cinder') as Api;
+  await server.client.create(api, objectOf(api, { backup: { type: 'ceph' } }, 'backups'));
+  const change = (backup: object | null) =>
+    refusal(server.client.patch(api, { namespace, name: 'backups' }, 'merge', { spec: { backup } }, { dryRun: true }));
+  expect(await change({ type: 'pvc' })).toMatchObject([{ field: 'spec.backup' }]);
+  expect(await change({ cephPoolName: 'others' })).toMatchObject([{ field: 'spec.backup' }]);
+  expect(await change({ cephPoolName: 'backups' })).toBeUndefined();
+  expect(await change(null)).toBeUndefined();
+});
+
+test('an optional service that was stated as disabled is bound by what it has stated, not by defaults', async () => {
+  const disabled = { enabled: false, storageNodes: 4 };
+  await server.client.create(controlPlane, objectOf(controlPlane, { swift: disabled }, 'disabled'));
+  const change = (swift: object) =>
+    refusal(
+      server.client.patch(
+        controlPlane,
+        { namespace, name: 'disabled' },
+        'merge',
+        { spec: { swift } },
+        { dryRun: true },
+      ),
+    );
+  expect(await change({ enabled: true, devicesPerNode: 2, storage: { size: '1Gi' } })).toBeUndefined();
+  expect(await change({ enabled: true, storageNodes: 3 })).toMatchObject([{ field: 'spec.swift.storageNodes' }]);
+});

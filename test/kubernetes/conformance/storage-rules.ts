@@ -20,6 +20,17 @@ const cinderRules = [
     { backends: [backend], defaultBackend: 'slow' },
     { backends: [backend], defaultBackend: 'fast' },
   ),
+  ...(
+    [
+      ['.defaultVolumeType', 'expected the name of one of spec.volumeTypes', { defaultVolumeType: 'iron' }],
+      ['.defaultVolumeType', 'not both', { defaultVolumeType: 'gold', defaultBackend: 'fast' }],
+      ['.volumeTypes', 'each backend has a type of its own name', { volumeTypes: [{ name: 'fast' }] }],
+      ['.volumeTypes', 'expected as backend the name of one', { volumeTypes: [{ name: 'gold', backend: 'slow' }] }],
+    ] as const
+  ).map(([field, words, wrong]) => {
+    const right = { backends: [backend], volumeTypes: [{ name: 'gold', backend: 'fast' }] };
+    return refused(Cinder, `spec${field}`, words, { ...right, ...wrong }, { ...right, defaultVolumeType: 'gold' });
+  }),
   refused(
     Cinder,
     'spec.components',
@@ -78,6 +89,15 @@ const swiftRules = [
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
   refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
+  ...['cinder', 'cinderBackup', 'glance', 'manila', 'nova'].map((user) =>
+    refused(
+      CephStorage,
+      `spec.users.${user}`,
+      'expected the name without client.',
+      { external: ceph, users: { [user]: 'client.some' } },
+      { external: ceph, users: { [user]: 'cinder' } },
+    ),
+  ),
   ...['cinder', 'manila'].map((field) =>
     refused(
       OpenStackControlPlane,

@@ -1,5 +1,5 @@
 import { type KubeObject, Secret } from '@openstack-operator/kube';
-import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { CephStorage, Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
@@ -104,6 +104,42 @@ test('what it has stored is there after it was switched off and on', async () =>
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
   await cloud.ready();
   expect(await volumeOf(cloud, id)).toMatchObject({ status: 'available' });
+});
+
+test('types of volumes are made as they are stated, changed with them, and there for whom they are for', async () => {
+  const gold = { name: 'gold', backend: 'slow', isPublic: false, qos: { specs: { total_iops_sec: '100' } } };
+  const backends = [pool('fast'), pool('slow')];
+  const { cloud } = await cloudWith({ cinder: { backends, volumeTypes: [gold], defaultVolumeType: 'gold' } });
+  expect(await made(cloud)).toMatchObject({ 'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes' });
+  const qos = { consumer: 'both', specs: { total_iops_sec: '200' } };
+  const changed = { ...gold, description: 'Fast.', isPublic: true, extraSpecs: { multiattach: '<is> True' }, qos };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends, volumeTypes: [changed] } } });
+  await cloud.ready();
+  const asked = async (path: string) => ask(cloud, await login(cloud), `${url}${path}`);
+  const { volume_types: types } = JSON.parse(await asked('/types')) as { volume_types: { name: string }[] };
+  expect(types.find(({ name }) => name === 'gold')).toMatchObject({
+    description: 'Fast.',
+    is_public: true,
+    extra_specs: { multiattach: '<is> True', volume_backend_name: 'slow' },
+  });
+  expect(JSON.parse(await asked('/qos-specs'))).toMatchObject({ qos_specs: [{ name: 'gold', ...qos }] });
+});
+
+test('the process of a backend that is removed stays for as long as volumes lie on it', async () => {
+  const { cloud } = await cloudWith();
+  const { id } = await made(cloud, { volume_type: 'slow' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast')] } } });
+  const told = () => cloud.condition(Cinder, 'my-cloud-cinder', 'RemovedBackendsEmpty')?.message ?? '';
+  await cloud.until(() => told().includes('volumes: 1 of my-cloud-cinder@slow'), 30);
+  expect(cloud.get('Deployment', 'my-cloud-cinder-volume-slow')).toBeDefined();
+  await request(cloud, await login(cloud), 'DELETE', `${url}/volumes/${id}`);
+  await cloud.until(() => cloud.get('Deployment', 'my-cloud-cinder-volume-slow') === undefined, 60);
+  const other = { ...pool('slow'), cephPoolName: 'fast-volumes' };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast'), other] } } });
+  await cloud.until(() => {
+    const { message = '' } = cloud.condition(Cinder, 'my-cloud-cinder', 'ConfigReady') ?? {};
+    return message.includes('it was ceph my-cloud-cinder@slow#slow-volumes before');
+  });
 });
 
 test('a key that is none is told by the check of pools; with another one all goes on', async () => {

@@ -173,6 +173,7 @@ export const blockStorage = {
     {
       name: 'share',
       type: 'custom',
+      rootHelpers: true,
       config: {
         'cinder.conf': {
           share: {

@@ -30,13 +30,16 @@ const enabled = (isOptional: boolean) =>
  * operator by a dry run of each child before the first is written.
  *
  * How fields may change is a rule of the control plane's spec, where leaving out the child counts as its defaults. A child
- * that is optional does not exist then, and may come with whatever it says: its rules hold while it is stated.
+ * that is optional does not exist then, and may come with whatever it says: its rules hold while it is stated, and of one that was
+ * disabled for what it has stated.
  */
 export function embedded<S>(api: Api<S>, what: string, isOptional = false): Field<Embedded<S>, false> {
   const { schema, transitions } = api.spec;
   const { properties = {}, required = [], 'x-kubernetes-validations': stated = [], ...rest } = schema;
   const own = transitions.filter(({ path: [name = ''] }) => !saidOnce.includes(name) && !isShared(name));
-  const whileStated = isOptional ? transitionRules({ transitions: own }) : [];
+  const whileStated = isOptional
+    ? transitionRules({ transitions: own }, '(has(oldSelf.enabled) && !oldSelf.enabled)')
+    : [];
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
   const spec = `${api.singular}.spec`;
   // A service that is disabled has to say nothing.

@@ -331,8 +331,11 @@ export function object<const F extends Fields>(
   };
 }
 
-/** The CEL rules for everything that a spec says about changes; they belong on the spec itself, or a part of it. */
-export function transitionRules({ transitions }: Pick<Field, 'transitions'>): Rule[] {
+/**
+ * The CEL rules for everything that a spec says about changes; they belong on the spec itself, or a part of it. `unbound`:
+ * CEL for when what was left out binds nobody.
+ */
+export function transitionRules({ transitions }: Pick<Field, 'transitions'>, unbound?: string): Rule[] {
   return transitions.map(({ path, absent, allows, message }) => {
     const names = path.map(celName);
     // Not by optional fields (`self.?a.orValue(b)`): the API server takes the cost of their values for unbounded.
@@ -340,7 +343,10 @@ export function transitionRules({ transitions }: Pick<Field, 'transitions'>): Ru
       const paths = names.map((_, i) => [root, ...names.slice(0, i + 1)].join('.'));
       return `(${paths.map((each) => `has(${each})`).join(' && ')} ? ${paths.at(-1)} : ${absent})`;
     };
-    return rule(allows(value('self'), value('oldSelf')), message, `.${path.join('.')}`);
+    const allowed = allows(value('self'), value('oldSelf'));
+    const stated = names.map((_, i) => `has(${['oldSelf', ...names.slice(0, i + 1)].join('.')})`).join(' && ');
+    const cel = unbound === undefined ? allowed : `(${unbound} && !(${stated})) || ${allowed}`;
+    return rule(cel, message, `.${path.join('.')}`);
   });
 }
 

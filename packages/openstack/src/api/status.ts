@@ -79,6 +79,13 @@ export const endpoints = {
   }),
 };
 
+/** What fields were when they were stated first, where data lie by them. */
+export const lasting = map(
+  'What fields were when they were stated first, where data are found by them. They stay that, even where they were left out meanwhile.',
+  string('What it was.', { maxLength: 1024 }),
+  { maxProperties: 64 },
+);
+
 /** Endpoints of all services of a cloud. */
 export const serviceEndpoints = map(
   'Public URLs of the APIs in the catalogue, by service.',

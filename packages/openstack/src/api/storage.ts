@@ -1,20 +1,25 @@
 import { subdomain } from './names.ts';
-import { type Infer, nameOf, object, string, transition } from './schema.ts';
+import { type Form, type Infer, nameOf, object, string, transition } from './schema.ts';
+
+const form: Form = {
+  pattern: '^[0-9]+(\\.[0-9]+)?([KMGTPE]i|[kMGTPE])?$',
+  expected: 'a size such as 10Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B and without blanks',
+};
+
+/** A size that may change. */
+export const size = (what: string) => string(what, { maxLength: 32, form });
 
 /** A volume. It may grow where its StorageClass allows that; it never shrinks. */
-export function storage(what: string, size: string) {
+export function storage(what: string, fallback: string) {
   return object(what, {
     size: transition(
       string('Requested size, such as 10Gi. It can be raised where the StorageClass allows expansion, never lowered.', {
         maxLength: 32,
-        form: {
-          pattern: '^[0-9]+(\\.[0-9]+)?([KMGTPE]i|[kMGTPE])?$',
-          expected: 'a size such as 10Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B and without blanks',
-        },
-        fallback: size,
+        form,
+        fallback,
       }),
       {
-        absent: JSON.stringify(size),
+        absent: JSON.stringify(fallback),
         allows: (next, previous) => `quantity(${next}).compareTo(quantity(${previous})) >= 0`,
         message: 'cannot be lowered: volumes never shrink',
       },

@@ -101,10 +101,14 @@ function* unwanted(live: Seen, composition: Composition, owned: readonly StoredO
   const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !done.has('NodesReady');
   const wanted = new Set(statedObjects(composition.steps).map(idOf));
   const isMounted = mountsIn(live);
+  const staying = new Set(
+    Object.entries(composition.staying ?? {}).flatMap(([condition, names]) => (done.has(condition) ? [] : names)),
+  );
   for (const object of owned) {
     if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
     if (object.kind === 'ConfigMap' && isMounted(object)) continue;
     if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(live, object, composition))) continue;
+    if (staying.has(object.metadata.labels?.['app.kubernetes.io/component'] ?? '')) continue;
     // They go by themselves.
     if (isCleaner(object)) continue;
     if (object.metadata.labels?.['app.kubernetes.io/component'] === serverCount) continue;

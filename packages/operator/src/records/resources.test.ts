@@ -118,3 +118,79 @@ test('what is the own of a service goes with its data', async () => {
   expect(await removeResourceRecords(own, http)).toEqual([]);
   expect(networks.size).toBe(1);
 });
+
+/** An API of types: extra specs, QoS specs and encryption are written apart, and the last is shown apart. */
+function types() {
+  const calls: string[] = [];
+  const type: Record<string, unknown> = { id: 'one' };
+  let encryption: object = {};
+  const http: Http = ({ method, url, body = '{}' }) => {
+    const { pathname, search } = new URL(url);
+    const answer = (value: unknown, headers = {}) =>
+      Promise.resolve({ status: 201, headers, body: JSON.stringify(value) });
+    if (pathname === '/v3/auth/tokens') {
+      const endpoints = [{ interface: 'internal', region_id: 'RegionOne', url: 'http://types' }];
+      const token = { project: { id: 'mine' }, catalog: [{ type: 'types', endpoints }] };
+      return answer({ token }, { 'x-subject-token': 't' });
+    }
+    if (method !== 'GET' || search !== '') calls.push(`${method} ${pathname}${search} ${method === 'GET' ? '' : body}`);
+    const given = JSON.parse(body) as Record<string, Record<string, unknown>>;
+    if (pathname === '/types/one/encryption') {
+      if (method === 'POST') encryption = given['encryption'] ?? {};
+      return answer(encryption);
+    }
+    if (pathname === '/qos/two/associate') type['qos'] = 'two';
+    else if (method === 'POST') {
+      const { public: isPublic, ...others } = given['type'] ?? {};
+      Object.assign(
+        type,
+        given['specs'] === undefined ? { ...others, is_public: isPublic } : { specs: given['specs'] },
+      );
+    } else if (method === 'PUT') Object.assign(type, given['type']);
+    return answer(method === 'POST' ? { type } : { all: type['name'] === undefined ? [] : [type] });
+  };
+  return { http, calls };
+}
+
+const typeOf = (attributes: Readonly<Record<string, unknown>>): ResourceRecords => ({
+  ...records,
+  resources: [
+    {
+      kind: 'type',
+      name: 'gold',
+      type: 'types',
+      api: {
+        path: '/types',
+        item: 'type',
+        items: 'all',
+        change: 'PUT',
+        madeAs: { is_public: 'public' },
+        writes: {
+          specs: { method: 'POST', path: '/types/{id}/specs' },
+          qos: { method: 'GET', path: '/qos/{value}/associate?type={id}', later: true },
+          encryption: { method: 'POST', path: '/types/{id}/encryption', shown: '/types/{id}/encryption', later: true },
+        },
+      },
+      attributes,
+    },
+  ],
+});
+
+test('attributes that have ways of their own are written by them, when one is made and when it differs', async () => {
+  const { http, calls } = types();
+  const made = { is_public: false, specs: { a: '1' }, qos: 'two', encryption: { provider: 'luks' } };
+  expect(await keepResourceRecords(typeOf(made), http)).toEqual(['created type gold']);
+  expect(calls).toEqual([
+    'POST /types {"type":{"name":"gold","public":false,"specs":{"a":"1"}}}',
+    'GET /qos/two/associate?type=one ',
+    'POST /types/one/encryption {"encryption":{"provider":"luks"}}',
+  ]);
+  expect(await keepResourceRecords(typeOf(made), http)).toEqual([]);
+  calls.length = 0;
+  const changed = { ...made, is_public: true, specs: { a: '2' } };
+  expect(await keepResourceRecords(typeOf(changed), http)).toEqual(['changed is_public, specs of type gold']);
+  expect(calls).toEqual(['PUT /types/one {"type":{"is_public":true}}', 'POST /types/one/specs {"specs":{"a":"2"}}']);
+  await expect(keepResourceRecords(typeOf({ encryption: { provider: 'plain' } }), http)).rejects.toThrow(
+    'type gold: encryption is {"provider":"luks"}, not {"provider":"plain"}, and cannot be changed',
+  );
+});

@@ -11,6 +11,14 @@ export interface ResourceRecords extends Login {
   readonly resources: readonly ResourceRecord[];
 }
 
+/** How one attribute is written by itself; `{id}` and `{value}` in the path. */
+interface AttributeWrite {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly later?: true;
+  readonly shown?: string;
+}
+
 /** A network, a flavour, or the like. */
 export interface ResourceRecord {
   readonly kind: string;
@@ -21,9 +29,13 @@ export interface ResourceRecord {
     readonly path: string;
     readonly list?: string;
     readonly item: string;
+    readonly items?: string;
     readonly owned?: boolean;
     readonly headers?: Readonly<Record<string, string>>;
     readonly change?: 'PUT' | 'PATCH';
+    readonly madeAs?: Readonly<Record<string, string>>;
+    readonly spread?: string;
+    readonly writes?: Readonly<Record<string, AttributeWrite>>;
   };
   /** Values; `{ idOf: '<kind>/<name>' }` is the identifier of one before it. */
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -57,15 +69,21 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
       changes.push(`created ${title}`);
       continue;
     }
-    const differing = Object.entries(attributes).filter(([name, value]) => !says(found[name], value));
+    const shown = await shownOf(api, record, found);
+    const differing = Object.entries(attributes).filter(([name, value]) => !says(shown[name], value));
     if (differing.length === 0) continue;
     const names = differing.map(([name]) => name).join(', ');
-    const { path, item, change } = record.api;
-    if (change === undefined) {
-      const words = differing.map(([name, value]) => `${name} is ${said(found[name])}, not ${said(value)}`).join(', ');
+    const { path, item, change, writes = {} } = record.api;
+    const together = differing.filter(([name]) => writes[name] === undefined);
+    const made = differing.filter(([name]) => writes[name]?.shown !== undefined && isStated(shown[name]));
+    const stay = change === undefined ? [...together, ...made] : made;
+    if (stay.length > 0) {
+      const words = stay.map(([name, value]) => `${name} is ${said(shown[name])}, not ${said(value)}`).join(', ');
       throw new Error(`${title}: ${words}, and cannot be changed; delete it, and it is made anew`);
     }
-    await api.call(change, `${path}/${found.id}`, { [item]: Object.fromEntries(differing) });
+    if (change !== undefined && together.length > 0)
+      await api.call(change, `${path}/${found.id}`, { [item]: spread(record, Object.fromEntries(together)) });
+    await writeApart(api, record, { id: found.id, attributes: differing });
     changes.push(`changed ${names} of ${title}`);
   }
   return changes;
@@ -95,10 +113,14 @@ function apiOf(
 }
 
 /** Those with the record's name, in the order that every run sees. */
-async function listed(api: JsonApi, { name, api: { path, list, item, owned } }: ResourceRecord, session: Session) {
+async function listed(
+  api: JsonApi,
+  { name, api: { path, list, item, items, owned } }: ResourceRecord,
+  session: Session,
+) {
   const filter = owned === true ? `?name=${encodeURIComponent(name)}&project_id=${session.projectId}` : '';
   const answer = (await api.call('GET', `${list ?? path}${filter}`)) as Record<string, Entity[]>;
-  return (answer[`${item}s`] ?? []).filter((one) => one.name === name).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return (answer[items ?? `${item}s`] ?? []).filter((one) => one.name === name).sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Gives the id of what counts: where another run has made one as well, its own goes if that is not it. */
@@ -107,15 +129,47 @@ async function create(
   record: ResourceRecord,
   { attributes, session }: { attributes: Record<string, unknown>; session: Session },
 ): Promise<string> {
-  const { path, item } = record.api;
-  const answer = (await api.call('POST', path, { [item]: { name: record.name, ...attributes } })) as Record<
-    string,
-    Entity
-  >;
+  const { path, item, madeAs = {}, writes = {} } = record.api;
+  const all = Object.entries(attributes);
+  const stated = all.flatMap(([name, value]) => (writes[name]?.later === true ? [] : [[madeAs[name] ?? name, value]]));
+  const body = { name: record.name, ...spread(record, Object.fromEntries(stated) as Record<string, unknown>) };
+  const answer = (await api.call('POST', path, { [item]: body })) as Record<string, Entity>;
   const made = answer[item]?.id ?? '';
+  await writeApart(api, record, { id: made, attributes: all.filter(([name]) => writes[name]?.later === true) });
   const kept = (await listed(api, record, session))[0]?.id ?? made;
   if (kept !== made) await remove(api, record, made);
   return kept;
+}
+
+/** An item with what is shown of it elsewhere. */
+async function shownOf(api: JsonApi, { api: { writes = {} }, attributes }: ResourceRecord, found: Entity) {
+  const shown: Record<string, unknown> = { ...found };
+  for (const [name, { shown: path }] of Object.entries(writes))
+    if (path !== undefined && name in attributes) shown[name] = await api.call('GET', path.replace('{id}', found.id));
+  return shown;
+}
+
+/** Whether anything is shown of an attribute. */
+const isStated = (value: unknown): boolean => isMap(value) && Object.keys(value).length > 0;
+
+/** Attributes as bodies have them: the keys of one of them stand beside the others. */
+function spread({ api }: ResourceRecord, attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { [api.spread ?? '']: inner, ...others } = attributes;
+  return { ...others, ...(inner as object | undefined) };
+}
+
+/** Writes attributes that do not go with the item. */
+async function writeApart(
+  api: JsonApi,
+  record: ResourceRecord,
+  { id, attributes }: { readonly id: string; readonly attributes: readonly (readonly [string, unknown])[] },
+): Promise<void> {
+  for (const [name, value] of attributes) {
+    const write = record.api.writes?.[name];
+    if (write === undefined) continue;
+    const path = write.path.replace('{id}', id).replace('{value}', encodeURIComponent(String(value)));
+    await api.call(write.method, path, write.method === 'GET' ? undefined : { [name]: value });
+  }
 }
 
 /** Somebody else may have been faster. */

@@ -59,4 +59,5 @@ const faultNames: Readonly<Record<number, string>> = {
   404: 'itemNotFound',
   405: 'badMethod',
   409: 'conflictingRequest',
+  413: 'overLimit',
 };

@@ -22,6 +22,7 @@ import { recordsAudit } from './audit.ts';
 import { addComponents } from './compose-components.ts';
 import { addJob, addSchedule } from './compose-jobs.ts';
 import { addRecords } from './compose-records.ts';
+import { lastingFindings, lastingStatus } from './lasting.ts';
 import { movedProblem } from './moved.ts';
 import { withPreconditions } from './preconditions.ts';
 import { specFindings } from './spec-findings.ts';
@@ -38,6 +39,8 @@ export interface Composition {
    * one node together: they may be each other's gateways.
    */
   readonly maxUnavailable?: ReadonlyMap<string, number>;
+  /** Components that are stated no more, by the step that has to be done before they go. */
+  readonly staying?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
@@ -80,7 +83,9 @@ export function compose<R extends ServiceResource>(
       ...(service.groups === undefined ? {} : { cloud: context.cloud }),
       ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
+      ...lastingStatus(service as unknown as Service, context),
     },
+    ...(service.staying === undefined ? {} : { staying: service.staying(context) }),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
         maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
@@ -155,6 +160,7 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   }
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     drafts.refuse(condition, problem);
+  drafts.tell('ConfigReady', lastingFindings(service, context));
   for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {})) drafts.skip(condition, skipped);
   return drafts;
 }

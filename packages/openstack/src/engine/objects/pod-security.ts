@@ -25,7 +25,12 @@ export function podSecurity(
 /** The security context of each of its containers. */
 export function containerSecurity(host: HostAccess, uid: number): Record<string, unknown> {
   if (host.privileged === true) return { privileged: true, runAsUser: uid };
-  if (isElevated(host)) return { runAsUser: uid, capabilities: { drop: ['ALL'], add: [...(host.capabilities ?? [])] } };
+  if (isElevated(host))
+    return {
+      runAsUser: uid,
+      capabilities: { drop: ['ALL'], add: [...(host.capabilities ?? [])] },
+      ...(host.unconfined === true ? { appArmorProfile: { type: 'Unconfined' } } : {}),
+    };
   return {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,

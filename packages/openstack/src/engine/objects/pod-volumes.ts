@@ -72,7 +72,9 @@ export class PodVolumes {
       );
       return;
     }
-    this.#volume(name, { emptyDir: mount.memory === true ? { medium: 'Memory' } : {} });
+    this.#volume(name, {
+      emptyDir: defined({ medium: mount.memory === true ? 'Memory' : undefined, sizeLimit: mount.size }),
+    });
     this.mounts.push({ name, mountPath: mount.path });
   }
 

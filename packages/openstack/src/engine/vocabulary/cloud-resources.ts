@@ -18,7 +18,18 @@ export interface CloudResource {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** How an API keeps resources of a kind. Its answers have a list under `<item>s`. */
+/** How an attribute is written that does not go with the item: `{ <attribute>: value }`, or nothing where it is a GET. */
+export interface AttributeWrite {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Below the URL that the catalogue has; `{id}` is the item's identifier, `{value}` the attribute. */
+  readonly path: string;
+  /** It is not stated when the item is made, but written right after. */
+  readonly later?: true;
+  /** Path where it alone is shown, when the item does not show it. It stays what it was made as. */
+  readonly shown?: string;
+}
+
+/** How an API keeps resources of a kind. */
 export interface ResourceApi {
   /** Path of the collection, below the URL that the catalogue has: `/v2.0/networks`. */
   readonly path: string;
@@ -26,12 +37,20 @@ export interface ResourceApi {
   readonly list?: string;
   /** Key of one in bodies. */
   readonly item: string;
+  /** Key of lists; default `<item>s`. */
+  readonly items?: string;
   /** Whether each belongs to a project (`project_id`); then lists can be filtered by that and by the name. */
   readonly owned?: boolean;
   /** What requests carry besides: the version of an API that has several. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The method that changes attributes; without it they stay as they were made. */
   readonly change?: 'PUT' | 'PATCH';
+  /** Attributes that have another name when one is made: that name. */
+  readonly madeAs?: Readonly<Record<string, string>>;
+  /** An attribute that is a map, whose keys stand beside the other attributes when one is made or changed. */
+  readonly spread?: string;
+  /** Attributes that are written by themselves. */
+  readonly writes?: Readonly<Record<string, AttributeWrite>>;
 }
 
 /** The identifier of a resource that stands before, as the value of an attribute. */

@@ -50,8 +50,8 @@ export type Health = (
 
 /** Something mounted into a container. */
 export type Mount =
-  /** Scratch space. */
-  | { readonly path: string; readonly scratch: true; readonly memory?: boolean }
+  /** Scratch space; `size` is the most that it may hold, such as `10Gi`. */
+  | { readonly path: string; readonly scratch: true; readonly memory?: boolean; readonly size?: string }
   /** The component's own volume claim (StatefulSet), or a claim by name. */
   | { readonly path: string; readonly claim: string; readonly subPath?: string }
   /**
@@ -123,6 +123,8 @@ export interface HostAccess {
    * lets containers be root without any.
    */
   readonly capabilities?: readonly string[];
+  /** No profile of AppArmor: the one that runtimes have by default lets nobody mount, whatever the capabilities. */
+  readonly unconfined?: boolean;
 }
 
 /**

@@ -326,6 +326,13 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
   /** What needs which step, beside what the engine derives. */
   readonly needs?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What its data are found by, in words, by the field that says so: once stated it stays, also after it was left out for a
+   * while. The kind's status has `lasting`.
+   */
+  readonly lasting?: (context: Context<R>) => Readonly<Record<string, string>>;
+  /** Components that are stated no more, by the step that has to be done before they go. */
+  readonly staying?: (context: Context<R>) => Readonly<Record<string, readonly string[]>>;
   /** What this resource asks for and cannot have, by step. */
   readonly problems?: (context: Context<R>) => Readonly<Record<string, Problem>>;
   /** Steps that are left out on purpose: done, with this reason. */

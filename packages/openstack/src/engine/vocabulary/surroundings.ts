@@ -47,6 +47,8 @@ export interface OperatorSurroundings {
   readonly clusterDomain: string;
   /** Where the resource is between two releases; nothing is known of one that is new. */
   readonly release: ReleaseProgress;
+  /** What its fields were when they were stated first (`Service.lasting`). */
+  readonly lasting: Readonly<Record<string, string>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
@@ -115,6 +117,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
   const { references = {}, peers, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
   return {
     release: {},
+    lasting: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,

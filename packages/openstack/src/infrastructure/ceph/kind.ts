@@ -4,7 +4,7 @@ import { onlyOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, choice, type Infer, object, required, string } from '../../api/schema.ts';
+import { array, choice, type Infer, object, type Rule, required, rule, string } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import {
   deletionPolicy,
@@ -17,7 +17,10 @@ import {
   podTolerations,
 } from '../../api/template.ts';
 
-const cephName = (what: string, options: { readonly fallback?: string; readonly immutable?: string } = {}) =>
+const cephName = (
+  what: string,
+  options: { readonly fallback?: string; readonly immutable?: string; readonly rules?: readonly Rule[] } = {},
+) =>
   string(what, {
     maxLength: 128,
     form: {
@@ -34,7 +37,12 @@ export const poolName = cephName;
 export const fileSystemName = cephName;
 
 /** Name of a user; libvirt knows the key of those that have attached volumes by it. */
-const userName = (what: string, name: string) => cephName(what, { fallback: name, immutable: name });
+const userName = (what: string, name: string) =>
+  cephName(what, {
+    fallback: name,
+    immutable: name,
+    rules: [rule("!self.startsWith('client.')", 'expected the name without client.')],
+  });
 
 /** A cluster that exists already. */
 const external = object('A cluster that this operator does not run, for mode external.', {

@@ -1,4 +1,12 @@
-import { authtoken, database, logging, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
+import {
+  authtoken,
+  client,
+  database,
+  logging,
+  messaging,
+  proxied,
+  sections,
+} from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, defineService } from '../../engine/vocabulary/service.ts';
@@ -38,6 +46,10 @@ export const barbican = defineService<Barbican>({
         path: '',
       },
     ],
+  },
+  configures: {
+    cinder: ({ context }) => ({ 'cinder.conf': keyManager(context) }),
+    nova: ({ context }) => ({ 'nova.conf': keyManager(context) }),
   },
   owned: {
     queue: { enable: 'nothing: orders are the affair of the component worker' },
@@ -89,6 +101,21 @@ export const barbican = defineService<Barbican>({
   }),
   migrate: () => ({ image: 'barbican-api', sync: ['barbican-manage', 'db', 'upgrade'] }),
 });
+
+/** How others find the keys of volumes: as whoever asks them, and as themselves where his token has expired meanwhile. */
+function keyManager(context: Context): Layer {
+  const { region_name: region, ...login } = client(context);
+  return {
+    key_manager: { backend: 'barbican' },
+    barbican: {
+      auth_endpoint: context.identity.internalUrl,
+      barbican_endpoint_type: 'internal',
+      barbican_region_name: region ?? context.region,
+      send_service_user_token: true,
+    },
+    barbican_service_user: login,
+  };
+}
 
 /** A program without a port. Plug-ins read the file at its usual place, whatever the command line says. */
 function program({ broker }: Context<Barbican>, name: 'worker' | 'keystone-listener'): Component {

@@ -8,8 +8,8 @@ import { type Cinder, taken } from './kind.ts';
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 const sample = resource(read('cinder')) as Cinder & ReturnType<typeof resource>;
-const compose = (spec: Partial<Cinder['spec']> = {}) =>
-  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read));
+const compose = (spec: Partial<Cinder['spec']> = {}, lasting: Readonly<Record<string, string>> = {}) =>
+  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { lasting }));
 const problem = (spec: Partial<Cinder['spec']>) =>
   compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
 
@@ -38,6 +38,46 @@ test('a driver that nobody names is refused', () => {
   );
 });
 
+test.each([
+  [
+    'NfsDriver',
+    'expected the class of a driver of Cinder, got "NfsDriver"; did you mean cinder.volume.drivers.nfs.NfsDriver?',
+  ],
+  ['cinder.volume.drivers.pure.PureISCIDriver', 'did you mean cinder.volume.drivers.pure.PureISCSIDriver?'],
+  ['cinder.volume.drivers.nfs.NfsDriver', 'spec.backends[name=flash].rootHelpers: '],
+])('the driver %s is refused', (volume_driver, words) => {
+  const flash = { name: 'flash', type: 'custom', config: { 'cinder.conf': { flash: { volume_driver } } } } as const;
+  expect(problem({ backends: [flash] })).toContain(words);
+  expect(problem({ backends: [{ ...flash, rootHelpers: true }], unknownOptions: 'Allow' })).toBeUndefined();
+});
+
+test('a driver of another package is not judged, one by a former name is known', () => {
+  for (const volume_driver of ['acme.cinder.AcmeDriver', 'cinder.volume.drivers.nimble.NimbleFCDriver'])
+    expect(
+      problem({ backends: [{ name: 'x', type: 'custom', config: { 'cinder.conf': { x: { volume_driver } } } }] }),
+    ).toBeUndefined();
+});
+
+test('backups of type custom need a driver that Cinder has, and one process', () => {
+  const withDriver = (options: object) =>
+    problem({ backup: { type: 'custom', config: { 'cinder.conf': { DEFAULT: options } } } } as never);
+  expect(problem({ backup: { type: 'custom' } })).toContain(
+    'spec.backup.config: type custom needs the option backup_driver of section DEFAULT',
+  );
+  const backup_driver = 'cinder.backup.drivers.nfs.NFSBackupDriver';
+  expect(withDriver({ backup_driver: 'cinder.backup.drivers.nfs' })).toContain(`did you mean ${backup_driver}?`);
+  expect(withDriver({ backup_driver, backup_workers: 4 })).toContain('backup_workers');
+  expect(withDriver({ backup_driver })).toBeUndefined();
+});
+
+test('processes that mount have no profile of AppArmor, the others have the default one', () => {
+  const objects = objectsOf(compose({ backends: [{ ...pool('fast'), rootHelpers: true }, pool('slow')] }));
+  const text = (name: string) =>
+    JSON.stringify(objects.find(({ object }) => object.metadata.name === name && object.kind === 'Deployment'));
+  expect(text('cinder-volume-fast')).toContain('"appArmorProfile":{"type":"Unconfined"}');
+  expect(text('cinder-volume-slow')).not.toContain('appArmorProfile');
+});
+
 test('what follows from fields is no option', () => {
   const config = { 'cinder.conf': { fast: { rbd_pool: 'other' } } };
   expect(problem({ backends: [{ ...pool('fast'), config }] })).toBe(
@@ -63,6 +103,34 @@ test('a pool is in a cluster that somebody names', () => {
   expect(problem(spec)).toBeUndefined();
 });
 
+test('a backend that was another one is refused under its name, also after it was gone', () => {
+  const lasting = { 'spec.backends[name=fast]': 'ceph cinder@fast#old', 'spec.backup': 'pvc' };
+  const again = compose({ backends: [pool('fast')], backup: { type: 'ceph' } }, lasting);
+  const { problem } = again.steps.find(({ condition }) => condition === 'ConfigReady') ?? {};
+  expect(problem?.message).toBe(
+    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; ' +
+      'spec.backup: it was pvc before (status.lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name',
+  );
+  expect(again.status).toMatchObject({ lasting });
+  expect(compose({ backends: [pool('fast')] }).status).toMatchObject({
+    lasting: { 'spec.backends[name=fast]': 'ceph cinder@fast#fast', 'spec.backup': 'custom' },
+  });
+});
+
+test('a backend that is stated no more is asked for its volumes before its process goes', () => {
+  const lasting = {
+    'spec.backends[name=slow]': 'ceph cinder@slow#slow',
+    'spec.backends[name=fast]': 'ceph cinder@fast#fast',
+  };
+  const { steps, staying } = compose({ backends: [pool('fast')] }, lasting);
+  const asked = steps.find(({ condition }) => condition === 'RemovedBackendsEmpty');
+  expect(JSON.stringify(asked?.objects)).toContain('["openstack-operator","count-volumes","cinder@slow"]');
+  expect(staying).toEqual({ RemovedBackendsEmpty: ['volume-slow'] });
+  expect(compose({ backends: [pool('fast')] }).steps.map(({ condition }) => condition)).not.toContain(
+    'RemovedBackendsEmpty',
+  );
+});
+
 test('copies lie on a volume where nobody names another place', () => {
   const objects = objectsOf(compose({ backup: { type: 'pvc' } }));
   expect(objects.map(({ object }) => `${object.kind} ${object.metadata.name}`)).toContain(
@@ -78,4 +146,89 @@ test('a Nova of the same cloud is told where volumes are, and logs in as itself'
   );
   expect(text).toContain('OS_CINDER__PASSWORD');
   expect(JSON.stringify(objectsOf(composed(resource(read('nova')), surroundings(read))))).not.toContain('[cinder]');
+});
+
+test('rows of deleted volumes are purged every night, of the age that is stated', () => {
+  const job = (spec: Partial<Cinder['spec']>) =>
+    objectsOf(compose(spec)).find(({ object }) => object.metadata.name === 'cinder-db-purge')?.object;
+  expect(JSON.stringify(job({}))).toContain('["cinder-manage","db","purge","30"]');
+  const housekeeping = { schedule: '5 4 * * *', suspend: true, purgeAfterDays: 7 };
+  expect(job({ housekeeping })).toMatchObject({ spec: { schedule: '5 4 * * *', suspend: true } });
+  expect(JSON.stringify(job({ housekeeping }))).toContain('["cinder-manage","db","purge","7"]');
+});
+
+test('images are converted in as much room as is stated, which the node has to have', () => {
+  const text = (more: object) =>
+    JSON.stringify(
+      objectsOf(compose({ backends: [{ ...pool('fast'), ...more }] })).find(
+        ({ object }) => object.kind === 'Deployment' && object.metadata.name === 'cinder-volume-fast',
+      ),
+    );
+  const stated = text({ conversionSize: '20Gi' });
+  expect(stated).toContain('{"name":"var-lib-cinder-conversion","emptyDir":{"sizeLimit":"20Gi"}}');
+  expect(stated).toContain('"ephemeral-storage":"20Gi"');
+  expect(text({})).not.toContain('conversion');
+});
+
+test('types of volumes are records, with what they ask for; a zone is a zone of services and of a backend', () => {
+  const spec = {
+    backends: [{ ...pool('fast'), availabilityZone: 'b' }],
+    defaultBackend: undefined,
+    availabilityZone: 'a',
+    volumeTypes: [
+      {
+        name: 'gold',
+        backend: 'fast',
+        isPublic: false,
+        extraSpecs: { multiattach: '<is> True' },
+        qos: { specs: { total_iops_sec: '900' } },
+      },
+      { name: 'any' },
+    ],
+    defaultVolumeType: 'any',
+  };
+  const text = JSON.stringify(objectsOf(compose(spec as never)));
+  const records = JSON.parse(
+    objectsOf(compose(spec as never)).flatMap(({ object }) => {
+      const { 'records.json': file } = (object['stringData'] ?? {}) as Record<string, string>;
+      return file?.includes('volume type') === true ? [file] : [];
+    })[0] ?? '',
+  ) as { resources: { kind: string; name: string; attributes: object }[] };
+  expect(records.resources.map(({ kind, name, attributes }) => [kind, name, attributes])).toEqual([
+    ['volume type', 'fast', { extra_specs: { volume_backend_name: 'fast' } }],
+    ['QoS specs', 'gold', { consumer: 'back-end', specs: { total_iops_sec: '900' } }],
+    [
+      'volume type',
+      'gold',
+      {
+        is_public: false,
+        extra_specs: { multiattach: '<is> True', volume_backend_name: 'fast' },
+        qos_specs_id: { idOf: 'QoS specs/gold' },
+      },
+    ],
+    ['volume type', 'any', { is_public: true, extra_specs: {} }],
+  ]);
+  expect(text).toContain('default_volume_type = any');
+  expect(text).toContain('storage_availability_zone = a');
+  expect(text).toContain('backend_availability_zone = b');
+});
+
+test('types are encrypted where somebody keeps the keys', () => {
+  const volumeTypes = [{ name: 'safe', encryption: {} }];
+  const spec = { backends: [pool('fast')], volumeTypes };
+  expect(problem(spec)).toBe(
+    'spec.volumeTypes[name=safe].encryption: nobody keeps its keys; state barbican in the control plane, or backend of section key_manager in spec.config',
+  );
+  const config = { 'cinder.conf': { key_manager: { backend: 'vault' } } };
+  expect(problem({ ...spec, config })).toBeUndefined();
+  const known = surroundings(read, { peers: { Barbican: 'barbican' } });
+  const composition = composed({ ...sample, spec: { ...sample.spec, ...spec } }, known);
+  expect(composition.steps.find(({ condition }) => condition === 'ConfigReady')?.problem).toBeUndefined();
+  const text = JSON.stringify(objectsOf(composition));
+  expect(text).toContain('[key_manager]\\nbackend = barbican\\n');
+  expect(text).toContain('barbican_endpoint_type = internal');
+  expect(text).toContain('OS_BARBICAN_SERVICE_USER__PASSWORD');
+  expect(JSON.stringify(objectsOf(composed(resource(read('nova')), known)))).toContain(
+    '[key_manager]\\nbackend = barbican\\n',
+  );
 });

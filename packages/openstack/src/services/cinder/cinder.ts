@@ -1,30 +1,32 @@
 import { client } from '../../engine/configuration/sections.ts';
+import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component, HostAccess } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
-import { defineService } from '../../engine/vocabulary/service.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import {
   alone,
   apiOf,
   backendComponents,
   backendsOf,
-  backendTypes,
   dependsOn,
   ownedBy,
   refusedBy,
   stateOf,
   worker,
 } from '../backends.ts';
-import { backupPath, configSets, poolsOf, problemsOf, usesCeph, words } from './configuration.ts';
-import { Cinder } from './kind.ts';
+import { backupPath, configSets, poolsOf, usesCeph, words } from './configuration.ts';
+import { type Backend, Cinder } from './kind.ts';
+import { lasting, removed, staying } from './lasting.ts';
+import { storageProblems } from './problems.ts';
+import { volumeTypeApi, volumeTypes } from './volume-types.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
 export const cinder = defineService<Cinder>({
   kind: Cinder,
   offers: {
     cinderRef: {
-      // Without the filter it lists public ones only.
-      resources: { 'volume type': { path: '/types', list: '/types?is_public=None', item: 'volume_type' } },
+      resources: volumeTypeApi,
     },
   },
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
@@ -50,8 +52,14 @@ export const cinder = defineService<Cinder>({
       return { 'nova.conf': { cinder } };
     },
   },
-  resources: ({ spec }) => backendTypes(words, backendsOf(spec), { in: 'cinderRef', kind: 'volume type' }),
-  owned: ownedBy({ enabled_backends: 'spec.backends', default_volume_type: 'spec.defaultBackend' }),
+  resources: ({ spec }) => volumeTypes(spec),
+  owned: ownedBy({
+    enabled_backends: 'spec.backends',
+    default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',
+    storage_availability_zone: 'spec.availabilityZone',
+    image_conversion_dir: 'spec.backends[].conversionSize',
+    backup_workers: 'nothing: a second process would take what the first one does for abandoned',
+  }),
   usesNodes: true,
   single: () => ['volume', 'backup'],
   config: configSets,
@@ -60,18 +68,19 @@ export const cinder = defineService<Cinder>({
   components: (context) => ({
     api: apiOf(words, 'cinder.wsgi.api:application', 8776),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
-    ...backendComponents(words, backendsOf(context.spec), ({ rootHelpers }) => ({
-      ...worker(words, context, 'volume', '384Mi'),
-      ...(rootHelpers === true ? { host: helpers } : {}),
-    })),
+    ...backendComponents(words, backendsOf(context.spec), (backend) => volume(context, backend)),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
+  jobs: (context) => removed(context),
+  lasting,
+  staying,
   migrate: () => ({
     image: 'cinder-api',
     sync: ['cinder-manage', 'db', 'sync'],
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
-  problems: (context) => refusedBy(problemsOf(context)),
+  schedules: (context) => [housekeeping(context)],
+  problems: (context) => refusedBy(storageProblems(context)),
 });
 
 /** What sudo and the helpers of Cinder and os-brick need. */
@@ -79,7 +88,25 @@ const helpers: HostAccess = {
   capabilities: 'AUDIT_WRITE CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER NET_ADMIN SETGID SETPCAP SETUID SYS_ADMIN'.split(
     ' ',
   ),
+  unconfined: true,
 };
+
+function volume(context: Context<Cinder>, { rootHelpers, conversionSize: size }: Backend): Component {
+  const {
+    resources = { cpu: '50m', memory: '384Mi' },
+    mounts = [],
+    ...process
+  } = worker(words, context, 'volume', '384Mi');
+  return {
+    ...process,
+    ...(rootHelpers === true ? { host: helpers } : {}),
+    mounts: [
+      ...mounts,
+      ...(size === undefined ? [] : [{ path: '/var/lib/cinder/conversion', scratch: true, size } as const]),
+    ],
+    resources: { ...resources, ...(size === undefined ? {} : { 'ephemeral-storage': size }) },
+  };
+}
 
 /** It reads volumes by os-brick, which asks for the name of the initiator as root, whatever keeps them. */
 function backup(context: Context<Cinder>, type: string): Component {
@@ -89,6 +116,20 @@ function backup(context: Context<Cinder>, type: string): Component {
     ...alone('backup'),
     host: helpers,
     mounts: [...stateOf(words), ...kept],
+  };
+}
+
+/** One transaction for each table: what is cut off is done the next night. */
+function housekeeping(context: Context<Cinder>): Schedule {
+  const { schedule, suspend = false, purgeAfterDays = 30 } = context.spec.housekeeping ?? {};
+  return {
+    suffix: 'db-purge',
+    image: 'cinder-api',
+    mounts: stateOf(words),
+    runs: [{ name: 'db-purge', command: ['cinder-manage', 'db', 'purge', String(purgeAfterDays)] }],
+    cron: schedule ?? nightly(context, 'db-purge'),
+    suspend,
+    deadlineSeconds: 3600,
   };
 }
 

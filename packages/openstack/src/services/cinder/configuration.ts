@@ -1,19 +1,18 @@
 import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
-import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { CephPool } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import {
   type BackendWords,
   backendLayer,
-  backendProblems,
   backendSection,
   backendSets,
   backendsOf,
-  common,
   fileOf,
   hostOf,
+  common as shared,
 } from '../backends.ts';
 import type { Backend, Cinder } from './kind.ts';
 
@@ -47,7 +46,7 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
   const volumes = backendSets(words, backendsOf(spec), (backend) => ({
     ...fileOf(
       words,
-      common(words, context, hostOf(context, backend), clients(context), volume(context, backend)),
+      common(context, hostOf(context, backend), clients(context), volume(context, backend)),
       layer(backend),
     ),
     ...(backend.type === 'ceph' ? cephClientFiles(context, 'cinder') : {}),
@@ -56,7 +55,6 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
     main: fileOf(
       words,
       common(
-        words,
         context,
         named('api'),
         clients(context),
@@ -64,14 +62,28 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
         authtoken(context),
         messaging(context, { pthreadHeartbeat: true }),
         {
-          DEFAULT: { default_volume_type: spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null },
+          DEFAULT: {
+            default_volume_type: spec.defaultVolumeType ?? spec.defaultBackend ?? backendsOf(spec)[0]?.name ?? null,
+          },
         },
       ),
     ),
-    scheduler: fileOf(words, common(words, context, named('scheduler'))),
+    scheduler: fileOf(words, common(context, named('scheduler'))),
     ...volumes,
     ...(spec.backup && { backup: backupFiles(context, spec.backup) }),
   };
+}
+
+/** What all of its files say. */
+function common(context: Context<Cinder>, host: string, ...more: readonly Layer[]): Layer {
+  const { availabilityZone: zone } = context.spec;
+  return shared(
+    words,
+    context,
+    host,
+    zone === undefined ? {} : { DEFAULT: { storage_availability_zone: zone } },
+    ...more,
+  );
 }
 
 /** Of all but the scheduler, which works with no volume: it locks nothing, and asks neither Nova nor Glance. */
@@ -87,7 +99,12 @@ function clients(context: Context<Cinder>): Layer {
 }
 
 function volume(context: Context<Cinder>, backend: Backend): Layer {
-  const options = { backend_host: hostOf(context, backend), ...rbd(context, backend) };
+  const { availabilityZone: zone } = backend;
+  const options = {
+    backend_host: hostOf(context, backend),
+    ...(zone === undefined ? {} : { backend_availability_zone: zone }),
+    ...rbd(context, backend),
+  };
   return { DEFAULT: { enabled_backends: backend.name }, ...backendSection(words, backend, options) };
 }
 
@@ -114,7 +131,11 @@ const ownedByCluster = {
 function layer(backend: Backend): UserLayer {
   const isPool = backend.type === 'ceph';
   return backendLayer(words, backend, {
-    fields: { backend_host: 'backendHost', ...(isPool ? ownedByPool : {}) },
+    fields: {
+      backend_host: 'backendHost',
+      backend_availability_zone: 'availabilityZone',
+      ...(isPool ? ownedByPool : {}),
+    },
     elsewhere: isPool ? ownedByCluster : {},
   });
 }
@@ -124,7 +145,7 @@ type Backup = NonNullable<Cinder['spec']['backup']>;
 /** Of the volumes that it copies it reads what their backends' user may. */
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
   const driver = { DEFAULT: { ...kept(context, backup), backup_workers: 1 } };
-  const oslo = common(words, context, context.named('backup'), clients(context), driver);
+  const oslo = common(context, context.named('backup'), clients(context), driver);
   const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
@@ -157,12 +178,3 @@ const drivers = 'cinder.backup.drivers';
 
 /** Where the volume of copies is mounted. */
 export const backupPath = '/var/lib/cinder/backup';
-
-/** What is wrong with backends and copies: drivers that nobody names, a pool whose cluster nobody names. */
-export function problemsOf(context: Context<Cinder>): string[] {
-  const { backup } = context.spec;
-  const backends = backendProblems(words, context, ({ type }, at) =>
-    type === 'ceph' ? clusterProblems(context, `${at}.type`) : [],
-  );
-  return [...backends, ...(backup?.type === 'ceph' ? clusterProblems(context, 'spec.backup.type') : [])];
-}

@@ -3,14 +3,17 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
-import { bool, choice, type Infer, object, required, string } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
-import { storage } from '../../api/storage.ts';
+import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
+import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { backendsField, defaultBackend, isOf, knownDefault, references, single } from '../backend-fields.ts';
+
+const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
+  string(what, { maxLength: 128, minLength: 1, ...options });
 
 /** Sections of cinder.conf whose names are names of backends, too. */
 export const taken = [
@@ -30,7 +33,7 @@ export const taken = [
 
 const backends = backendsField({
   description:
-    'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed leaves its volumes where they are, and out of reach.',
+    'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
   named: 'its volume type',
   file: 'cinder.conf',
   taken,
@@ -41,10 +44,14 @@ const backends = backendsField({
   ),
   fields: {
     cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
-    lvmVolumeGroup: string('Volume group, for type lvm.', { maxLength: 128, minLength: 1 }),
+    lvmVolumeGroup: text('Volume group, for type lvm.'),
+    availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
     rootHelpers: bool(
       'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
       { fallback: false },
+    ),
+    conversionSize: size(
+      'Room for images while they are downloaded and converted, on the disk of the node: the largest image, converted. A process that takes more is evicted, and its node has to have that much. If absent, there is no bound.',
     ),
   },
   fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
@@ -52,18 +59,68 @@ const backends = backendsField({
   rules: isOf(['ceph'], 'cephPoolName'),
 });
 
-const backup = object('Copies of volumes in another place (component backup). If absent, there are none.', {
-  type: required(
-    choice(
-      'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
-      ['ceph', 'pvc', 'custom'],
+const specs = (what: string) => map(what, string('Its value.', { maxLength: 255 }), { maxProperties: 64 });
+
+const volumeTypes = array(
+  'Types of volumes, beside those of the backends. One that is removed here stays in Cinder: volumes may be of it. Its name, and what others add to it, are left alone.',
+  object('One type.', {
+    name: required(text('Its name.')),
+    description: text('What it is for.'),
+    backend: text(
+      'Name of the backend of its volumes. If absent, the scheduler takes any that has what extraSpecs ask for.',
     ),
-  ),
-  cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', {
-    fallback: 'backups',
+    isPublic: bool('Whether all projects see it; else administrators say who does.', { fallback: true }),
+    extraSpecs: specs('What a backend has to have, or its driver does: such as multiattach with the value <is> True.'),
+    qos: object('Limits of its volumes (QoS specs of its name).', {
+      consumer: choice('Who keeps them: front-end is Nova, back-end the driver.', ['front-end', 'back-end', 'both'], {
+        fallback: 'back-end',
+      }),
+      specs: required(specs('Such as total_iops_sec.')),
+    }),
+    encryption: object(
+      'Encryption of its volumes, by the nodes that attach them, with keys that Barbican keeps. It stays as the type was made.',
+      {
+        provider: choice('Format.', ['luks', 'luks2', 'plain'], { fallback: 'luks' }),
+        cipher: text('Cipher and mode, as dm-crypt names them.', { fallback: 'aes-xts-plain64' }),
+        keySize: int('Bits of a key.', { minimum: 128, maximum: 512, fallback: 256 }),
+      },
+    ),
   }),
-  storage: storage('Volume of the copies, for type pvc.', '10Gi'),
-  config: config('cinder.conf'),
+  { maxItems: 64, keys: ['name'] },
+);
+
+const copiesOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : 'backups')`;
+
+const backup = object(
+  'Copies of volumes in another place (component backup). If absent, there are none.',
+  {
+    type: required(
+      choice(
+        'Where copies are kept: in a pool of Ceph, on a volume of the cluster, or custom, where any driver of Cinder keeps them (S3, Swift, NFS) by its options.',
+        ['ceph', 'pvc', 'custom'],
+      ),
+    ),
+    cephPoolName: poolName('Pool (RBD) of the copies, in the cluster of cephStorageRef, for type ceph.', {
+      fallback: 'backups',
+    }),
+    storage: storage('Volume of the copies, for type pvc.', '10Gi'),
+    config: config('cinder.conf'),
+  },
+  {
+    rules: [
+      rule(
+        `self.type == oldSelf.type && (self.type != 'ceph' || ${copiesOf('self')} == ${copiesOf('oldSelf')})`,
+        'type and cephPoolName of backup cannot be changed: backups lie there; set them back',
+      ),
+    ],
+  },
+);
+
+/** What is done with rows that Cinder has marked as deleted. */
+const housekeeping = object('Removal of rows of deleted volumes, snapshots, backups and types.', {
+  schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
+  suspend,
+  purgeAfterDays: days('Days after which rows are removed, counted from the deletion.', 30),
 });
 
 /** Block storage. */
@@ -92,15 +149,46 @@ export const Cinder = defineApi({
       identity: identity('cinder'),
       backends: required(backends),
       defaultBackend: defaultBackend('volumes'),
+      volumeTypes,
+      defaultVolumeType: text('Name of one of volumeTypes, which volumes have that ask for none.', {
+        otherwise: 'that of defaultBackend',
+      }),
+      availabilityZone: text('Availability zone of its services and volumes.', { fallback: 'nova' }),
       backup,
       recordsAudit,
+      housekeeping,
+
       config: config('cinder.conf'),
       policy,
       unknownOptions,
     },
-    { rules: [knownDefault] },
+    {
+      rules: [
+        knownDefault,
+        rule(
+          '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType))',
+          'expected the name of one of spec.volumeTypes',
+          '.defaultVolumeType',
+        ),
+        rule(
+          '!has(self.defaultVolumeType) || !has(self.defaultBackend)',
+          'set defaultVolumeType or defaultBackend, not both',
+          '.defaultVolumeType',
+        ),
+        rule(
+          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !self.backends.exists(one, one.name == type.name))',
+          'each backend has a type of its own name already; choose other names',
+          '.volumeTypes',
+        ),
+        rule(
+          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !has(type.backend) || self.backends.exists(one, one.name == type.backend))',
+          'expected as backend the name of one of spec.backends',
+          '.volumeTypes',
+        ),
+      ],
+    },
   ),
-  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 
@@ -108,3 +196,4 @@ export type Cinder = ObjectOf<typeof Cinder>;
 export type CinderSpec = SpecOf<typeof Cinder>;
 export type CinderStatus = StatusOf<typeof Cinder>;
 export type Backend = Infer<typeof backends>[number];
+export type VolumeType = Infer<typeof volumeTypes>[number];

@@ -8,7 +8,9 @@ import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { backupsRoute } from './cinder-backups.ts';
 import { cinderDatabase, newVolume, saveVolume } from './cinder-store.ts';
+import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 
 /** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
 export async function serveCinder(context: ServiceContext): Promise<WsgiHandler> {
@@ -39,49 +41,36 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       conflict: (_item, { name }) => `Volume Type ${String(name)} already exists.`,
     },
     database: cinderDatabase,
-    collections: [
-      {
-        path: 'types',
-        key: 'volume_types',
-        item: 'volume_type',
-        created: 200,
-        removed: 202,
-        defaults: { description: null, is_public: true, extra_specs: {} },
-        required: ['name'],
-        unique: [['name']],
-      },
-    ],
+    collections: [volumeTypes, qosSpecs],
     routes: {
-      types: ({ request, identity, query }) => {
-        if (request.method !== 'GET' && !identity.roles.includes('admin'))
-          throw commonWords.forbidden('volume_extension:types_manage');
-        // Of whom lists types of all kinds only an administrator is heard; there are public ones alone here.
-        query.delete('is_public');
-        return undefined;
-      },
+      types: typesRoute,
+      'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
       'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
         store((schema) => json(200, { services: listed(context, schema) })),
       ),
       volumes: (call) => volumes(context, messaging, call),
+      backups: (call) => backupsRoute(context, messaging, call),
     },
   };
 }
 
 function onlyAdmin(rule: string, route: Route): Route {
   return (call) => {
-    if (!call.identity.roles.includes('admin')) throw commonWords.forbidden(rule);
+    if (!call.identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden(rule));
     return route(call);
   };
 }
 
 /** @throws Fault */
 async function volumes(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply | undefined> {
-  const { request, id, part, store, identity } = call;
+  const { request, id, part, store, identity, query } = call;
+  if (part === 'action' && request.method === 'POST') return extend(messaging, call);
   if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
   if (request.method === 'POST') return create(context, messaging, call);
+  const isAll = identity.roles.includes('admin') && query.get('all_tenants') === '1';
   const rows = await store((schema) =>
     [...tableOf(schema, 'volumes').values()]
-      .filter((row) => row['project_id'] === identity.projectId)
+      .filter((row) => isAsked(row, isAll ? undefined : identity.projectId, query.get('host')))
       .map((row) => shown(row, schema)),
   );
   if (id === undefined || id === 'detail') return json(200, { volumes: rows });
@@ -104,6 +93,40 @@ async function volumes(context: ServiceContext, messaging: Messaging, call: Call
   return { status: 202 };
 }
 
+/** Whether a volume is in a list. A backend's name finds those of all its pools (cinder.db.sqlalchemy.api._filter_host). */
+function isAsked(row: Row, project: string | undefined, host: string | null): boolean {
+  const own = typeof row['host'] === 'string' ? row['host'] : '';
+  const isThere = host === null || own === host || own.startsWith(`${host}#`) || own.startsWith(`${host}@`);
+  return isThere && (project === undefined || row['project_id'] === project);
+}
+
+/** `os-extend`: a volume that nobody has attached grows, by its backend's process. Other actions no model knows yet. @throws Fault */
+async function extend(messaging: Messaging, { id = '', body, store, identity }: Call): Promise<HttpReply> {
+  const { 'os-extend': asked } = body as { 'os-extend'?: { new_size?: number } };
+  if (asked === undefined)
+    throw new Fault(400, `this simulated Cinder knows no action ${Object.keys(body).join(', ')} of volumes`);
+  const size = Number(asked.new_size);
+  const host = await store((schema) => {
+    const volume = tableOf(schema, 'volumes').get(id);
+    if (volume === undefined || volume['project_id'] !== identity.projectId)
+      throw new Fault(404, `Volume ${id} could not be found.`);
+    if (!(size > Number(volume['size'])))
+      throw new Fault(
+        400,
+        `Invalid input received: New size for extend must be greater than current size. (current: ${String(volume['size'])}, extended: ${size}).`,
+      );
+    if (volume['status'] !== 'available')
+      throw new Fault(
+        400,
+        `Invalid volume: Volume ${id} status must be '{'status': 'available'}' to extend, currently ${String(volume['status'])}.`,
+      );
+    saveVolume(schema, id, { status: 'extending' });
+    return String(volume['host']);
+  });
+  messaging.cast(`cinder-volume.${host.split('#')[0]}`, 'extend_volume', { volume: id, size });
+  return { status: 202 };
+}
+
 /** Writes a volume down, and asks a scheduler for its place. @throws Fault */
 async function create(
   context: ServiceContext,
@@ -120,11 +143,22 @@ async function create(
   const fallback = context.config.text('DEFAULT', 'default_volume_type');
   const volume = await store((schema) => {
     const wanted = asked ?? fallback;
-    const type = [...tableOf(schema, 'volume_types').values()].find(({ id, name }) => [id, name].includes(wanted));
+    const type = [...tableOf(schema, 'volume_types').values()].find(
+      ({ id, name, is_public: isPublic }) =>
+        [id, name].includes(wanted) && (isPublic !== false || identity.roles.includes('admin')),
+    );
     if (type === undefined)
       throw asked === undefined
         ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)
         : new Fault(404, `Volume type with name ${asked} could not be found.`);
+    if (type['encryption'] !== undefined) throw new Fault(400, 'this simulated Cinder knows no encrypted volumes');
+    const most = context.config.integer('DEFAULT', 'quota_volumes');
+    const has = [...tableOf(schema, 'volumes').values()].filter((one) => one['project_id'] === identity.projectId);
+    if (most >= 0 && has.length >= most)
+      throw new Fault(
+        413,
+        `VolumeLimitExceeded: Maximum number of volumes allowed (${most}) exceeded for quota 'volumes'.`,
+      );
     const row = newVolume(context, { name, size, volume_type_id: type['id'], project_id: identity.projectId });
     tableOf(schema, 'volumes').set(String(row['id']), row);
     return shown(row, schema);

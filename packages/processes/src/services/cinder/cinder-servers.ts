@@ -7,6 +7,7 @@ import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
+import { scheduleBackup } from './cinder-backups.ts';
 import { volumeDrivers } from './cinder-drivers.ts';
 import { runService } from './cinder-service.ts';
 import { cinderDatabase, saveVolume } from './cinder-store.ts';
@@ -19,14 +20,23 @@ export const cinderScheduler: ServiceProgram = {
   run: async (context) => {
     const messaging = new Messaging(context);
     const database = new Database(context, cinderDatabase);
-    const handler: RpcHandler = (_method, parameters) =>
-      schedule(context, { messaging, database }, volumeOf(parameters));
+    const links = { messaging, database };
+    const handler: RpcHandler = (method, parameters) =>
+      method === 'create_backup'
+        ? scheduleBackup(context, links, parameters as Parameters<typeof scheduleBackup>[2])
+        : schedule(context, links, volumeOf(parameters));
     await runService(context, { host: hostOf(context), binary: 'cinder-scheduler', database, messaging, handler });
     return 0;
   },
 };
 
 const volumeOf = (parameters: unknown): string => (parameters as { volume: string }).volume;
+
+/** The new size of a volume that grows. */
+function sizeIn(parameters: unknown): Row {
+  const { size } = parameters as { size?: number };
+  return size === undefined ? {} : { size };
+}
 
 interface Links {
   readonly messaging: Messaging;
@@ -99,7 +109,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
   if (driver === undefined) throw new PythonError('ImportError', `Class ${name} cannot be found`);
   const database = new Database(context, cinderDatabase);
   const messaging = new Messaging(context);
-  const initHost = async (): Promise<Row | undefined> => {
+  const initHost = async (): Promise<(() => Row) | undefined> => {
     const logger = 'cinder.volume.manager';
     const short = name.slice(name.lastIndexOf('.') + 1);
     for (let attempt = 0; attempt <= config.integer('DEFAULT', 'reinit_driver_count'); attempt += 1) {
@@ -108,7 +118,8 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
       try {
         const pool = driver(process, config, backend);
         log.info(logger, 'Driver initialization completed successfully.');
-        return { volume_backend_name: config.text(backend, 'volume_backend_name', short), pool };
+        const can = { volume_backend_name: config.text(backend, 'volume_backend_name', short), pool };
+        return () => can;
       } catch (error) {
         if (!(error instanceof PythonError)) throw error;
         log.exception(logger, 'Failed to initialize driver.', error);
@@ -121,31 +132,10 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
     await pause(process, startTimes.cinderVolume);
     await database.transaction('UPDATE', (schema) => {
       if (method === 'delete_volume') tableOf(schema, 'volumes').delete(id);
-      else saveVolume(schema, id, { status: 'available' });
+      else saveVolume(schema, id, { status: 'available', ...sizeIn(parameters) });
     });
     log.info('cinder.volume.manager', `${method} of ${id} on ${host} completed successfully.`);
   };
   const service = { host, binary: 'cinder-volume', database, messaging, handler, initHost };
   await runService(context, { ...service, coordinates: true, isChild: true });
 }
-
-/** `cinder-backup`: what it is asked for no model knows yet. */
-export const cinderBackup: ServiceProgram = {
-  takes,
-  run: async (context) => {
-    const { config, log } = context;
-    log.info('cinder.cmd.backup', 'Backup running in single process mode.');
-    const driver = config.text('DEFAULT', 'backup_driver');
-    if (!driver.startsWith('cinder.backup.drivers.'))
-      throw new PythonError('ImportError', `Class ${driver} cannot be found`);
-    await runService(context, {
-      host: hostOf(context),
-      binary: 'cinder-backup',
-      database: new Database(context, cinderDatabase),
-      messaging: new Messaging(context),
-      handler: (method) => Promise.reject(new PythonError('NotImplementedError', `no model knows ${method}`)),
-      coordinates: true,
-    });
-    return 0;
-  },
-};

@@ -19,8 +19,8 @@ export interface CinderService {
   readonly coordinates?: boolean;
   /** Whether it is a child of a launcher, which makes it anew when it fails. */
   readonly isChild?: boolean;
-  /** Before it is reachable: gives what it can do; undefined when it can do nothing, and says nothing of itself. */
-  readonly initHost?: () => Promise<Row | undefined>;
+  /** Before it is reachable: gives what it can do, then and later; undefined when it can do nothing, and says nothing of itself. */
+  readonly initHost?: () => Promise<(() => Row) | undefined>;
 }
 
 /** Runs a service until SIGTERM. Its row is written before it is a child. @throws PythonError of the database */
@@ -35,7 +35,7 @@ async function runWorker(context: ServiceContext, service: CinderService): Promi
   const { host, binary, database, messaging, coordinates, initHost } = service;
   log.info('cinder.service', `Starting ${binary} node (version 26.0.0)`);
   if (coordinates === true) await joinCoordination(context);
-  const capabilities = initHost === undefined ? {} : await initHost();
+  const capabilities = initHost === undefined ? (): Row => ({}) : await initHost();
   const served = (async () => {
     await messaging.serve(binary, service.handler);
     await messaging.serve(`${binary}.${host}`, service.handler);
@@ -50,7 +50,9 @@ async function runWorker(context: ServiceContext, service: CinderService): Promi
       );
     else if (capabilities !== undefined)
       try {
-        await database.transaction('UPDATE', (schema) => report(context, schema, host, binary, { capabilities }));
+        await database.transaction('UPDATE', (schema) =>
+          report(context, schema, host, binary, { capabilities: capabilities() }),
+        );
       } catch (error) {
         if (!(error instanceof PythonError)) throw error;
         log.exception('cinder.service', 'Exception encountered: ', error);

@@ -132,3 +132,67 @@ it('the project stands behind the version, or not; services that are gone can be
   expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(0);
   expect((await host.run(['cinder-manage', 'service', 'remove', 'cinder-volume', 'store@rbd'])).status).toBe(2);
 });
+
+it('purges rows of deleted things, of an age that can be', async () => {
+  const { host } = await running();
+  const purged = async (...age: string[]) => (await host.run(['cinder-manage', 'db', 'purge', ...age])).status;
+  expect(await purged('30')).toBe(0);
+  expect(await purged('99999')).toBe(1);
+  expect(await purged('a')).toBe(2);
+  expect(await purged()).toBe(2);
+});
+
+it('types have extra specs and quality of service of their own', async () => {
+  const { send } = await running();
+  const made = await send('POST', '/types', {
+    volume_type: { name: 'gold', 'os-volume-type-access:is_public': false, extra_specs: { a: '1' } },
+  });
+  const { id } = (made.body as unknown as { volume_type: { id: string } }).volume_type;
+  expect((await send('POST', `/types/${id}/extra_specs`, { extra_specs: { b: '2' } })).status).toBe(200);
+  const qos = await send('POST', '/qos-specs', {
+    qos_specs: { name: 'gold', consumer: 'both', total_iops_sec: '100' },
+  });
+  expect(qos.body).toMatchObject({ qos_specs: { consumer: 'both', specs: { total_iops_sec: '100' } } });
+  const { id: specs } = (qos.body as unknown as { qos_specs: { id: string } }).qos_specs;
+  expect((await send('GET', `/qos-specs/${specs}/associate?vol_type_id=${id}`)).status).toBe(202);
+  expect((await send('GET', `/types/${id}`)).body).toMatchObject({
+    volume_type: { is_public: false, extra_specs: { a: '1', b: '2' }, qos_specs_id: specs },
+  });
+  expect((await send('POST', '/qos-specs', { qos_specs: { name: 'x', consumer: 'nobody' } })).status).toBe(400);
+  const encryption = { provider: 'luks', control_location: 'front-end' };
+  expect((await send('POST', `/types/${id}/encryption`, { encryption })).status).toBe(200);
+  expect((await send('POST', `/types/${id}/encryption`, { encryption })).status).toBe(409);
+  expect((await send('GET', `/types/${id}/encryption`)).body).toMatchObject(encryption);
+});
+
+it('a backup that is asked for in the first minute ends in error, later ones are made', async () => {
+  const { send, start, volume, world } = await running();
+  await start('cinder-scheduler', 'cinder-volume', 'cinder-backup');
+  const { id: volume_id } = await volume();
+  const backup = async () => {
+    const { body } = await send('POST', '/backups', { backup: { volume_id } });
+    const { id } = (body as unknown as { backup: { id: string } }).backup;
+    await world.clock.advance(5000);
+    return (await send('GET', `/backups/${id}`)).body as { backup?: object };
+  };
+  expect(await backup()).toMatchObject({
+    backup: { status: 'error', fail_reason: 'Service not found for creating backup.' },
+  });
+  expect((await send('GET', `/volumes/${volume_id}`)).body.volume?.status).toBe('available');
+  await world.clock.advance(70_000);
+  expect(await backup()).toMatchObject({ backup: { status: 'available' } });
+  expect((await send('GET', `/volumes/${volume_id}`)).body.volume?.status).toBe('available');
+  expect((await send('POST', '/backups', { backup: { volume_id: 'none' } })).status).toBe(404);
+});
+
+it('a volume grows, and does not shrink; a project has no more than its quota', async () => {
+  const { send, start, volume, world } = await running(changed((text) => `[DEFAULT]\nquota_volumes = 1\n${text}`));
+  await start('cinder-scheduler', 'cinder-volume');
+  const { id } = await volume();
+  const extend = (new_size: number) => send('POST', `/volumes/${id}/action`, { 'os-extend': { new_size } });
+  expect((await extend(1)).status).toBe(400);
+  expect((await extend(2)).status).toBe(202);
+  await world.clock.advance(3000);
+  expect((await send('GET', `/volumes/${id}`)).body.volume).toMatchObject({ status: 'available', size: 2 });
+  expect((await send('POST', '/volumes', { volume: { size: 1 } })).status).toBe(413);
+});

@@ -2,11 +2,14 @@ import { cephClients } from '../../infrastructure/ceph.ts';
 import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
+import type { CommandContext } from '../../model/program.ts';
 import { isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
+import { SystemExit } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 import { serveCinder } from './cinder-api.ts';
-import { cinderBackup, cinderScheduler, cinderVolume } from './cinder-servers.ts';
+import { cinderBackup } from './cinder-backups.ts';
+import { cinderScheduler, cinderVolume } from './cinder-servers.ts';
 import { cinderDatabase, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
@@ -42,6 +45,7 @@ export const cinder = model({
         },
         'db version': revisions(cinderDatabase),
         'db online_data_migrations': says('Running batches of 50 until complete.', { values: 'max_count' }),
+        'db purge': { run: purge },
         'service list': {
           run: async (context) => {
             const rows = await new Database(context, cinderDatabase).transaction('SELECT', (schema) => [
@@ -78,3 +82,13 @@ export const cinder = model({
   },
   applications: { 'cinder.wsgi.api:application': { takes: startTimes.cinderApi, serves: serveCinder } },
 });
+
+/** Rows that no API call shows any more; none are kept here. Wrong ages are refused (cinder.cmd.manage). */
+async function purge(context: CommandContext, [age]: readonly string[]): Promise<void> {
+  if (age === undefined) throw new SystemExit(2, 'the following arguments are required: age_in_days');
+  if (!/^-?\d+$/.test(age)) throw new SystemExit(2, `argument age_in_days: invalid int value: '${age}'`);
+  if (Number(age) < 0) throw new SystemExit(1, 'Must supply a positive value for age');
+  if (Number(age) * 86_400_000 >= context.process.clock.now())
+    throw new SystemExit(1, 'Maximum age is count of days since epoch.');
+  await new Database(context, cinderDatabase).transaction('DELETE', (schema) => schema.tables.size);
+}

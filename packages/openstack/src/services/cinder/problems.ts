@@ -1,0 +1,54 @@
+import type { Context } from '../../engine/vocabulary/context.ts';
+import { clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { backendProblems } from '../backends.ts';
+import { words } from './configuration.ts';
+import { driverMistake, mounts } from './drivers.ts';
+import type { Backend, Cinder } from './kind.ts';
+
+/** What is wrong with backends and backups: drivers that nobody names or knows, a pool whose cluster nobody names. */
+export function storageProblems(context: Context<Cinder>): string[] {
+  const { backup } = context.spec;
+  return [
+    ...backendProblems(words, context, (backend, at) => moreOf(context, backend, at)),
+    ...(backup === undefined ? [] : backupProblems(context, backup)),
+    ...keyProblems(context),
+  ];
+}
+
+function moreOf(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend, at: string): string[] {
+  if (type === 'ceph') return clusterProblems(context, `${at}.type`);
+  const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
+  if (typeof driver !== 'string') return [];
+  const mistake = mistakeOf(context, 'volume_driver', driver);
+  if (mistake !== undefined) return [`${at}.config["cinder.conf"].${name}.volume_driver: ${mistake}`];
+  return mounts(driver) && rootHelpers !== true
+    ? [`${at}.rootHelpers: ${driver} mounts shares as root; set it to true`]
+    : [];
+}
+
+function backupProblems(context: Context<Cinder>, { type, config }: NonNullable<Cinder['spec']['backup']>): string[] {
+  if (type === 'ceph') return clusterProblems(context, 'spec.backup.type');
+  if (type !== 'custom') return [];
+  const driver = config?.['cinder.conf']?.['DEFAULT']?.['backup_driver'];
+  if (driver === undefined)
+    return [
+      'spec.backup.config: type custom needs the option backup_driver of section DEFAULT of cinder.conf: the class of the driver',
+    ];
+  const mistake = typeof driver === 'string' ? mistakeOf(context, 'backup_driver', driver) : undefined;
+  return mistake === undefined ? [] : [`spec.backup.config["cinder.conf"].DEFAULT.backup_driver: ${mistake}`];
+}
+
+function mistakeOf({ spec }: Context<Cinder>, option: Parameters<typeof driverMistake>[0], name: string) {
+  return spec.unknownOptions === 'Allow' ? undefined : driverMistake(option, name);
+}
+
+/** Types whose keys nobody keeps: neither a Barbican of this cloud, nor what the options name. */
+function keyProblems({ spec, surroundings }: Context<Cinder>): string[] {
+  if (spec.config?.['cinder.conf']?.['key_manager']?.['backend'] !== undefined) return [];
+  const encrypted = (spec.volumeTypes ?? []).filter(({ encryption }) => encryption !== undefined);
+  if (encrypted.length === 0 || surroundings.peer('Barbican') !== undefined) return [];
+  return encrypted.map(
+    ({ name }) =>
+      `spec.volumeTypes[name=${name}].encryption: nobody keeps its keys; state barbican in the control plane, or backend of section key_manager in spec.config`,
+  );
+}
