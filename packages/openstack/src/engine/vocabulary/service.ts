@@ -143,7 +143,7 @@ export interface UserLayer {
 export interface DataSource {
   readonly format: Format;
   readonly data: Data;
-  /** What users cannot set: path of keys (`DATABASES.default`) -> the field instead. */
+  /** What users cannot set: path of keys (`DATABASES.default`), each with one `*` for any characters -> the field instead. */
   readonly owned?: Readonly<Record<string, string>>;
 }
 

@@ -51,6 +51,37 @@ test('users lay options over its files, but for those that say where data lie', 
   );
 });
 
+test.each([
+  ['proxy-server.conf', 'pipeline:main', 'pipeline', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:s3api', 'use', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:authtoken', 'paste.filter_factory', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:authtoken', 'password', 'how Swift logs in to Keystone; remove it'],
+  ['proxy-server.conf', 'filter:s3token', 'auth_uri', 'how Swift logs in to Keystone; remove it'],
+  ['proxy-server.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],
+  ['proxy-server.conf', 'filter:tempurl', 'reseller_prefix', 'the accounts by their prefix; remove it'],
+  ['proxy-server.conf', 'DEFAULT', 'cert_file', 'connect without TLS; remove it'],
+  ['object-server.conf', 'DEFAULT', 'bind_ip', 'connect there; remove it'],
+  ['object-server.conf', 'app:object-server', 'devices', 'volumes are mounted there; remove it'],
+  ['object-server.conf', 'app:object-server', 'set mount_check', 'from starting; remove it'],
+  ['object-server.conf', 'object-replicator', 'swift_dir', 'rings are mounted there; remove it'],
+  ['container-server.conf', 'container-replicator', 'rsync_module', 'rsync listens there; remove it'],
+  ['internal-client.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],
+  ['swift.conf', 'storage-policy:0', 'name', 'data lie where they say; remove it'],
+])('users cannot set what it owns in %s: [%s] %s', (file, section, option, words) => {
+  expect(problem({ config: { [file]: { [section]: { [option]: 'x' } } } })).toMatch(
+    `spec.config["${file}"].${section}`,
+  );
+  expect(problem({ config: { [file]: { [section]: { [option]: 'x' } } } })).toContain(words);
+});
+
+test('versions are kept where clients ask for them, and readers of a project may read it', () => {
+  const files = JSON.stringify(objects());
+  expect(files).toContain(
+    'allow_object_versioning = true\\nallow_versioned_writes = true\\nuse = egg:swift#versioned_writes',
+  );
+  expect(files).toContain('project_reader_roles = reader');
+});
+
 test('an image that nobody publishes is told, with the way out', () => {
   const { imageRegistry: _registry, ...spec } = sample.spec;
   const { steps } = composed({ ...sample, spec }, surroundings(read));

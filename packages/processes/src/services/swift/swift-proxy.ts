@@ -26,8 +26,11 @@ export const proxyServer = swiftProgram(startTimes.swiftServer, async (process, 
   if (s3token !== undefined && !/^https?:\/\/[^/]/u.test(s3token['auth_uri'] ?? ''))
     throw new SwiftError('Invalid auth_uri; must include scheme and host');
   const tokens = authOf(process, pipeline.get('authtoken'));
-  const { operator_roles: operators = 'admin, swiftoperator', reseller_admin_role: reseller = 'ResellerAdmin' } =
-    pipeline.get('keystoneauth') ?? {};
+  const {
+    operator_roles: operators = 'admin, swiftoperator',
+    project_reader_roles: readers = '',
+    reseller_admin_role: reseller = 'ResellerAdmin',
+  } = pipeline.get('keystoneauth') ?? {};
   const isCached = cacheOf(process, pipeline.get('cache')?.['memcache_servers']);
 
   /** The servers of a name, those that stand in for them after them. */
@@ -122,7 +125,8 @@ export const proxyServer = swiftProgram(startTimes.swiftServer, async (process, 
     if (headerOf(request, 'x-auth-token') === undefined || tokens === undefined) return plain(401, 'Unauthorized');
     const identity = await tokens.check(request);
     if ('status' in identity) return identity;
-    const accepted = operators.split(',').map((role) => role.trim());
+    const accepting = ['GET', 'HEAD'].includes(request.method) ? `${operators},${readers}` : operators;
+    const accepted = accepting.split(',').map((role) => role.trim());
     const isOwn = account === `AUTH_${identity.projectId}` && identity.roles.some((role) => accepted.includes(role));
     if (!isOwn && !identity.roles.includes(reseller)) return plain(403, 'Forbidden');
     // Names of objects may hold slashes.
