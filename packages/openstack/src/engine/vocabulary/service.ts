@@ -60,6 +60,8 @@ export interface Artifact {
   readonly files: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;
+  /** A volume claim with such data: where an earlier resource has left it, the Secret has to be there with its files. */
+  readonly volume?: string;
   /**
    * A directory, in a mount of the Job, in which each run finds the files that the one before has published, and goes on
    * from there. What somebody else has published meanwhile is never overwritten: the run begins anew. Default: each run

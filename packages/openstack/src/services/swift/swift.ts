@@ -29,12 +29,12 @@ export const swift = defineService<Swift>({
     ],
   },
   retainedSecrets: ['hash', 'rings'],
-  secrets: ({ named }) => [
+  secrets: (context) => [
     {
       suffix: 'hash',
       values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
       secretClass: 'keyMaterial',
-      guards: { kind: 'PersistentVolumeClaim', name: `d1-${named('storage')}-0`, data: 'all objects' },
+      guards: { kind: 'PersistentVolumeClaim', name: firstDevice(context), data: 'all objects' },
     },
   ],
   config: configSets,
@@ -57,6 +57,9 @@ export const swift = defineService<Swift>({
   access: { rings: [publishing('rings')] },
   needs: { DeploymentReady: ['RingsReady'] },
 });
+
+/** The volume claim that every Swift has. */
+const firstDevice = ({ named }: Context<Swift>): string => `d1-${named('storage')}-0`;
 
 /** Servers read rings anew when they change. */
 const mounts = ({ named }: Context<Swift>): readonly Mount[] => [
@@ -147,6 +150,7 @@ function rings(context: Context<Swift>): Job {
       suffix: 'rings',
       files: files.map((name) => `${folder}/${name}`),
       data: 'where all objects lie',
+      volume: firstDevice(context),
       from: folder,
     },
     again: { cron: nightly(context, 'rings'), suspend: false, deadlineSeconds: 3600 },
