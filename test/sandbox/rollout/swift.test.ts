@@ -179,6 +179,58 @@ test.each([
   expect(await read(cloud, cats)).toEqual(all);
 });
 
+test('storage policies are added later, keep objects by rings of their own, and stay', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const all = await stored(cloud, cats);
+  const before = rings(cloud);
+  const gold = { index: 1, name: 'gold', replicaCount: 2 };
+  const ec = { index: 7, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
+  const change = (more: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: more } });
+  await change({ storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' });
+  await cloud.ready();
+  expect(Object.keys(rings(cloud))).toEqual(expect.arrayContaining(['object-1.builder', 'object-7.ring.gz']));
+  expect(rings(cloud)).toMatchObject(before);
+  expect(await read(cloud, cats)).toEqual(all);
+  const token = await login(cloud);
+  const id = (await entitiesOf(cloud, 'projects')).find((project) => project['name'] === 'admin')?.id;
+  const url = (path: string) => `http://${name}-proxy.openstack.svc:8080/v1/AUTH_${id}${path}`;
+  const send = async (method: string, path: string, headers: object = {}) =>
+    await request(cloud, token, method, url(path), method === 'PUT' ? headers : undefined);
+  await send('PUT', '/papers');
+  await send('PUT', '/papers/one', { text: 1 });
+  expect(await send('GET', '/papers/one')).toBe('{"text":1}');
+  const folders = async (node: string) =>
+    (
+      await cloud.settle(
+        cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: node }, ['ls', '/srv/node/d1']),
+      )
+    ).stdout;
+  expect(await folders(`${name}-storage-0`)).toContain('objects-7');
+  for (const [storagePolicies, words] of [
+    [[gold], 'a policy can neither be taken away'],
+    [[{ ...gold, name: 'silver' }, ec], 'a policy can neither be taken away'],
+    [[{ ...gold, replicaCount: 3 }, ec], 'a policy can neither be taken away'],
+    [[gold, { ...ec, deprecated: true }], 'expected Policy-0 or the name of one of storagePolicies'],
+    [[gold, ec, { ...gold, index: 3 }], 'expected a name for each that no other has'],
+    [[gold, ec, { index: 3, name: 'wide', replicaCount: 4 }], 'expected a device for each copy and each fragment'],
+    [[gold, ec, { ...ec, index: 3, name: 'both', replicaCount: 2 }], 'expected replicaCount or erasureCoding'],
+  ] as const)
+    await expect(change({ storagePolicies })).rejects.toThrow(words);
+  await change({ storagePolicies: [gold, { ...ec, deprecated: true }], defaultStoragePolicy: 'gold' });
+  await cloud.ready();
+  expect(await send('GET', '/papers/one')).toBe('{"text":1}');
+  // Without its policy, a Swift that is made anew would find none of its objects.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: null } });
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  await change(swift);
+  await cloud.until(() =>
+    /is of a storage policy that spec.storagePolicies does not have/u.test(
+      cloud.condition(Swift, name, 'RingsReady')?.message ?? '',
+    ),
+  );
+  expect(Object.keys(rings(cloud))).toContain('object-7.builder');
+});
+
 test('a builder with more devices than are asked for is left as it is', async () => {
   const { cloud } = await readyCloud({ spec: { ...spec, swift: { ...swift, storageNodes: 4 } } });
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: null } });

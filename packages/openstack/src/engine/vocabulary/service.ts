@@ -58,6 +58,8 @@ export interface Artifact {
   readonly suffix: string;
   /** Absolute paths of the files that its programs leave, in a mount of the Job. */
   readonly files: readonly string[];
+  /** Files that come with a change of the resource: what was published before it has none of them. */
+  readonly later?: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;
   /** A volume claim with such data: where an earlier resource has left it, the Secret has to be there with its files. */

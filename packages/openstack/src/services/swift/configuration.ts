@@ -5,6 +5,7 @@ import type { DataMap } from '../../formats/data.ts';
 import { pasteData, pasteOwned } from '../../formats/paste.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { Swift } from './kind.ts';
+import { hasFragments, policySections } from './policies.ts';
 
 /** Where the rings are mounted; the rest of the configuration is in the directory above. */
 export const ringFolder = '/etc/swift/rings';
@@ -15,6 +16,15 @@ export const servers = {
   container: { port: 6201, daemons: ['replicator', 'auditor', 'updater'] },
   account: { port: 6202, daemons: ['replicator', 'auditor', 'reaper'] },
 } as const;
+
+/** The kinds of servers. */
+export const kinds = Object.keys(servers) as readonly (keyof typeof servers)[];
+
+/** The daemons of a kind of server. */
+export function daemonsOf({ spec }: Context<Swift>, kind: keyof typeof servers): readonly string[] {
+  const { daemons } = servers[kind];
+  return kind === 'object' && hasFragments(spec) ? [...daemons, 'reconstructor'] : daemons;
+}
 
 /** Where replicators copy whole files to: not rsync's own port, which root alone may open. */
 export const rsyncPort = 6873;
@@ -33,7 +43,7 @@ export function configSets(context: Context<Swift>): Record<string, ConfigFiles>
     storage: {
       ...common,
       ...Object.fromEntries(
-        Object.entries(servers).map(([kind, one]) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, one)]),
+        kinds.map((kind) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, daemonsOf(context, kind))]),
       ),
       '/etc/swift/internal-client.conf': internalClient(context),
       '/etc/swift/rsyncd.conf': rsyncd,
@@ -41,18 +51,20 @@ export function configSets(context: Context<Swift>): Record<string, ConfigFiles>
   };
 }
 
-/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. Its policy is Policy-0. */
-function swiftConf({ named }: Context<Swift>): DataSource {
+/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. */
+function swiftConf({ named, spec }: Context<Swift>): DataSource {
   const end = (key: string) => secretReference(named('hash'), key, 'percent');
   const where = 'nothing: data lie where they say';
   return {
     format: 'ini',
-    data: { 'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') } },
+    data: {
+      'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') },
+      ...policySections(spec),
+    },
     owned: {
       'swift-hash.swift_hash_path_prefix': where,
       'swift-hash.swift_hash_path_suffix': where,
-      // Another name or kind of what lies there already.
-      'storage-policy:*': where,
+      'storage-policy:*': 'spec.storagePolicies',
     },
   };
 }
@@ -106,7 +118,8 @@ function internalClient(context: Context<Swift>): DataSource {
 
 const memcache = ({ cache = '' }: Context<Swift>): DataMap => ({ use: 'egg:swift#memcache', memcache_servers: cache });
 
-function serverConf(kind: string, { port, daemons }: (typeof servers)[keyof typeof servers]): DataSource {
+function serverConf(kind: keyof typeof servers, daemons: readonly string[]): DataSource {
+  const { port } = servers[kind];
   const more: Readonly<Record<string, DataMap>> = {
     replicator: { rsync_module: `rsync://{replication_ip}:${rsyncPort}/${kind}` },
     // The queue that all clusters have; the other one is not finished.

@@ -66,7 +66,7 @@ test.each([
   ['object-server.conf', 'object-replicator', 'swift_dir', 'rings are mounted there; remove it'],
   ['container-server.conf', 'container-replicator', 'rsync_module', 'rsync listens there; remove it'],
   ['internal-client.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],
-  ['swift.conf', 'storage-policy:0', 'name', 'data lie where they say; remove it'],
+  ['swift.conf', 'storage-policy:0', 'name', 'set spec.storagePolicies instead'],
 ])('users cannot set what it owns in %s: [%s] %s', (file, section, option, words) => {
   expect(problem({ config: { [file]: { [section]: { [option]: 'x' } } } })).toMatch(
     `spec.config["${file}"].${section}`,
@@ -89,4 +89,19 @@ test('an image that nobody publishes is told, with the way out', () => {
     'spec.images.storage: quay.io/openstack.kolla has no image swift-object of 2025.1; state one, or imageRegistry, a registry that has it',
   );
   expect(problem({ images: { proxy: 'a/b:c', storage: 'a/b:c' } })).toBeUndefined();
+});
+
+const ec = { index: 2, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
+
+test('each storage policy has a section, rings of its own and, for fragments, what repairs them', () => {
+  const spec = { storagePolicies: [{ index: 1, name: 'gold', replicaCount: 2 }, ec], defaultStoragePolicy: 'gold' };
+  const all = JSON.stringify(objects(spec));
+  expect(all).toContain('[storage-policy:0]\\ndefault = false\\ndeprecated = false\\nname = Policy-0');
+  expect(all).toContain('[storage-policy:1]\\ndefault = true');
+  expect(all).toContain('ec_num_data_fragments = 2\\nec_num_parity_fragments = 1\\nec_type = liberasurecode_rs_vand');
+  const job = JSON.stringify(found('Job', 'swift-rings', spec));
+  expect(job).toContain('account:6202:3 object-1:6200:2 object-2:6200:3');
+  expect(job).toContain('"/var/lib/swift/rings/object-2.builder","/var/lib/swift/rings/object-2.ring.gz"]');
+  expect(JSON.stringify(found('StatefulSet', 'swift-storage', spec))).toContain('object-reconstructor');
+  expect(JSON.stringify(found('StatefulSet', 'swift-storage'))).not.toContain('object-reconstructor');
 });
