@@ -29,7 +29,8 @@ for ring in $rings; do
     swift-ring-builder "$builder" search $where > /dev/null ||
       swift-ring-builder "$builder" add --region 1 --zone 1 $where --weight 100
   done
-  if ! swift-ring-builder "$builder" | grep -q "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $# devices, "; then
+  # Without -q: the builder would say at length that nobody listens to it any more.
+  if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $# devices, " > /dev/null; then
     swift-ring-builder "$builder"
     echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for: state what it was, its data are still there; devices cannot be taken out yet, and the rest cannot be changed"
     exit 1
