@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+import { realClock } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { member, stranger } from '../fixture.ts';
 import type { User } from '../running-cloud.ts';
@@ -10,9 +12,79 @@ async function asked(user: User, method: 'get' | 'put' | 'post', path: string, o
   return { status, text };
 }
 
+/** Its volumes outlive a test, and with them the policies. */
+const spec = {
+  enabled: true,
+  storagePolicy: { replicaCount: 1 },
+  storagePolicies: [{ index: 1, name: 'other', replicaCount: 1 }],
+  storageNodes: 1,
+  storage: { size: '1Gi' },
+};
+
+interface Keys {
+  readonly access: string;
+  readonly secret: string;
+}
+
+/** The signature (version 2) in a URL of S3 that is signed until a time, in seconds since the epoch. */
+const signature = ({ secret }: Keys, method: string, until: string, path: string): string =>
+  createHmac('sha1', secret).update(`${method}\n\n\n${until}\n${path}`).digest('base64');
+
+test('its objects have versions, temporary URLs, storage policies and the API of S3', async () => {
+  const swift = optionalService('swift', 'swifts');
+  await swift(spec);
+  const user = await member();
+  const account = await user.call<string>('object_store.get_endpoint');
+
+  // A container of another policy, with versions.
+  const headers = { 'X-Storage-Policy': 'other', 'X-Versions-Enabled': 'true' };
+  expect((await asked(user, 'put', '/kept', { headers })).status).toBe(201);
+  for (const data of ['first', 'second']) expect((await asked(user, 'put', '/kept/cat', { data })).status).toBe(201);
+  const versions = JSON.parse((await asked(user, 'get', '/kept?versions&format=json')).text) as {
+    version_id: string;
+  }[];
+  expect(versions).toHaveLength(2);
+  expect((await asked(user, 'get', `/kept/cat?version-id=${versions[1]?.version_id}`)).text).toBe('first');
+
+  // Whoever has the URL may read, for a while.
+  const key = { headers: { 'X-Account-Meta-Temp-Url-Key': 'a key' } };
+  expect((await asked(user, 'post', '', key)).status).toBe(204);
+  const path = `${new URL(account).pathname}/kept/cat`;
+  const expires = Math.floor(realClock.now() / 1000) + 300;
+  const sum = createHmac('sha256', 'a key').update(`GET\n${expires}\n${path}`).digest('hex');
+  const url = (sum: string) => `${account}/kept/cat?temp_url_sig=${sum}&temp_url_expires=${expires}`;
+  expect(await asked(user, 'get', url(sum), { authenticated: false })).toEqual({ status: 200, text: 'second' });
+  expect((await asked(user, 'get', url('0'.repeat(64)), { authenticated: false })).status).toBe(401);
+
+  // Clients of S3, with keys of the user's own.
+  const id = await user.call<string>('session.get_user_id');
+  const project = await user.call<string>('session.get_project_id');
+  const made = await user.call<{ text: string }>('identity.post', `/users/${id}/credentials/OS-EC2`, {
+    json: { tenant_id: project },
+  });
+  const { credential } = JSON.parse(made.text) as { credential: Keys };
+  const s3 = async (method: 'get' | 'put', path: string, more: object = {}) => {
+    const url = new URL(path, account);
+    url.search = new URLSearchParams({
+      AWSAccessKeyId: credential.access,
+      Expires: String(expires),
+      Signature: signature(credential, method.toUpperCase(), String(expires), path),
+    }).toString();
+    return await asked(user, method, url.href, { authenticated: false, ...more });
+  };
+  expect((await s3('put', '/bucket')).status).toBe(200);
+  expect((await s3('put', '/bucket/dog', { data: 'woof' })).status).toBe(200);
+  expect(await s3('get', '/bucket/dog')).toEqual({ status: 200, text: 'woof' });
+  expect((await s3('get', '/bucket')).text).toContain('<Key>dog</Key>');
+  expect((await asked(user, 'get', '/bucket/dog')).text).toBe('woof');
+  const wrong = { ...credential, secret: 'wrong' };
+  const forged = `${new URL(account).origin}/bucket/dog?AWSAccessKeyId=${credential.access}&Expires=${expires}`;
+  const sent = encodeURIComponent(signature(wrong, 'GET', String(expires), '/bucket/dog'));
+  expect((await asked(user, 'get', `${forged}&Signature=${sent}`, { authenticated: false })).status).toBe(403);
+});
+
 test('enabled later, Swift keeps objects of a project; switched off and on it still has them', async () => {
   const swift = optionalService('swift', 'swifts');
-  const spec = { enabled: true, storagePolicy: { replicaCount: 1 }, storageNodes: 1, storage: { size: '1Gi' } };
   await swift(spec);
   const [user, other] = await Promise.all([member(), stranger()]);
   expect((await asked(user, 'put', '/photos')).status).toBe(201);

@@ -89,19 +89,25 @@ const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, OpenStackCont
   refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
 );
 
-const singles: readonly RefusedSpec[] = [MariaDB, RabbitMQ, Memcached, Glance].flatMap((kind) => {
-  const main = kind === Glance ? 'api' : 'server';
-  return [
+const singles: readonly RefusedSpec[] = [
+  ...[MariaDB, RabbitMQ, Memcached].flatMap((kind) => [
     refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
     refused(
       kind,
       'spec.components',
-      `replicas of ${main} is at most 1`,
-      { components: { [main]: { replicas: 2 } } },
-      { components: { [main]: { replicas: 1 } } },
+      'replicas of server is at most 1',
+      { components: { server: { replicas: 2 } } },
+      { components: { server: { replicas: 1 } } },
     ),
-  ];
-});
+  ]),
+  refused(
+    Glance,
+    'spec',
+    'replicas of api is at most 1 with storageType pvc',
+    { replicas: 2 },
+    { replicas: 2, storageType: 'ceph' },
+  ),
+];
 
 /** Names of components in the message of a rule of `spec.<field>` that begins with some words. */
 function namesIn({ spec }: Api, field: string, words: string): readonly string[] {

@@ -1,7 +1,7 @@
-import { Pod, Secret } from '@openstack-operator/kube';
+import { type KubeObject, Pod, Secret } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 import { entitiesOf, login, request } from './keystone.ts';
 
 /** Few partitions are enough here. */
@@ -109,6 +109,18 @@ test('what it has stored is read after it was switched off and on, by the same r
 });
 
 test.each([
+  [{ storageNodes: 65, devicesPerNode: 10 }, 'would not fit into a Secret'],
+  [{ storageNodes: 64, devicesPerNode: 10 }, 'accepted'],
+  [{ storageNodes: 97, storagePolicy: { partitionPower: 14 } }, 'would not fit into a Secret'],
+  [{ storageNodes: 96, storagePolicy: { partitionPower: 14 } }, 'accepted'],
+  [{ storageNodes: 9, storagePolicy: { partitionPower: 13, replicaCount: 9 } }, 'would not fit into a Secret'],
+])('rings of %j: %s', async (swift, words) => {
+  const cloud = await createCloud();
+  const made = cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, swift }))).then(() => 'accepted', String);
+  expect(await made).toContain(words);
+});
+
+test.each([
   ['rings', 'are gone', undefined, 'is gone, and with it where all objects lie'],
   [
     'rings',
@@ -130,6 +142,93 @@ test.each([
   if (data === undefined) return;
   await cloud.change(Secret, secret, { data: before });
   await cloud.ready();
+});
+
+test.each([
+  ['gone', undefined, 'is gone'],
+  ['emptied', { data: null }, 'has lost key object.builder'],
+])('rings that are %s beside volumes of an earlier Swift are not made anew', async (_what, change, words) => {
+  const { cloud } = await readyCloud({ spec });
+  const all = await stored(cloud, cats);
+  const before = rings(cloud);
+  const [hash, secret] = [`${name}-hash`, `${name}-rings`];
+  const former = cloud.get('Secret', hash);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: false } } });
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  // The hash is restored from a backup later: it says nothing of an earlier Swift.
+  await cloud.remove(Secret, hash);
+  if (change === undefined) await cloud.remove(Secret, secret);
+  else await cloud.change(Secret, secret, change);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: null } } });
+  await cloud.until(() => cloud.get('Swift', name) !== undefined);
+  await cloud.clock.advance(5000);
+  const metadata = { name: hash, namespace: 'openstack', labels: former?.metadata.labels };
+  await cloud.settle(
+    cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, data: former?.['data'] } as KubeObject),
+  );
+  await cloud.clock.advance(60_000);
+  const message = cloud.condition(Swift, name, 'CredentialsReady')?.message;
+  expect(message).toContain(`Secret ${secret} ${words}`);
+  expect(message).toContain(
+    'is left of an earlier Swift of this name: to do without them, delete its volume claims as well',
+  );
+  expect(cloud.get('Job', secret)).toBeUndefined();
+  if (change === undefined) return;
+  await cloud.change(Secret, secret, { data: before });
+  await cloud.ready();
+  expect(await read(cloud, cats)).toEqual(all);
+});
+
+test('storage policies are added later, keep objects by rings of their own, and stay', async () => {
+  const { cloud } = await readyCloud({ spec });
+  const all = await stored(cloud, cats);
+  const before = rings(cloud);
+  const gold = { index: 1, name: 'gold', replicaCount: 2 };
+  const ec = { index: 7, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
+  const change = (more: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: more } });
+  await change({ storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' });
+  await cloud.ready();
+  expect(Object.keys(rings(cloud))).toEqual(expect.arrayContaining(['object-1.builder', 'object-7.ring.gz']));
+  expect(rings(cloud)).toMatchObject(before);
+  expect(await read(cloud, cats)).toEqual(all);
+  const token = await login(cloud);
+  const id = (await entitiesOf(cloud, 'projects')).find((project) => project['name'] === 'admin')?.id;
+  const url = (path: string) => `http://${name}-proxy.openstack.svc:8080/v1/AUTH_${id}${path}`;
+  const send = async (method: string, path: string, headers: object = {}) =>
+    await request(cloud, token, method, url(path), method === 'PUT' ? headers : undefined);
+  await send('PUT', '/papers');
+  await send('PUT', '/papers/one', { text: 1 });
+  expect(await send('GET', '/papers/one')).toBe('{"text":1}');
+  const folders = async (node: string) =>
+    (
+      await cloud.settle(
+        cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name: node }, ['ls', '/srv/node/d1']),
+      )
+    ).stdout;
+  expect(await folders(`${name}-storage-0`)).toContain('objects-7');
+  for (const [storagePolicies, words] of [
+    [[gold], 'a policy can neither be taken away'],
+    [[{ ...gold, name: 'silver' }, ec], 'a policy can neither be taken away'],
+    [[{ ...gold, replicaCount: 3 }, ec], 'a policy can neither be taken away'],
+    [[gold, { ...ec, deprecated: true }], 'expected Policy-0 or the name of one of storagePolicies'],
+    [[gold, ec, { ...gold, index: 3 }], 'expected a name for each that no other has'],
+    [[gold, ec, { index: 3, name: 'wide', replicaCount: 4 }], 'expected a device for each copy and each fragment'],
+    [[gold, ec, { ...ec, index: 3, name: 'both', replicaCount: 2 }], 'expected replicaCount or erasureCoding'],
+  ] as const)
+    await expect(change({ storagePolicies })).rejects.toThrow(words);
+  await change({ storagePolicies: [gold, { ...ec, deprecated: true }], defaultStoragePolicy: 'gold' });
+  await cloud.ready();
+  expect(await send('GET', '/papers/one')).toBe('{"text":1}');
+  // Without its policy, a Swift that is made anew would find none of its objects.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: null } });
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  await change(swift);
+  await cloud.until(() =>
+    /is of a storage policy that spec.storagePolicies does not have/u.test(
+      cloud.condition(Swift, name, 'RingsReady')?.message ?? '',
+    ),
+  );
+  expect(Object.keys(rings(cloud))).toContain('object-7.builder');
 });
 
 test('a builder with more devices than are asked for is left as it is', async () => {

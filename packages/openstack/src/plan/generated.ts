@@ -12,7 +12,7 @@ import { eventOf } from '../engine/status/event-reasons.ts';
 import type { KeyRotation } from '../engine/vocabulary/step.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { certificateExpiry, withDependents } from './certificates.ts';
-import { KeyMaterialMissingError, lostWith } from './key-material.ts';
+import { KeyMaterialMissingError, lostWith, retainedVolume } from './key-material.ts';
 import type { Live } from './live.ts';
 import { ownershipOf } from './ownership.ts';
 
@@ -75,13 +75,10 @@ function missingKeys(secret: StoredObject, { values, rotation }: GeneratedSecret
   return Object.keys(values).filter((key) => (data[key] ?? '') === '');
 }
 
-/** Keys that a Job has filled in, and that are not there any more. */
-function unfilledKeys(
-  { finishedJobs }: Live,
-  secret: StoredObject,
-  { filled = [], guards }: GeneratedSecret,
-): string[] {
-  if (guards === undefined || finishedJobs[guards.name] === undefined) return [];
+/** Keys that a Job has filled in, of this resource or of an earlier one, and that are not there any more. */
+function unfilledKeys(live: Live, secret: StoredObject, { filled = [], guards }: GeneratedSecret): string[] {
+  if (guards === undefined) return [];
+  if (live.finishedJobs[guards.name] === undefined && retainedVolume(live, guards) === undefined) return [];
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
   return filled.filter((key) => (data[key] ?? '') === '');
 }

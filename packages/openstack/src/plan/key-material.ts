@@ -1,5 +1,6 @@
 import { PersistentVolumeClaim, parseTimestamp, Secret, type StoredObject } from '@openstack-operator/kube';
 import { retainedFor, retainedForLabel } from '../engine/names/names.ts';
+import type { DataGuard } from '../engine/vocabulary/step.ts';
 import type { GeneratedSecret } from './action.ts';
 import type { Live } from './live.ts';
 
@@ -24,13 +25,21 @@ export function lostWith(
     guards.kind === 'Job'
       ? live.finishedJobs[guards.name] !== undefined
       : live.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
-  const former = exists ? undefined : retainedSecret(live);
+  const former = exists ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
   if (!exists && former === undefined) return undefined;
   const way =
     former === undefined
       ? ''
-      : `. Secret ${former.metadata.name} is left of an earlier ${live.resource.kind} of this name: to do without them, delete that one as well`;
+      : `. ${former.kind} ${former.metadata.name} is left of an earlier ${live.resource.kind} of this name: to do without them, delete ${former.kind === 'Secret' ? 'that one' : 'its volume claims'} as well`;
   return `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them${way}`;
+}
+
+/** A volume claim that an earlier resource of this name has left, with data of a Secret that a Job fills. */
+export function retainedVolume({ cache, resource }: Live, { volume }: DataGuard): StoredObject | undefined {
+  const { namespace = '', creationTimestamp = '' } = resource.metadata;
+  const claim = volume === undefined ? undefined : cache.get(PersistentVolumeClaim, { namespace, name: volume });
+  const isOlder = parseTimestamp(claim?.metadata.creationTimestamp ?? '') < parseTimestamp(creationTimestamp);
+  return isOlder ? claim : undefined;
 }
 
 /** A Secret that an earlier resource of this name has left: all of them were made at once. */

@@ -28,7 +28,8 @@ export function addJob({ service, context, components, drafts, sets }: Assembly,
       throw new Error(
         `${service.name} ${job.suffix}: it makes an artifact; access has to hold publishing(${makes.suffix})`,
       );
-    const guards = { kind: 'Job', name: context.named(job.suffix), data: makes.data } as const;
+    const { data, volume } = makes;
+    const guards = { kind: 'Job', name: context.named(job.suffix), data, ...(volume && { volume }) } as const;
     const secret = { suffix: makes.suffix, values: {}, secretClass: 'keyMaterial', guards } as const;
     const published = {
       annotations: { [annotations.publishedBy]: context.named(job.suffix) },

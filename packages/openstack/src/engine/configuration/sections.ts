@@ -60,17 +60,20 @@ export function coordination(context: Context): Layer {
   return context.coordination === undefined ? {} : { coordination: { backend_url: context.coordination } };
 }
 
-/** How the service asks Keystone about tokens: as its own user. What it caches of them others cannot read or forge. */
-export function authtoken(context: Context): Layer {
+/**
+ * How the service asks Keystone about tokens: as its own user. What it caches of them others cannot read or forge.
+ * `filter`: how secrets are encoded in the file.
+ */
+export function authtoken(context: Context, filter: Filter = 'oslo'): Layer {
   const cached = {
     memcached_servers: context.cache ?? '',
     memcache_security_strategy: 'ENCRYPT',
-    memcache_secret_key: context.cacheKey(),
+    memcache_secret_key: context.cacheKey(filter),
   };
   return {
     keystone_authtoken: {
       www_authenticate_uri: context.identity.publicUrl,
-      ...client(context),
+      ...client(context, undefined, filter),
       ...(context.cache === undefined ? {} : cached),
       // Without it every request with an application credential that has access rules is refused.
       ...(context.serviceType === undefined ? {} : { service_type: context.serviceType }),

@@ -6,7 +6,7 @@ import { userData } from './user-data.ts';
 const source: DataSource = {
   format: 'yaml',
   data: { DATABASES: { default: { HOST: 'db' } }, DEBUG: false },
-  owned: { 'DATABASES.default': 'spec.databaseRef' },
+  owned: { 'DATABASES.default': 'spec.databaseRef', '*.PORT': 'spec.port', 'CACHE:*': 'nothing: it is fixed' },
 };
 const deep = (levels: number): Data => (levels === 0 ? 1 : [deep(levels - 1)]);
 
@@ -14,6 +14,16 @@ test.each<[string, Data, string]>([
   ['what is owned', { DATABASES: { default: { HOST: 'x' } } }, '.DATABASES.default: this follows from other fields'],
   ['what is above it', { DATABASES: null }, '.DATABASES.default: this follows'],
   ['all of the file', [1], '.DATABASES.default: this follows'],
+  [
+    'what is owned wherever it stands',
+    { OTHER: { PORT: 1 } },
+    '.OTHER.PORT: this follows from other fields: set spec.port',
+  ],
+  [
+    'what is owned by its beginning',
+    { 'CACHE:x': { a: 1 } },
+    '.CACHE:x: the operator sets this itself: it is fixed; remove',
+  ],
   ['a reference to a Secret', { LIST: [{ a: '{{s/k}}' }] }, '.LIST[0].a: a value may not hold "{{"'],
   ['a name that objects have', JSON.parse('{"__proto__": {"a": 1}}'), '.__proto__: no key is named __proto__'],
   ['more than can be followed', deep(40), 'maps and lists may be 32 levels deep'],
@@ -24,6 +34,6 @@ test.each<[string, Data, string]>([
 });
 
 test('what stands beside it is taken', () => {
-  const layer = { DATABASES: { other: {} }, DEBUG: true };
+  const layer = { DATABASES: { other: {} }, DEBUG: true, OTHER: null, PORT: 1, CACHE: 1 };
   expect(userData(source, layer, 'spec.config["x"]')).toEqual({ layer, problems: [] });
 });

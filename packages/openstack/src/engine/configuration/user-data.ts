@@ -36,15 +36,36 @@ function mistake(data: Data, path: string, depth: number): string | undefined {
 }
 
 function ownedMistake({ owned = {} }: DataSource, layer: Data, path: string): string | undefined {
-  for (const [key, field] of Object.entries(owned)) {
-    let said: Data | undefined = layer;
-    for (const segment of key.split('.')) said = isMap(said) ? said[segment] : said;
+  for (const [pattern, field] of Object.entries(owned)) {
+    const said = saidAt(layer, pattern.split('.'));
     if (said === undefined) continue;
+    const at = `${path}.${said.join('.')}`;
     return field.startsWith(fixed)
-      ? `${path}.${key}: the operator sets this itself: ${field.slice(fixed.length)}; remove it`
-      : `${path}.${key}: this follows from other fields: set ${field} instead`;
+      ? `${at}: the operator sets this itself: ${field.slice(fixed.length)}; remove it`
+      : `${at}: this follows from other fields: set ${field} instead`;
   }
   return undefined;
+}
+
+/**
+ * The keys by which a layer says what a pattern means, or something above that; undefined when it does not. Of what `*`
+ * stands for nothing above is meant, and to take it away says nothing.
+ */
+function saidAt(layer: Data, pattern: readonly string[]): readonly string[] | undefined {
+  const [segment, ...rest] = pattern;
+  if (segment === undefined || !isMap(layer)) return pattern;
+  for (const [key, value] of Object.entries(layer)) {
+    const isOpen = segment.includes('*') && (rest.length === 0 ? value === null : !isMap(value));
+    const found = !isOpen && isLike(key, segment) ? saidAt(value, rest) : undefined;
+    if (found !== undefined) return [key, ...found];
+  }
+  return undefined;
+}
+
+function isLike(key: string, pattern: string): boolean {
+  const [head = '', tail] = pattern.split('*');
+  if (tail === undefined) return key === pattern;
+  return key.length >= head.length + tail.length && key.startsWith(head) && key.endsWith(tail);
 }
 
 function unwritable({ format, data }: DataSource, layer: Data, path: string): string | undefined {

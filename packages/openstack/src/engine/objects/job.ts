@@ -78,9 +78,12 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
 }
 
 /** What fills the Secret of an artifact, once all programs have run. */
-function publisherOf(context: Context, { suffix, files, from }: Artifact) {
+function publisherOf(context: Context, { suffix, files, later = [], from }: Artifact) {
   const over = from === undefined ? [] : ['--from', from];
-  return { name: 'publish', command: ['openstack-operator', 'publish', ...over, context.named(suffix), ...files] };
+  return {
+    name: 'publish',
+    command: ['openstack-operator', 'publish', ...over, context.named(suffix), ...files, ...later],
+  };
 }
 
 /** The beginning of the command that lays out what an artifact has. */

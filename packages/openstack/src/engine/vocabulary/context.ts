@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { secretReference } from '../../oslo/references.ts';
+import { type Filter, secretReference } from '../../oslo/references.ts';
 import type { Release } from '../../releases/release.ts';
 import { cloudOf, serviceHost } from '../names/names.ts';
 import { upgradeOf } from '../status/upgrade.ts';
@@ -56,8 +56,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly user: (name?: string) => UserAccount;
   /** Topics that the service sends notifications to; none while nobody reads them. */
   readonly topics: readonly string[];
-  /** Reference to the key with which tokens are encrypted in the cache, for an oslo.config file. */
-  readonly cacheKey: () => string;
+  /** Reference to the key with which tokens are encrypted in the cache; `filter`: how it is encoded in the file, default that of oslo.config. */
+  readonly cacheKey: (filter?: Filter) => string;
 }
 
 /** What SQLAlchemy, or what reads such URLs besides, calls the database and its driver; Skyline wants no driver. */
@@ -158,6 +158,6 @@ export function contextOf<R extends ServiceResource>(
     get topics() {
       return topicsOf(service as unknown as Service, surroundings);
     },
-    cacheKey: () => secretReference(named('cache-key'), 'password', 'oslo'),
+    cacheKey: (filter = 'oslo') => secretReference(named('cache-key'), 'password', filter),
   };
 }

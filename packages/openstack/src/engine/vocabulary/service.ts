@@ -58,8 +58,12 @@ export interface Artifact {
   readonly suffix: string;
   /** Absolute paths of the files that its programs leave, in a mount of the Job. */
   readonly files: readonly string[];
+  /** Files that come with a change of the resource: what was published before it has none of them. */
+  readonly later?: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;
+  /** A volume claim with such data: where an earlier resource has left it, the Secret has to be there with its files. */
+  readonly volume?: string;
   /**
    * A directory, in a mount of the Job, in which each run finds the files that the one before has published, and goes on
    * from there. What somebody else has published meanwhile is never overwritten: the run begins anew. Default: each run
@@ -143,7 +147,7 @@ export interface UserLayer {
 export interface DataSource {
   readonly format: Format;
   readonly data: Data;
-  /** What users cannot set: path of keys (`DATABASES.default`) -> the field instead. */
+  /** What users cannot set: path of keys (`DATABASES.default`), each with one `*` for any characters -> the field instead. */
   readonly owned?: Readonly<Record<string, string>>;
 }
 

@@ -123,6 +123,8 @@ export type DesiredObject = Exclude<Desired, NodeClaim>;
 export interface DataGuard {
   readonly kind: 'PersistentVolumeClaim' | 'Job';
   readonly name: string;
+  /** Of a Job: a volume claim that is there after it was filled alone. One that is older than the resource says so, too. */
+  readonly volume?: string;
   /** What is lost without the Secret, for the condition's message. */
   readonly data: string;
 }

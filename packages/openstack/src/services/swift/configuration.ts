@@ -2,9 +2,10 @@ import { authtoken, client } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import type { DataMap } from '../../formats/data.ts';
-import { pasteData } from '../../formats/paste.ts';
+import { pasteData, pasteOwned } from '../../formats/paste.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { Swift } from './kind.ts';
+import { hasFragments, policySections } from './policies.ts';
 
 /** Where the rings are mounted; the rest of the configuration is in the directory above. */
 export const ringFolder = '/etc/swift/rings';
@@ -15,6 +16,15 @@ export const servers = {
   container: { port: 6201, daemons: ['replicator', 'auditor', 'updater'] },
   account: { port: 6202, daemons: ['replicator', 'auditor', 'reaper'] },
 } as const;
+
+/** The kinds of servers. */
+export const kinds = Object.keys(servers) as readonly (keyof typeof servers)[];
+
+/** The daemons of a kind of server. */
+export function daemonsOf({ spec }: Context<Swift>, kind: keyof typeof servers): readonly string[] {
+  const { daemons } = servers[kind];
+  return kind === 'object' && hasFragments(spec) ? [...daemons, 'reconstructor'] : daemons;
+}
 
 /** Where replicators copy whole files to: not rsync's own port, which root alone may open. */
 export const rsyncPort = 6873;
@@ -33,7 +43,7 @@ export function configSets(context: Context<Swift>): Record<string, ConfigFiles>
     storage: {
       ...common,
       ...Object.fromEntries(
-        Object.entries(servers).map(([kind, one]) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, one)]),
+        kinds.map((kind) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, daemonsOf(context, kind))]),
       ),
       '/etc/swift/internal-client.conf': internalClient(context),
       '/etc/swift/rsyncd.conf': rsyncd,
@@ -41,39 +51,60 @@ export function configSets(context: Context<Swift>): Record<string, ConfigFiles>
   };
 }
 
-/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. Its policy is Policy-0. */
-function swiftConf({ named }: Context<Swift>): DataSource {
+/** The hash of a name, salted by both ends, is where its data lie: other ends would find none of them. */
+function swiftConf({ named, spec }: Context<Swift>): DataSource {
   const end = (key: string) => secretReference(named('hash'), key, 'percent');
   const where = 'nothing: data lie where they say';
   return {
     format: 'ini',
-    data: { 'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') } },
+    data: {
+      'swift-hash': { swift_hash_path_prefix: end('prefix'), swift_hash_path_suffix: end('suffix') },
+      ...policySections(spec),
+    },
     owned: {
       'swift-hash.swift_hash_path_prefix': where,
       'swift-hash.swift_hash_path_suffix': where,
+      'storage-policy:*': 'spec.storagePolicies',
     },
   };
 }
 
 function proxyConf(context: Context<Swift>): DataSource {
-  const { keystone_authtoken: tokens = {} } = authtoken(context) as Readonly<Record<string, DataMap>>;
-  const login = client(context, undefined, 'percent');
+  const { keystone_authtoken: tokens = {} } = authtoken(context, 'percent') as Readonly<Record<string, DataMap>>;
+  // Public containers and temporary URLs need no token.
+  const verified = { ...tokens, delay_auth_decision: true };
+  // Keystone tells services alone whom a signature belongs to.
+  const signed = {
+    auth_uri: context.identity.internalUrl,
+    delay_auth_decision: true,
+    ...client(context, undefined, 'percent'),
+  };
   const options = {
     'proxy-server': { account_autocreate: true },
     cache: memcache(context),
-    authtoken: {
-      'paste.filter_factory': 'keystonemiddleware.auth_token:filter_factory',
-      ...tokens,
-      ...login,
-      // Public containers and temporary URLs need no token.
-      delay_auth_decision: true,
-    },
+    authtoken: { 'paste.filter_factory': 'keystonemiddleware.auth_token:filter_factory', ...verified },
     s3api: { location: context.region },
-    // Keystone tells services alone whom a signature belongs to.
-    s3token: { auth_uri: context.identity.internalUrl, delay_auth_decision: true, ...login },
-    keystoneauth: { operator_roles: 'admin, member', reseller_admin_role: resellerAdmin },
+    s3token: signed,
+    keystoneauth: {
+      operator_roles: 'admin, member',
+      // They may read what is in a project, as everywhere; by default nobody may who may not write.
+      project_reader_roles: 'reader',
+      reseller_admin_role: resellerAdmin,
+    },
+    // Versions of buckets (S3) and of containers, and the older way, of clients that name a container for versions.
+    versioned_writes: { allow_object_versioning: true, allow_versioned_writes: true },
   };
-  return paste(8080, 2, pipeline, options);
+  const login = 'nothing: how Swift logs in to Keystone';
+  const prefix = 'nothing: the catalogue has the accounts by their prefix';
+  const owned = {
+    ...Object.fromEntries(Object.keys(verified).map((option) => [`filter:authtoken.${option}`, login])),
+    ...Object.fromEntries(Object.keys(signed).map((option) => [`filter:s3token.${option}`, login])),
+    'filter:s3api.location': 'spec.region',
+    'filter:keystoneauth.reseller_admin_role': 'nothing: the role that the operator makes',
+    '*.reseller_prefix': prefix,
+    'filter:s3token.auth_prefix': prefix,
+  };
+  return paste(8080, 2, pipeline, options, owned);
 }
 
 /** The role of those who may do everything in every account. */
@@ -87,16 +118,41 @@ function internalClient(context: Context<Swift>): DataSource {
 
 const memcache = ({ cache = '' }: Context<Swift>): DataMap => ({ use: 'egg:swift#memcache', memcache_servers: cache });
 
-function serverConf(kind: string, { port, daemons }: (typeof servers)[keyof typeof servers]): DataSource {
+function serverConf(kind: keyof typeof servers, daemons: readonly string[]): DataSource {
+  const { port } = servers[kind];
   const more: Readonly<Record<string, DataMap>> = {
     replicator: { rsync_module: `rsync://{replication_ip}:${rsyncPort}/${kind}` },
     // The queue that all clusters have; the other one is not finished.
     expirer: { dequeue_from_legacy: true, internal_client_conf_path: '/etc/swift/internal-client.conf' },
   };
   const sections = daemons.map((name) => [`${kind}-${name}`, more[name] ?? {}]);
-  const { data, ...rest } = paste(port, 1, ['healthcheck', 'recon', `${kind}-server`], {});
+  const { data, ...rest } = paste(
+    port,
+    1,
+    ['healthcheck', 'recon', `${kind}-server`],
+    {},
+    {
+      '*.rsync_module': 'nothing: rsync listens there',
+      '*.internal_client_conf_path': 'nothing: the file is there',
+      '*.servers_per_port': 'nothing: rings have one port for each kind of server',
+      '*.replication_server': 'nothing: each server answers clients and replicators',
+    },
+  );
   return { ...rest, data: { ...(data as DataMap), ...Object.fromEntries(sections) } };
 }
+
+/** What says where programs find each other and their data, in whatever section it stands. */
+const everywhere = {
+  bind_ip: 'nothing: probes and others of the cloud connect there',
+  bind_port: 'nothing: rings and probes have it',
+  cert_file: 'nothing: probes and others of the cloud connect without TLS',
+  key_file: 'nothing: probes and others of the cloud connect without TLS',
+  devices: 'nothing: volumes are mounted there',
+  mount_check: 'nothing: a volume that lacks keeps the pod from starting',
+  swift_dir: 'nothing: rings are mounted there',
+  user: 'nothing: the user of the image, who owns the volumes',
+  memcache_servers: 'spec.cacheRef',
+};
 
 /** A file of Paste; `port` where it listens. Filters and programs are Swift's own unless they say otherwise. */
 function paste(
@@ -104,6 +160,7 @@ function paste(
   workers: number,
   pipeline: readonly string[],
   options: Readonly<Record<string, DataMap>>,
+  owned: Readonly<Record<string, string>> = {},
 ): DataSource {
   const listens = port === undefined ? {} : { bind_ip: '0.0.0.0', bind_port: port, workers };
   // A volume that lacks keeps the pod from starting: servers need not look for mounts.
@@ -112,11 +169,7 @@ function paste(
   return {
     format: 'ini',
     data: pasteData({ defaults, pipeline, use, options }),
-    owned: {
-      'DEFAULT.bind_port': 'nothing: rings and probes have it',
-      'DEFAULT.swift_dir': 'nothing: rings are mounted there',
-      'DEFAULT.devices': 'nothing: volumes are mounted there',
-    },
+    owned: { ...pasteOwned(pipeline, everywhere), ...owned },
   };
 }
 

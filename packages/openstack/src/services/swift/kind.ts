@@ -4,17 +4,18 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { choice, int, object, rule, transition } from '../../api/schema.ts';
+import { choice, int, object, rule, string, transition } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
+import { defaultIsOffered, firstPolicy, policiesFit, policyBytes, policyCount, storagePolicies } from './policies.ts';
 
 /** What is said by whoever says nothing. */
 export const defaults = { storageNodes: 3, devicesPerNode: 1, replicaCount: 3, partitionPower: 12, minPartHours: 12 };
 
-const storagePolicy = object('How objects are kept: the storage policy Policy-0, the only one.', {
+const storagePolicy = object('How accounts, containers and the objects of the storage policy Policy-0 are kept.', {
   replicaCount: int('Copies of each account, container and object, each on another device.', {
     minimum: 1,
     maximum: 9,
@@ -22,7 +23,7 @@ const storagePolicy = object('How objects are kept: the storage policy Policy-0,
     immutable: defaults.replicaCount,
   }),
   partitionPower: int(
-    'The rings have 2 to this power partitions: 12 are enough for a hundred devices. More than 14 do not fit into a Secret.',
+    'The rings have 2 to this power partitions: 12 are enough for a hundred devices. How many fit into a Secret follows from replicaCount and from the devices.',
     { minimum: 4, maximum: 14, fallback: defaults.partitionPower, immutable: defaults.partitionPower },
   ),
   minPartHours: int(
@@ -31,10 +32,30 @@ const storagePolicy = object('How objects are kept: the storage policy Policy-0,
   ),
 });
 
+const defaultStoragePolicy = string(
+  `Storage policy of containers that are made without one: ${firstPolicy}, or one of storagePolicies that is not deprecated.`,
+  { maxLength: 63, fallback: firstPolicy },
+);
+
 const stated = (path: string, absent: number) => {
   const names = path.split('.').map((_, index, all) => `has(self.${all.slice(0, index + 1).join('.')})`);
   return `(${names.join(' && ')} ? self.${path} : ${absent})`;
 };
+
+const devices = `${stated('storageNodes', defaults.storageNodes)} * ${stated('devicesPerNode', defaults.devicesPerNode)}`;
+
+/**
+ * Bytes of all rings and builders at most, in CEL: of the three servers, and of further policies. A ring has two bytes for
+ * each replica of a partition, a builder three, and three for each partition; a device has 400 in both, with the longest
+ * names. Measured with swift-ring-builder 2.35: 1.1 MB of each server at power 14, 9 replicas and 1600 devices, of which
+ * this says 1.4.
+ */
+const ringBytes = (() => {
+  const replicas = stated('storagePolicy.replicaCount', defaults.replicaCount);
+  const power = stated('storagePolicy.partitionPower', defaults.partitionPower);
+  const partitions = Array.from({ length: 11 }, (_, index) => 2 ** (4 + index));
+  return `[${partitions.join(', ')}][${power} - 4] * (3 * (5 * ${replicas} + 3) + ${policyBytes}) + 400 * (3 + ${policyCount}) * ${devices}`;
+})();
 
 /** Object storage. */
 export const Swift = defineApi({
@@ -59,6 +80,8 @@ export const Swift = defineApi({
         { fallback: 'native', rules: [onlyOffered('mode', ['native'])] },
       ),
       storagePolicy,
+      storagePolicies,
+      defaultStoragePolicy,
       storageNodes: transition(
         int('Storage nodes: pods with volumes of their own. More can be added at any time.', {
           minimum: 1,
@@ -87,8 +110,23 @@ export const Swift = defineApi({
     {
       rules: [
         rule(
-          `${stated('storageNodes', defaults.storageNodes)} * ${stated('devicesPerNode', defaults.devicesPerNode)} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
+          `${devices} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
           `expected a device for each replica: storageNodes times devicesPerNode has to be storagePolicy.replicaCount (default ${defaults.replicaCount}) or more`,
+          '.storageNodes',
+        ),
+        rule(
+          policiesFit(devices),
+          'expected a device for each copy and each fragment of a policy: storageNodes times devicesPerNode has to be replicaCount, or dataFragments plus parityFragments, or more',
+          '.storagePolicies',
+        ),
+        rule(
+          defaultIsOffered,
+          'expected Policy-0 or the name of one of storagePolicies that is not deprecated',
+          '.defaultStoragePolicy',
+        ),
+        rule(
+          `${ringBytes} <= 1000000`,
+          'the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, three times and once for each of storagePolicies, to be 1000000 or less; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower',
           '.storageNodes',
         ),
       ],

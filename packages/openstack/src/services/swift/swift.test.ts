@@ -51,6 +51,37 @@ test('users lay options over its files, but for those that say where data lie', 
   );
 });
 
+test.each([
+  ['proxy-server.conf', 'pipeline:main', 'pipeline', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:s3api', 'use', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:authtoken', 'paste.filter_factory', 'what requests pass is fixed; remove it'],
+  ['proxy-server.conf', 'filter:authtoken', 'password', 'how Swift logs in to Keystone; remove it'],
+  ['proxy-server.conf', 'filter:s3token', 'auth_uri', 'how Swift logs in to Keystone; remove it'],
+  ['proxy-server.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],
+  ['proxy-server.conf', 'filter:tempurl', 'reseller_prefix', 'the accounts by their prefix; remove it'],
+  ['proxy-server.conf', 'DEFAULT', 'cert_file', 'connect without TLS; remove it'],
+  ['object-server.conf', 'DEFAULT', 'bind_ip', 'connect there; remove it'],
+  ['object-server.conf', 'app:object-server', 'devices', 'volumes are mounted there; remove it'],
+  ['object-server.conf', 'app:object-server', 'set mount_check', 'from starting; remove it'],
+  ['object-server.conf', 'object-replicator', 'swift_dir', 'rings are mounted there; remove it'],
+  ['container-server.conf', 'container-replicator', 'rsync_module', 'rsync listens there; remove it'],
+  ['internal-client.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],
+  ['swift.conf', 'storage-policy:0', 'name', 'set spec.storagePolicies instead'],
+])('users cannot set what it owns in %s: [%s] %s', (file, section, option, words) => {
+  expect(problem({ config: { [file]: { [section]: { [option]: 'x' } } } })).toMatch(
+    `spec.config["${file}"].${section}`,
+  );
+  expect(problem({ config: { [file]: { [section]: { [option]: 'x' } } } })).toContain(words);
+});
+
+test('versions are kept where clients ask for them, and readers of a project may read it', () => {
+  const files = JSON.stringify(objects());
+  expect(files).toContain(
+    'allow_object_versioning = true\\nallow_versioned_writes = true\\nuse = egg:swift#versioned_writes',
+  );
+  expect(files).toContain('project_reader_roles = reader');
+});
+
 test('an image that nobody publishes is told, with the way out', () => {
   const { imageRegistry: _registry, ...spec } = sample.spec;
   const { steps } = composed({ ...sample, spec }, surroundings(read));
@@ -58,4 +89,19 @@ test('an image that nobody publishes is told, with the way out', () => {
     'spec.images.storage: quay.io/openstack.kolla has no image swift-object of 2025.1; state one, or imageRegistry, a registry that has it',
   );
   expect(problem({ images: { proxy: 'a/b:c', storage: 'a/b:c' } })).toBeUndefined();
+});
+
+const ec = { index: 2, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
+
+test('each storage policy has a section, rings of its own and, for fragments, what repairs them', () => {
+  const spec = { storagePolicies: [{ index: 1, name: 'gold', replicaCount: 2 }, ec], defaultStoragePolicy: 'gold' };
+  const all = JSON.stringify(objects(spec));
+  expect(all).toContain('[storage-policy:0]\\ndefault = false\\ndeprecated = false\\nname = Policy-0');
+  expect(all).toContain('[storage-policy:1]\\ndefault = true');
+  expect(all).toContain('ec_num_data_fragments = 2\\nec_num_parity_fragments = 1\\nec_type = liberasurecode_rs_vand');
+  const job = JSON.stringify(found('Job', 'swift-rings', spec));
+  expect(job).toContain('account:6202:3 object-1:6200:2 object-2:6200:3');
+  expect(job).toContain('"/var/lib/swift/rings/object-2.builder","/var/lib/swift/rings/object-2.ring.gz"]');
+  expect(JSON.stringify(found('StatefulSet', 'swift-storage', spec))).toContain('object-reconstructor');
+  expect(JSON.stringify(found('StatefulSet', 'swift-storage'))).not.toContain('object-reconstructor');
 });

@@ -3,8 +3,9 @@ import { publishing } from '../../engine/vocabulary/access.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService, type Job } from '../../engine/vocabulary/service.ts';
-import { configSets, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
+import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
 import { defaults, Swift } from './kind.ts';
+import { policyRings } from './policies.ts';
 import { buildRings, runDaemons } from './scripts.ts';
 
 /** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
@@ -29,12 +30,12 @@ export const swift = defineService<Swift>({
     ],
   },
   retainedSecrets: ['hash', 'rings'],
-  secrets: ({ named }) => [
+  secrets: (context) => [
     {
       suffix: 'hash',
       values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
       secretClass: 'keyMaterial',
-      guards: { kind: 'PersistentVolumeClaim', name: `d1-${named('storage')}-0`, data: 'all objects' },
+      guards: { kind: 'PersistentVolumeClaim', name: firstDevice(context), data: 'all objects' },
     },
   ],
   config: configSets,
@@ -58,6 +59,9 @@ export const swift = defineService<Swift>({
   needs: { DeploymentReady: ['RingsReady'] },
 });
 
+/** The volume claim that every Swift has. */
+const firstDevice = ({ named }: Context<Swift>): string => `d1-${named('storage')}-0`;
+
 /** Servers read rings anew when they change. */
 const mounts = ({ named }: Context<Swift>): readonly Mount[] => [
   { path: ringFolder, secret: named('rings'), follows: true },
@@ -75,7 +79,8 @@ function storageNode(context: Context<Swift>): Component {
     health: { get: '/healthcheck', port: kind },
     resources: { cpu: '25m', memory: '96Mi' },
   });
-  const daemons = Object.entries(servers).flatMap(([kind, one]) => one.daemons.map((name) => `${kind}-${name}`));
+  const daemons = kinds.flatMap((kind) => daemonsOf(context, kind).map((name) => `${kind}-${name}`));
+  const rings = [...kinds, ...policyRings(context.spec).map(({ name }) => name)];
   const ports = Object.entries(servers).map(([kind, { port }]) => [kind, port]);
   return {
     workload: 'StatefulSet',
@@ -89,7 +94,7 @@ function storageNode(context: Context<Swift>): Component {
       { name: 'account', ports: ['account'], ...server('account') },
       {
         name: 'daemons',
-        runs: { script: runDaemons, arguments: daemons, signals: 'group' },
+        runs: { script: runDaemons, arguments: [rings.join(' '), ...daemons], signals: 'group' },
         health: { connected: 'daemons.sh', to: [] },
         resources: { cpu: '50m', memory: '512Mi' },
       },
@@ -119,16 +124,22 @@ function storageNode(context: Context<Swift>): Component {
   };
 }
 
-/** The rings of all three servers, from builders that are kept beside them. */
+/** The rings of all three servers and of further policies, from builders that are kept beside them. */
 function rings(context: Context<Swift>): Job {
   const { named, host, spec } = context;
   const { replicaCount, partitionPower, minPartHours } = { ...defaults, ...spec.storagePolicy };
   const nodes = Array.from({ length: spec.storageNodes ?? defaults.storageNodes }, (_, index) => index);
-  const all = nodes.flatMap((index) =>
+  const targets = nodes.flatMap((index) =>
     devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
   );
   const folder = '/var/lib/swift/rings';
-  const files = Object.keys(servers).flatMap((kind) => [`${kind}.builder`, `${kind}.ring.gz`]);
+  const own = policyRings(spec);
+  const all = [
+    ...kinds.map((kind) => `${kind}:${servers[kind].port}:${replicaCount}`),
+    ...own.map(({ name, replicas }) => `${name}:${servers.object.port}:${replicas}`),
+  ];
+  const files = (names: readonly string[]) =>
+    names.flatMap((name) => [`${folder}/${name}.builder`, `${folder}/${name}.ring.gz`]);
   return {
     suffix: 'rings',
     step: 'RingsReady',
@@ -139,14 +150,16 @@ function rings(context: Context<Swift>): Job {
       {
         name: 'build',
         script: buildRings,
-        arguments: [folder, ...[partitionPower, replicaCount, minPartHours].map(String), ...all],
+        arguments: [folder, String(partitionPower), String(minPartHours), all.join(' '), ...targets],
       },
     ],
     mounts: [{ path: folder, scratch: true }],
     makes: {
       suffix: 'rings',
-      files: files.map((name) => `${folder}/${name}`),
+      files: files(kinds),
+      ...(own.length === 0 ? {} : { later: files(own.map(({ name }) => name)) }),
       data: 'where all objects lie',
+      volume: firstDevice(context),
       from: folder,
     },
     again: { cron: nightly(context, 'rings'), suspend: false, deadlineSeconds: 3600 },

@@ -50,8 +50,20 @@ export function sectionOf(conf: Conf, section: string, path: string): Readonly<R
 /** `md5` of a name between the ends that only this cluster has: where its data lie. */
 export type NameHash = (...names: readonly string[]) => string;
 
-/** What swift.conf says: the hash, and the name of the storage policy. @throws SwiftError */
-export function readSwiftConf(process: Process): { readonly hashOf: NameHash; readonly policy: string } {
+/** A storage policy: how the objects of a container are kept. */
+export interface StoragePolicy {
+  readonly index: number;
+  readonly name: string;
+  readonly type: 'replication' | 'erasure_coding';
+  readonly isDefault: boolean;
+  readonly isDeprecated: boolean;
+}
+
+/** What swift.conf says: the hash, and the storage policies. @throws SwiftError */
+export function readSwiftConf(process: Process): {
+  readonly hashOf: NameHash;
+  readonly policies: readonly StoragePolicy[];
+} {
   const path = '/etc/swift/swift.conf';
   const conf = process.files.exists(path) ? readConf(process, path) : new Map<string, Record<string, string>>();
   const { swift_hash_path_prefix: prefix = '', swift_hash_path_suffix: suffix = '' } = conf.get('swift-hash') ?? {};
@@ -60,11 +72,30 @@ export function readSwiftConf(process: Process): { readonly hashOf: NameHash; re
       `[swift-hash]: both swift_hash_path_suffix and swift_hash_path_prefix are missing from ${path}`,
     );
   }
-  return {
-    hashOf: (...names) => hash('md5', `${prefix}/${names.join('/')}${suffix}`),
-    policy: conf.get('storage-policy:0')?.['name'] ?? 'Policy-0',
-  };
+  return { hashOf: (...names) => hash('md5', `${prefix}/${names.join('/')}${suffix}`), policies: policiesOf(conf) };
 }
+
+function policiesOf(conf: Conf): readonly StoragePolicy[] {
+  const stated = [...conf].flatMap(([section, options]): StoragePolicy[] => {
+    const [, index] = /^storage-policy:(\d+)$/u.exec(section) ?? [];
+    if (index === undefined) return [];
+    const { name = '', policy_type: type = 'replication', default: isDefault, deprecated } = options;
+    if (type !== 'replication' && type !== 'erasure_coding')
+      throw new SwiftError(`No class registered for policy type "${type}"`);
+    if (type === 'erasure_coding' && options['ec_type'] === undefined) throw new SwiftError(`Missing ec_type`);
+    return [{ index: Number(index), name, type, isDefault: isTrue(isDefault), isDeprecated: isTrue(deprecated) }];
+  });
+  const first = { index: 0, name: 'Policy-0', type: 'replication', isDefault: true, isDeprecated: false } as const;
+  if (stated.length === 0) return [first];
+  if (!stated.some(({ index }) => index === 0))
+    throw new SwiftError('You must specify a storage policy section for policy index 0');
+  const isSingle = stated.length === 1;
+  if (!isSingle && stated.filter(({ isDefault }) => isDefault).length !== 1)
+    throw new SwiftError('You must designate exactly one storage policy as default');
+  return stated.map((one) => ({ ...one, isDefault: one.isDefault || isSingle }));
+}
+
+const isTrue = (value = ''): boolean => ['true', '1', 'yes', 'on', 't', 'y'].includes(value.toLowerCase());
 
 /** Filters and programs of Swift that files of Paste may name. */
 const entryPoints =

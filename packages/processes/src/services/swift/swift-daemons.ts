@@ -5,8 +5,9 @@ import { startTimes } from '../../start-times.ts';
 import { backendCall } from './swift-backend.ts';
 import { pipelineOf, readConf, readSwiftConf, sectionOf } from './swift-conf.ts';
 import { said, swiftProgram } from './swift-program.ts';
-import { type SwiftRecord, SwiftStore } from './swift-records.ts';
+import { type RecordPlace, type SwiftRecord, SwiftStore } from './swift-records.ts';
 import { devicesOf, partitionOf, type RingDevice, type RingName, readRing } from './swift-ring.ts';
+import { policyHeader } from './swift-storage.ts';
 
 /** What rsync is asked to write: a file of a module. */
 interface RsyncFile {
@@ -15,6 +16,7 @@ interface RsyncFile {
   readonly partition: number;
   readonly hash: string;
   readonly record: SwiftRecord;
+  readonly policy: number;
 }
 
 /** `rsync --daemon`: writes what replicators send, below the path of a module. */
@@ -42,11 +44,11 @@ export const rsyncDaemon: Program = async (process) => {
   try {
     process.network.listen(Number(value('port') ?? 873), 'rsync', () => ({
       receive: (message) => {
-        const { module, record, ...place } = message as RsyncFile;
+        const { module, record, policy, ...place } = message as RsyncFile;
         const options = modules.get(module);
         if (options === undefined) return Promise.resolve(`@ERROR: Unknown module '${module}'`);
         if (options['read only'] !== 'no') return Promise.resolve('ERROR: module is read only');
-        new SwiftStore(process, options['path'] ?? '', module as RingName).merge(place, record);
+        new SwiftStore(process, options['path'] ?? '', module as RingName, policy).merge(place, record);
         return Promise.resolve('');
       },
     }));
@@ -63,35 +65,39 @@ export const rsyncDaemon: Program = async (process) => {
 export function storageDaemon(kind: RingName, name: string): Program {
   return swiftProgram(startTimes.swiftServer, async (process, path) => {
     const options = sectionOf(readConf(process, path), `${kind}-${name}`, path);
-    const { hashOf } = readSwiftConf(process);
+    const { hashOf, policies } = readSwiftConf(process);
     const rings = options['swift_dir'] ?? '/etc/swift';
     if (name !== 'auditor') readRing(process, rings, kind);
     if (name === 'expirer') internalClient(process, options['internal_client_conf_path']);
-    if (name !== 'replicator') {
+    if (name !== 'replicator' && name !== 'reconstructor') {
       await terminated(process);
       return 0;
     }
-    const store = new SwiftStore(process, options['devices'] ?? '/srv/node', kind);
+    // Here fragments are whole copies.
+    const type = name === 'replicator' ? 'replication' : 'erasure_coding';
+    const own = kind === 'object' ? policies.filter((policy) => policy.type === type).map(({ index }) => index) : [0];
     const done = new Set<string>();
     do {
-      const ring = readRing(process, rings, kind);
-      const isLocal = ({ ip, port }: RingDevice) =>
-        port === Number(options['bind_port']) && addressesOf(process, ip).includes(process.pod.ip);
-      for (const { device } of ring.devices.filter(isLocal)) {
-        for (const place of store.list(device)) {
+      for (const policy of own) {
+        const store = new SwiftStore(process, options['devices'] ?? '/srv/node', kind, policy);
+        const ring = readRing(process, rings, kind, policy);
+        const isLocal = ({ ip, port }: RingDevice) =>
+          port === Number(options['bind_port']) && addressesOf(process, ip).includes(process.pod.ip);
+        const send = async ({ device }: RingDevice, place: RecordPlace) => {
           const record = store.read(place);
-          if (record === undefined) continue;
+          if (record === undefined) return;
           const { primaries } = devicesOf(ring, partitionOf(ring, hashOf(...record.names)));
-          const key = JSON.stringify([place, record, primaries]);
-          if (done.has(key)) continue;
+          const key = JSON.stringify([policy, place, record, primaries]);
+          if (done.has(key)) return;
           const others = primaries.filter((one) => !(isLocal(one) && one.device === device));
-          const sent = await Promise.all(
-            others.map((one) => replicate(process, one, { place, record, kind, module: options['rsync_module'] })),
-          );
-          if (!sent.every((one) => one)) continue;
+          const what = { place, record, kind, policy, module: options['rsync_module'] };
+          const sent = await Promise.all(others.map((one) => replicate(process, one, what)));
+          if (!sent.every((one) => one)) return;
           if (others.length === primaries.length) store.remove(place);
           else done.add(key);
-        }
+        };
+        for (const device of ring.devices.filter(isLocal))
+          for (const place of store.list(device.device)) await send(device, place);
       }
     } while (await pause(process, 1000 * Number(options['interval'] ?? 30)));
     return 0;
@@ -117,11 +123,18 @@ function addressesOf(process: Process, host: string): readonly string[] {
 async function replicate(
   process: Process,
   target: RingDevice,
-  what: { place: { partition: number; hash: string }; record: SwiftRecord; kind: RingName; module: string | undefined },
+  what: {
+    place: { partition: number; hash: string };
+    record: SwiftRecord;
+    kind: RingName;
+    policy: number;
+    module: string | undefined;
+  },
 ): Promise<boolean> {
-  const { place, record, kind, module = `{replication_ip}::${kind}` } = what;
+  const { place, record, kind, policy, module = `{replication_ip}::${kind}` } = what;
   const path = [target.device, String(place.partition), ...record.names];
   const reply: HttpReply | undefined = await backendCall(process, target, 'REPLICATE', path, {
+    headers: { [policyHeader]: String(policy) },
     body: JSON.stringify(record),
   });
   if (reply?.status !== 200) return false;
@@ -130,7 +143,7 @@ async function replicate(
     /^(?:rsync:\/\/)?([^:]+?)(?::(\d+)\/|::)(\w+)$/u.exec(module.replace('{replication_ip}', target.ip)) ?? [];
   try {
     const connection = await process.network.connect(host, Number(port), 'rsync');
-    const file: RsyncFile = { module: name, device: target.device, ...place, record };
+    const file: RsyncFile = { module: name, device: target.device, ...place, record, policy };
     const answer = await connection.call(file);
     connection.close();
     if (answer !== '') said(process, `${kind}-replicator`, `rsync: ${String(answer)}`);

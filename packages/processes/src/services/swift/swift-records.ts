@@ -1,6 +1,6 @@
 import type { Process } from '@openstack-operator/sandbox';
 import { makeDirectories } from '../../program-support.ts';
-import type { RingName } from './swift-ring.ts';
+import { type RingName, suffixOf } from './swift-ring.ts';
 
 /** An account, a container or an object as a device holds it. */
 export interface SwiftRecord {
@@ -27,16 +27,18 @@ export interface RecordPlace {
   readonly hash: string;
 }
 
-/** Records of one kind of server below a folder of devices. */
+/** Records of one kind of server, of objects those of one policy, below a folder of devices. */
 export class SwiftStore {
   readonly #process: Process;
   readonly #folder: string;
   readonly #kind: RingName;
+  readonly #top: string;
 
-  constructor(process: Process, folder: string, kind: RingName) {
+  constructor(process: Process, folder: string, kind: RingName, policy = 0) {
     this.#process = process;
     this.#folder = folder;
     this.#kind = kind;
+    this.#top = `${kind}s${suffixOf(policy)}`;
   }
 
   /** Whether there is such a device. */
@@ -63,7 +65,7 @@ export class SwiftStore {
   /** All records of a device. */
   list(device: string): RecordPlace[] {
     const { files } = this.#process;
-    const top = `${this.#folder}/${device}/${this.#kind}s`;
+    const top = `${this.#folder}/${device}/${this.#top}`;
     if (!files.exists(top)) return [];
     return files
       .list(top)
@@ -75,7 +77,7 @@ export class SwiftStore {
   }
 
   #path({ device, partition, hash }: RecordPlace): string {
-    return `${this.#folder}/${device}/${this.#kind}s/${partition}/${hash}.${this.#kind === 'object' ? 'data' : 'db'}`;
+    return `${this.#folder}/${device}/${this.#top}/${partition}/${hash}.${this.#kind === 'object' ? 'data' : 'db'}`;
   }
 }
 

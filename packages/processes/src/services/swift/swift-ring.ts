@@ -34,9 +34,9 @@ interface Builder {
 /** Of each kind of server. */
 export type RingName = 'account' | 'container' | 'object';
 
-/** The ring of a server. @throws SwiftError when there is none */
-export function readRing({ files }: Process, folder: string, name: RingName): Ring {
-  const path = `${folder}/${name}.ring.gz`;
+/** The ring of a server, of objects that of a policy. @throws SwiftError when there is none */
+export function readRing({ files }: Process, folder: string, name: RingName, policy = 0): Ring {
+  const path = `${folder}/${name}${suffixOf(policy)}.ring.gz`;
   try {
     return JSON.parse(files.read(path)) as Ring;
   } catch (error) {
@@ -44,6 +44,9 @@ export function readRing({ files }: Process, folder: string, name: RingName): Ri
     throw new SwiftError(`FileNotFoundError: [Errno 2] No such file or directory: '${path}'`);
   }
 }
+
+/** What follows the names of rings and folders of a policy. */
+export const suffixOf = (policy: number): string => (policy === 0 ? '' : `-${policy}`);
 
 /** The partition of a hash. */
 export function partitionOf({ power }: Ring, hash: string): number {

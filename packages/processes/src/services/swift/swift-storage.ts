@@ -13,6 +13,9 @@ import type { RingName } from './swift-ring.ts';
 /** How many names its records have. */
 const depth = { account: 1, container: 2, object: 3 } as const;
 
+/** By which servers tell each other the policy of a container and of its objects. */
+export const policyHeader = 'x-backend-storage-policy-index';
+
 /** Whose listing it is entered in. */
 const listedIn = { account: undefined, container: 'account', object: 'container' } as const;
 
@@ -21,10 +24,11 @@ export function storageServer(kind: RingName): Program {
   return swiftProgram(startTimes.swiftServer, async (process, path) => {
     const { hashOf } = readSwiftConf(process);
     const app = pipelineOf(process, path).get(`${kind}-server`) ?? {};
-    const store = new SwiftStore(process, app['devices'] ?? '/srv/node', kind);
+    const storeOf = (policy: number) => new SwiftStore(process, app['devices'] ?? '/srv/node', kind, policy);
     serveHttp(process, { host: app['bind_ip'] ?? '0.0.0.0', port: Number(app['bind_port']) }, async (request) => {
       if (request.path === '/healthcheck') return plain(200, 'OK');
       const [, device = '', partition = '', ...names] = request.path.split('/').map(decodeURIComponent);
+      const store = storeOf(kind === 'object' ? Number(headerOf(request, policyHeader) ?? 0) : 0);
       if (!store.has(device)) return plain(507, `Drive ${device} is not mounted`);
       const own = names.slice(0, depth[kind]);
       const place = { device, partition: Number(partition), hash: hashOf(...own) };
@@ -64,7 +68,9 @@ function rowOf(request: HttpMessage): SwiftRow {
 }
 
 function recordOf(request: HttpMessage, names: readonly string[]): SwiftRecord {
-  const kept = Object.entries(request.headers).filter(([name]) => /^(?:content-type|x-.*-meta-.*)$/iu.test(name));
+  const kept = Object.entries(request.headers).filter(([name]) =>
+    /^(?:content-type|x-.*-meta-.*|x-backend-storage-policy-index)$/iu.test(name),
+  );
   const deleted = request.method === 'DELETE';
   const body = deleted ? '' : request.body;
   return { names, timestamp: timestampOf(request), deleted, headers: Object.fromEntries(kept), body, rows: {} };

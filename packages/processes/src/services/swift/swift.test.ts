@@ -36,6 +36,7 @@ auth_uri = http://keystone:5000/v3
 [filter:keystoneauth]
 use = egg:swift#keystoneauth
 operator_roles = admin, member
+project_reader_roles = reader
 ${filters('healthcheck')}`;
 const serverConf = (kind: string, port: number) => `[DEFAULT]
 bind_port = ${port}
@@ -163,6 +164,14 @@ describe('the proxy', () => {
       storage[0]?.container.start([`swift-${kind}-replicator`, `/etc/swift/${kind}-server.conf`, '-v']);
     await world.clock.advance(60_000);
     expect(container.files.list('/srv/node/d1')).toEqual(['accounts', 'containers', 'objects']);
+  });
+
+  it('lets those read who have a role of readers, and not write', async () => {
+    const path = '/etc/swift/proxy-server.conf';
+    const change = { [path]: proxyConf.replace('= admin, member', '= other').replace('= reader', '= admin') };
+    const { send, account } = await cluster(['one'], { change });
+    expect((await send('GET', account)).status).toBe(200);
+    expect((await send('PUT', `${account}/photos`)).status).toBe(403);
   });
 
   it('answers 503 without storage nodes', async () => {

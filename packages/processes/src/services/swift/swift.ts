@@ -8,7 +8,7 @@ import { storageServer } from './swift-storage.ts';
 const daemons: Readonly<Record<RingName, string>> = {
   account: 'auditor reaper replicator',
   container: 'auditor replicator updater',
-  object: 'auditor expirer replicator updater',
+  object: 'auditor expirer reconstructor replicator updater',
 };
 
 const storage = (Object.keys(daemons) as RingName[]).flatMap((kind) => [
