@@ -67,6 +67,15 @@ const manilaRules = [
   ),
 ];
 
+const gold = { index: 1, name: 'gold', replicaCount: 2 };
+const fragments = { dataFragments: 4, parityFragments: 2 };
+const wrongPolicies: readonly (readonly [string, string, object[]])[] = [
+  ['', 'expected a device for each copy and each fragment', [{ index: 1, name: 'ec', erasureCoding: fragments }]],
+  ['', 'expected a name for each that no other has', [gold, { ...gold, index: 2 }]],
+  ['[0]', 'expected replicaCount or erasureCoding', [{ ...gold, erasureCoding: fragments }]],
+  ['[0].name', 'every Swift has a policy of this name', [{ ...gold, name: 'policy-0' }]],
+];
+
 const swiftRules = [
   refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
   refused(
@@ -75,6 +84,23 @@ const swiftRules = [
     'expected a device for each replica',
     { storageNodes: 2, storagePolicy: { replicaCount: 5 }, devicesPerNode: 2 },
     { storageNodes: 2, storagePolicy: { replicaCount: 4 }, devicesPerNode: 2 },
+  ),
+  refused(
+    Swift,
+    'spec.storageNodes',
+    'the rings would not fit into a Secret',
+    { storageNodes: 100, devicesPerNode: 16, storagePolicy: { partitionPower: 14 } },
+    { storageNodes: 10, devicesPerNode: 4 },
+  ),
+  ...wrongPolicies.map(([at, words, wrong]) =>
+    refused(Swift, `spec.storagePolicies${at}`, words, { storagePolicies: wrong }, { storagePolicies: [gold] }),
+  ),
+  refused(
+    Swift,
+    'spec.defaultStoragePolicy',
+    'expected Policy-0 or the name of one',
+    { storagePolicies: [{ ...gold, deprecated: true }], defaultStoragePolicy: 'gold' },
+    { storagePolicies: [gold], defaultStoragePolicy: 'gold' },
   ),
   refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
   refused(
