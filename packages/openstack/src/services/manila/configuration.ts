@@ -111,6 +111,7 @@ function cephfs(context: Context<Manila>, { cephFSName = '' }: Backend, helper: 
   if (ceph === undefined) return {};
   return {
     cephfs_conf_path: cephConf,
+    cephfs_cluster_name: 'ceph',
     cephfs_auth_id: ceph.user('manila'),
     cephfs_filesystem_name: cephFSName,
     cephfs_protocol_helper_type: helper,
