@@ -10,7 +10,7 @@ import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
-import { defaultIsOffered, firstPolicy, policiesFit, policyBytes, policyCount, storagePolicies } from './policies.ts';
+import { defaultIsOffered, firstPolicy, policiesFit, storagePolicies, widthOf } from './policies.ts';
 
 /** What is said by whoever says nothing. */
 export const defaults = { storageNodes: 3, devicesPerNode: 1, replicaCount: 3, partitionPower: 12, minPartHours: 12 };
@@ -45,17 +45,22 @@ const stated = (path: string, absent: number) => {
 const devices = `${stated('storageNodes', defaults.storageNodes)} * ${stated('devicesPerNode', defaults.devicesPerNode)}`;
 
 /**
- * Bytes of all rings and builders at most, in CEL: of the three servers, and of further policies. A ring has two bytes for
- * each replica of a partition, a builder three, and three for each partition; a device has 400 in both, with the longest
- * names. Measured with swift-ring-builder 2.35: 1.1 MB of each server at power 14, 9 replicas and 1600 devices, of which
- * this says 1.4.
+ * Bytes of all rings and builders at most, in CEL: of the three servers, and of further policies, each as wide as `width`. A
+ * ring has two bytes for each replica of a partition, a builder three, and three for each partition; a device has 400 in
+ * both, with the longest names. Measured with swift-ring-builder 2.35: 1.1 MB of each server at power 14, 9 replicas and
+ * 1600 devices, of which this says 1.4.
  */
-const ringBytes = (() => {
+const ringBytes = (count: string, width: string) => {
   const replicas = stated('storagePolicy.replicaCount', defaults.replicaCount);
   const power = stated('storagePolicy.partitionPower', defaults.partitionPower);
   const partitions = Array.from({ length: 11 }, (_, index) => 2 ** (4 + index));
-  return `[${partitions.join(', ')}][${power} - 4] * (3 * (5 * ${replicas} + 3) + ${policyBytes}) + 400 * (3 + ${policyCount}) * ${devices}`;
-})();
+  return `[${partitions.join(', ')}][${power} - 4] * (3 * (5 * ${replicas} + 3) + ${count} * (5 * ${width} + 3)) + 400 * (3 + ${count}) * ${devices}`;
+};
+
+const mostRingBytes = 1_000_000;
+
+/** In CEL: whether they fit; a sum over policies would cost the API server too much. */
+const ringsFit = `has(self.storagePolicies) && size(self.storagePolicies) > 0 ? self.storagePolicies.all(one, ${ringBytes('size(self.storagePolicies)', widthOf('one'))} <= ${mostRingBytes}) : ${ringBytes('0', '0')} <= ${mostRingBytes}`;
 
 /** Object storage. */
 export const Swift = defineApi({
@@ -125,8 +130,8 @@ export const Swift = defineApi({
           '.defaultStoragePolicy',
         ),
         rule(
-          `${ringBytes} <= 1000000`,
-          'the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, three times and once for each of storagePolicies, to be 1000000 or less; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower',
+          ringsFit,
+          'the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, three times and once for each of storagePolicies, as many copies or fragments as the widest has, to be 1000000 or less; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower',
           '.storageNodes',
         ),
       ],

@@ -16,10 +16,13 @@ const erasureCoding = object(
 );
 
 /** In CEL: devices that an object of a policy lies on. */
-const widthOf = (policy: string) =>
+export const widthOf = (policy: string) =>
   `(has(${policy}.erasureCoding) ? ${policy}.erasureCoding.dataFragments + ${policy}.erasureCoding.parityFragments : has(${policy}.replicaCount) ? ${policy}.replicaCount : ${replicasByDefault})`;
 
 const dataOf = (policy: string) => `(has(${policy}.erasureCoding) ? ${policy}.erasureCoding.dataFragments : 0)`;
+
+const stays =
+  'a policy can neither be taken away nor get another name, another number of copies or other fragments: its objects would not be found; deprecate it, and add another one';
 
 /** Further storage policies. */
 export const storagePolicies = transition(
@@ -64,15 +67,18 @@ export const storagePolicies = transition(
           'self.all(one, self.exists_one(other, other.name == one.name))',
           'expected a name for each that no other has',
         ),
+        rule(
+          `oldSelf.all(old, self.exists(one, one.index == old.index && one.name == old.name && ${widthOf('one')} == ${widthOf('old')} && ${dataOf('one')} == ${dataOf('old')}))`,
+          stays,
+        ),
       ],
     },
   ),
   {
     absent: '[]',
-    allows: (next, previous) =>
-      `${previous}.all(old, ${next}.exists(one, one.index == old.index && one.name == old.name && ${widthOf('one')} == ${widthOf('old')} && ${dataOf('one')} == ${dataOf('old')}))`,
-    message:
-      'a policy can neither be taken away nor get another name, another number of copies or other fragments: its objects would not be found; deprecate it, and add another one',
+    // What becomes of each, the list's own rule says: CEL does not know how long a list is that may be absent.
+    allows: (next, previous) => `${next}.size() > 0 || ${previous}.size() == 0`,
+    message: stays,
   },
 );
 
@@ -82,12 +88,6 @@ export const policiesFit = (devices: string): string =>
 
 /** In CEL, below the spec: whether new containers may get the policy that they are to get. */
 export const defaultIsOffered = `!has(self.defaultStoragePolicy) || self.defaultStoragePolicy == '${firstPolicy}' || has(self.storagePolicies) && self.storagePolicies.exists(one, one.name == self.defaultStoragePolicy && !(has(one.deprecated) && one.deprecated))`;
-
-/** In CEL, below the spec: of all further policies the sum of `5 * width + 3`, and their number. */
-export const policyBytes = `(has(self.storagePolicies) ? self.storagePolicies.map(one, 5 * ${widthOf('one')} + 3).sum() : 0)`;
-
-/** In CEL, below the spec: how many further policies there are. */
-export const policyCount = '(has(self.storagePolicies) ? size(self.storagePolicies) : 0)';
 
 interface Policy {
   readonly index: number;
