@@ -122,7 +122,7 @@ test('a storage policy is neither removed nor made another one', async () => {
       ),
     );
   for (const wrong of [[], [{ ...gold, replicaCount: 3 }], [{ ...gold, name: 'silver' }], [{ ...gold, index: 2 }]])
-    expect(await change(wrong)).toMatchObject([{ field: 'spec.storagePolicies' }]);
+    expect((await change(wrong))?.[0]).toMatchObject({ field: 'spec.storagePolicies' });
   expect(
     await change([
       { ...gold, deprecated: true },
