@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type Identity, Sdk } from './sdk.ts';
@@ -38,6 +39,11 @@ export class User {
 
   constructor(identity: Identity) {
     this.identity = identity;
+  }
+
+  /** The same user with a connection of its own: one that exists knows the catalogue of when it was made. */
+  connectedAnew(): User {
+    return new User({ ...this.identity, app_name: `${prefix}${randomUUID()}` });
   }
 
   /**

@@ -82,7 +82,7 @@ test('enabled later, Manila keeps shares in CephFS: mounted, written, copied by 
   const manila = optionalService('manila', 'manilas');
   const spec = { enabled: true, backends: [{ name: 'cephfs', type: 'cephfs', cephFSName: 'cephfs' }] };
   await manila(spec);
-  const [user, other] = await Promise.all([member(), stranger()]);
+  const [user, other] = (await Promise.all([member(), stranger()])).map((one) => one.connectedAnew()) as [User, User];
   const share = await made(user, 'share', { name: `${prefix}files`, size: 1, share_protocol: 'CEPHFS' });
   await expect(other.call('shared_file_system.get_share', share.id)).rejects.toThrow();
   const rule = await allow(user, share);
