@@ -23,6 +23,11 @@ const cinderRules = [
   ...(
     [
       ['.defaultVolumeType', 'expected the name of one of spec.volumeTypes', { defaultVolumeType: 'iron' }],
+      [
+        '.defaultVolumeType',
+        'that is public',
+        { volumeTypes: [{ name: 'gold', isPublic: false }], defaultVolumeType: 'gold' },
+      ],
       ['.defaultVolumeType', 'not both', { defaultVolumeType: 'gold', defaultBackend: 'fast' }],
       ['.volumeTypes', 'each backend has a type of its own name', { volumeTypes: [{ name: 'fast' }] }],
       ['.volumeTypes', 'expected as backend the name of one', { volumeTypes: [{ name: 'gold', backend: 'slow' }] }],

@@ -109,12 +109,15 @@ test('what it has stored is there after it was switched off and on', async () =>
 test('types of volumes are made as they are stated, changed with them, and there for whom they are for', async () => {
   const gold = { name: 'gold', backend: 'slow', isPublic: false, qos: { specs: { total_iops_sec: '100' } } };
   const backends = [pool('fast'), pool('slow')];
-  const { cloud } = await cloudWith({ cinder: { backends, volumeTypes: [gold], defaultVolumeType: 'gold' } });
-  expect(await made(cloud)).toMatchObject({ 'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes' });
+  const { cloud } = await cloudWith({ cinder: { backends, volumeTypes: [gold] } });
+  const slow = { 'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes' };
+  expect(await made(cloud, { volume_type: 'gold' })).toMatchObject(slow);
   const qos = { consumer: 'both', specs: { total_iops_sec: '200' } };
   const changed = { ...gold, description: 'Fast.', isPublic: true, extraSpecs: { multiattach: '<is> True' }, qos };
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends, volumeTypes: [changed] } } });
+  const cinder = { backends, volumeTypes: [changed], defaultVolumeType: 'gold' };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder } });
   await cloud.ready();
+  expect(await made(cloud)).toMatchObject(slow);
   const asked = async (path: string) => ask(cloud, await login(cloud), `${url}${path}`);
   const { volume_types: types } = JSON.parse(await asked('/types')) as { volume_types: { name: string }[] };
   expect(types.find(({ name }) => name === 'gold')).toMatchObject({

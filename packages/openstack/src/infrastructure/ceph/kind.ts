@@ -57,7 +57,7 @@ const external = object('A cluster that this operator does not run, for mode ext
     }),
   ),
   fsid: string(
-    'Id of the cluster, as `ceph fsid` prints it. If present, monitors of another cluster are refused (condition PoolsReady).',
+    'Id of the cluster, as `ceph fsid` prints it. If present, monitors of another cluster are told (condition PoolsReady).',
     {
       maxLength: 36,
       form: {

@@ -33,6 +33,7 @@ probe=openstack-operator-check-\${HOSTNAME:-0}
 first=$2
 if [ -n "$1" ]; then
   said=$(as ceph --id "$first" fsid) || fail "client.$first cannot ask the monitors"
+  said=\${said##*"$newline"}
   if [ -z "$failures" ] && [ "$said" != "$1" ]; then
     echo "the monitors are those of cluster $said, not of spec.external.fsid, $1: nothing was tried" >&2
     exit 1

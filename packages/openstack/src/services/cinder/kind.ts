@@ -166,8 +166,8 @@ export const Cinder = defineApi({
       rules: [
         knownDefault,
         rule(
-          '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType))',
-          'expected the name of one of spec.volumeTypes',
+          '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType && (!has(one.isPublic) || one.isPublic)))',
+          'expected the name of one of spec.volumeTypes that is public: whoever may not use the default makes no volume without a type',
           '.defaultVolumeType',
         ),
         rule(

@@ -136,8 +136,10 @@ function api({ spec, named }: Context<Glance>): Component {
     workload: 'Deployment',
     image: 'glance-api',
     runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
-    // What was staged in one pod is imported there, whichever is asked.
-    env: { POD_IP: { field: 'status.podIP' }, OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292' },
+    // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
+    ...(inCeph(spec) && {
+      env: { POD_IP: { field: 'status.podIP' }, OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292' },
+    }),
     ports: { api: 9292 },
     health: { get: '/healthcheck', port: 'api' },
     ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
