@@ -35,6 +35,8 @@ test('a cloud that keeps no volumes in Ceph needs no key to attach them with', (
   const text = JSON.stringify(objectsOf(compose(nova, { ...sample, spec }, { ...surroundingsOf(known), lacking })));
   expect(text).toContain(key('nova'));
   expect(text).not.toContain(key('cinder'));
+  const lost = { ...surroundingsOf(known), lacking: () => 'object' as const };
+  expect(JSON.stringify(objectsOf(compose(nova, { ...sample, spec }, lost)))).toContain(key('cinder'));
 });
 
 test('no node has a share of disks that lie in Ceph', () => {

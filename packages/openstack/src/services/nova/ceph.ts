@@ -51,7 +51,9 @@ function usersOf(context: Context<Nova>, ceph: Ceph): CephUser[] {
 
 function hasKey({ surroundings }: Context<Nova>, { keyring }: Ceph, user: CephUser): boolean {
   const { secret, key } = keyring(user);
-  return surroundings.lacking('Secret', secret, key) === undefined;
+  const lacking = surroundings.lacking('Secret', secret, key);
+  // A Secret that was lost says nothing of the keys that it had: then nothing changes until it is back.
+  return lacking === undefined || lacking === 'object';
 }
 
 /** Whether libvirt has to know keys of users of Ceph. */
