@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { guestImage, networks, tiny } from '../fixture.ts';
+import { admin, guestImage, networks, tiny } from '../fixture.ts';
 import type { User } from '../running-cloud.ts';
 import { Server } from '../server.ts';
 import { until } from '../until.ts';
@@ -68,5 +68,42 @@ export async function detach(user: User, server: Server, volume: Thing): Promise
     what: `server ${server.name} to know no volume`,
     seconds: 60,
     probe: async () => (await user.call<unknown[]>('compute.volume_attachments', server.id)).length === 0 || undefined,
+  });
+}
+
+/** Writes to the second disk for ever, each block to the end, and says so; or how it failed. */
+export const writing = withDisk(
+  'i=0; while dd if=/dev/zero of=/dev/vdb bs=4096 count=1 seek=$((i % 64)) conv=fsync 2> /tmp/said; do i=$((i + 1)); [ $((i % 4)) -ne 0 ] || echo "== WROTE $i"; sleep 0.5; done; echo "== GAVE UP AT $((i)): $(cat /tmp/said)"',
+);
+
+/** How many blocks the guest has written. @throws Error with its words when a write failed */
+async function written(server: Server): Promise<number> {
+  const text = await server.console();
+  const failed = /== GAVE UP AT \d+: .*/.exec(text)?.[0];
+  if (failed !== undefined) throw new Error(`${server.name}: ${failed}`);
+  return Math.max(0, ...[...text.matchAll(/== WROTE (\d+)/g)].map(([, count]) => Number(count)));
+}
+
+/** Waits until the guest has written more; `what` has happened. @throws Error with its words when a write failed */
+export async function goesOn(server: Server, what: string): Promise<void> {
+  const before = await written(server);
+  await until({
+    what: `${server.name} to write on after ${what}`,
+    seconds: 180,
+    probe: async () => (await written(server)) > before + 4 || undefined,
+    explain: async () => (await server.console()).slice(-2000),
+  });
+}
+
+/** Waits until all processes of Nova and Cinder answer that are waited for by others. */
+export async function servicesAreUp(): Promise<void> {
+  await until({
+    what: 'nova-compute and cinder-volume to be up',
+    seconds: 180,
+    probe: async () => {
+      const compute = await admin.call<{ binary: string; state: string }[]>('compute.services');
+      const volume = await admin.call<{ binary: string; state: string }[]>('block_storage.services');
+      return [...compute, ...volume].every(({ state }) => state === 'up') || undefined;
+    },
   });
 }

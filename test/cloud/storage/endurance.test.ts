@@ -1,16 +1,11 @@
 import { test } from 'vitest';
-import { admin, member } from '../fixture.ts';
+import { member } from '../fixture.ts';
 import { program } from '../kubernetes.ts';
 import { deletePod, inComponent, podOf, replaced } from '../pods.ts';
 import { prefix, type User } from '../running-cloud.ts';
 import type { Server } from '../server.ts';
 import { until } from '../until.ts';
-import { attach, detach, guest, made, reaches, type Thing, withDisk } from './disks.ts';
-
-/** Writes to the second disk for ever, each block to the end, and says so; or how it failed. */
-const writing = withDisk(
-  'i=0; while dd if=/dev/zero of=/dev/vdb bs=4096 count=1 seek=$((i % 64)) conv=fsync 2> /tmp/said; do i=$((i + 1)); [ $((i % 4)) -ne 0 ] || echo "== WROTE $i"; sleep 0.5; done; echo "== GAVE UP AT $((i)): $(cat /tmp/said)"',
-);
+import { attach, detach, goesOn, guest, made, reaches, servicesAreUp, type Thing, writing } from './disks.ts';
 
 const label = (name: string, component: string) =>
   `app.kubernetes.io/name=${name},app.kubernetes.io/component=${component}`;
@@ -30,24 +25,6 @@ async function restartMonitor(): Promise<void> {
     what: 'the monitor to be started again',
     seconds: 120,
     probe: async () => (await restarts()) !== before || undefined,
-  });
-}
-
-/** How many blocks the guest has written. @throws Error with its words when a write failed */
-async function written(server: Server): Promise<number> {
-  const text = await server.console();
-  const failed = /== GAVE UP AT \d+: .*/.exec(text)?.[0];
-  if (failed !== undefined) throw new Error(`${server.name}: ${failed}`);
-  return Math.max(0, ...[...text.matchAll(/== WROTE (\d+)/g)].map(([, count]) => Number(count)));
-}
-
-async function goesOn(server: Server, what: string): Promise<void> {
-  const before = await written(server);
-  await until({
-    what: `${server.name} to write on after ${what}`,
-    seconds: 180,
-    probe: async () => (await written(server)) > before + 4 || undefined,
-    explain: async () => (await server.console()).slice(-2000),
   });
 }
 
@@ -71,23 +48,11 @@ test('a guest writes on to its volume whatever is replaced around it', async () 
     await happen();
     await goesOn(server, what);
   }
-  await computeIsUp();
+  await servicesAreUp();
   await user.call('compute.stop_server', server.id);
   await server.reaches('SHUTOFF', 120);
   await detach(user, server, volume);
 }, 900_000);
-
-async function computeIsUp(): Promise<void> {
-  await until({
-    what: 'nova-compute and cinder-volume to be up',
-    seconds: 180,
-    probe: async () => {
-      const compute = await admin.call<{ binary: string; state: string }[]>('compute.services');
-      const volume = await admin.call<{ binary: string; state: string }[]>('block_storage.services');
-      return [...compute, ...volume].every(({ state }) => state === 'up') || undefined;
-    },
-  });
-}
 
 /** What each of those that take part in an attachment says of it. */
 async function sides(user: User, server: Server, volume: Thing): Promise<Record<string, boolean>> {
@@ -119,7 +84,7 @@ test('an attachment during which the broker dies is there, or is not, on all sid
   const asked = user.call('compute.create_volume_attachment', server.id, { volume_id: volume.id }).catch(String);
   await deletePod(broker, { force: true });
   await replaced('app.kubernetes.io/name=rabbitmq,app.kubernetes.io/component=server', broker, 240);
-  await computeIsUp();
+  await servicesAreUp();
   process.stdout.write(`the request for an attachment: ${JSON.stringify(await asked).slice(0, 300)}\n`);
   let seen: Record<string, boolean> = {};
   await until({

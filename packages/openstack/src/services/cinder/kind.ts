@@ -47,7 +47,7 @@ const backends = backendsField({
     lvmVolumeGroup: text('Volume group, for type lvm.'),
     availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
     rootHelpers: bool(
-      'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, and drivers that mount or attach.',
+      'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, servers that boot from a volume and are rebuilt, and drivers that mount or attach.',
       { fallback: false },
     ),
     conversionSize: size(
