@@ -30,6 +30,7 @@ export {
   deregistrationSeconds,
   leavesRecords,
 } from './engine/compose/deregistration.ts';
+export { lastingIn, lastingName } from './engine/compose/lasting.ts';
 export { keyIdOf, templateOf } from './engine/names/credential-digest.ts';
 export { digest } from './engine/names/digest.ts';
 export {

@@ -46,7 +46,8 @@ const commands = {
   'publish [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
   'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
   'count-servers': 'counts the servers of Nova (run by a Job before a deletion)',
-  'count-volumes HOST@BACKEND...': 'counts the volumes of backends of Cinder (run by a Job before one is removed)',
+  'count-volumes --binary NAME [--enable HOST@BACKEND]... HOST@BACKEND...':
+    'disables backends of Cinder and counts their volumes, enables others again (run by a Job)',
 };
 
 const variables = {

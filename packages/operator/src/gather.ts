@@ -19,6 +19,8 @@ import {
   kindOf,
   kindReferredBy,
   type Lacking,
+  lastingIn,
+  lastingName,
   mentionsOf,
   nodesByCloud,
   peerOf,
@@ -27,6 +29,8 @@ import {
   type ReleaseStatus,
   type Resolved,
   referencesOf,
+  retainedFor,
+  retainedForLabel,
   rootOf,
   routeKinds,
   type Service,
@@ -62,7 +66,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {}, lasting = {} } = (resource['status'] ?? {}) as Remembered;
+  const { release = {} } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -70,7 +74,7 @@ export function gather(
     operatorImage,
     clusterDomain,
     release,
-    lasting,
+    lasting: rememberedBy(context),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind),
@@ -94,6 +98,18 @@ export function gather(
 interface Remembered {
   readonly release?: ReleaseStatus;
   readonly lasting?: Readonly<Record<string, string>>;
+}
+
+/** From its ConfigMap, which outlives the resource; from the status where there is none, or it cannot be read. */
+function rememberedBy({ cache, object: resource }: ComposeContext): Readonly<Record<string, string>> {
+  const { name, namespace = '' } = resource.metadata;
+  const { lasting = {} } = (resource['status'] ?? {}) as Remembered;
+  const found = cache.has(ConfigMap) ? cache.get(ConfigMap, { namespace, name: lastingName(name) }) : undefined;
+  if (found === undefined) return lasting;
+  const isOurs =
+    found.metadata.labels?.[retainedForLabel] === retainedFor(resource) ||
+    controllerOf(found)?.uid === resource.metadata.uid;
+  return (isOurs ? lastingIn(found) : undefined) ?? lasting;
 }
 
 const configMapDigestPattern = new RegExp(`^${configMapDigest('(.*)')}$`, 'u');

@@ -135,10 +135,26 @@ test('the process of a backend that is removed stays for as long as volumes lie 
   const told = () => cloud.condition(Cinder, 'my-cloud-cinder', 'RemovedBackendsEmpty')?.message ?? '';
   await cloud.until(() => told().includes('volumes: 1 of my-cloud-cinder@slow'), 30);
   expect(cloud.get('Deployment', 'my-cloud-cinder-volume-slow')).toBeDefined();
+  // Nothing is placed there any more.
+  expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({ status: 'error' });
   await request(cloud, await login(cloud), 'DELETE', `${url}/volumes/${id}`);
   await cloud.until(() => cloud.get('Deployment', 'my-cloud-cinder-volume-slow') === undefined, 60);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    spec: { cinder: { backends: [pool('fast'), pool('slow')] } },
+  });
+  await cloud.ready();
+  expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({ status: 'available' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast')] } } });
   const other = { ...pool('slow'), cephPoolName: 'fast-volumes' };
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast'), other] } } });
+  await cloud.until(() => {
+    const { message = '' } = cloud.condition(Cinder, 'my-cloud-cinder', 'ConfigReady') ?? {};
+    return message.includes('it was ceph my-cloud-cinder@slow#slow-volumes before');
+  });
+  // Nor does it forget when Cinder goes.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
   await cloud.until(() => {
     const { message = '' } = cloud.condition(Cinder, 'my-cloud-cinder', 'ConfigReady') ?? {};
     return message.includes('it was ceph my-cloud-cinder@slow#slow-volumes before');

@@ -41,6 +41,20 @@ export function backendsOf<B>({ backends = [] }: { readonly backends?: readonly 
 /** What services and what users make are recorded under: a pod's name would leave a service that is down for each pod that went. */
 export const hostOf = ({ name }: Pick<Context, 'name'>, { backendHost = name }: Backend): string => backendHost;
 
+/** What each is found by, by its field, as services are recorded (`host@backend#where`): for `Service.lasting`. */
+export function lastingBackends<B extends Backend>(
+  context: Pick<Context, 'name'>,
+  backends: readonly B[],
+  where: (backend: B) => string | undefined,
+): Record<string, string> {
+  const is = (backend: B, place = where(backend)) =>
+    `${backend.type} ${hostOf(context, backend)}@${backend.name}${place === undefined ? '' : `#${place}`}`;
+  return Object.fromEntries(backends.map((backend) => [placeOf(backend.name), is(backend)]));
+}
+
+/** The field of a backend. */
+export const placeOf = (name: string): string => `spec.backends[name=${name}]`;
+
 const setOf = ({ component }: BackendWords, { name }: Backend): string => `${component}-${name}`;
 
 /** What all of its files say. `host`: what a process is recorded under. */

@@ -1,5 +1,12 @@
-import { type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
-import { fieldManager, kindOf, retainedFor, retainedForLabel, services } from '@openstack-operator/openstack';
+import { ConfigMap, type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
+import {
+  fieldManager,
+  kindOf,
+  lastingName,
+  retainedFor,
+  retainedForLabel,
+  services,
+} from '@openstack-operator/openstack';
 import type { OperatorContext } from '../context.ts';
 import { assertStillMeant, rootOf } from '../still-meant.ts';
 
@@ -30,7 +37,7 @@ async function orphan(context: OperatorContext, live: StoredObject): Promise<voi
   await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
 }
 
-/** Volumes and generated Secrets that go with a resource although `Retain` would keep them. */
+/** Volumes, generated Secrets and the memory of what is found by them that go with a resource although `Retain` would keep them. */
 function retainable({ cache }: OperatorContext, resource: StoredObject): StoredObject[] {
   const { name, namespace = '' } = resource.metadata;
   const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
@@ -38,6 +45,7 @@ function retainable({ cache }: OperatorContext, resource: StoredObject): StoredO
   const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
   return [
     ...cache.controlledBy(Secret, resource).filter(({ metadata }) => names.includes(metadata.name)),
+    ...cache.controlledBy(ConfigMap, resource).filter(({ metadata }) => metadata.name === lastingName(name)),
     ...claims.filter((claim) => isOwnedBy(claim, resource)),
   ];
 }

@@ -33,6 +33,7 @@ export function listed(context: ServiceContext, schema: Schema): Row[] {
     host: row['host'],
     zone: 'nova',
     status: row['disabled'] === true ? 'disabled' : 'enabled',
+    ...(row['disabled'] === true ? { disabled_reason: row['disabled_reason'] ?? null } : {}),
     state: row['state'] ?? (isUp(context, row) ? 'up' : 'down'),
     updated_at: row['updated_at'],
   }));

@@ -22,7 +22,7 @@ import { recordsAudit } from './audit.ts';
 import { addComponents } from './compose-components.ts';
 import { addJob, addSchedule } from './compose-jobs.ts';
 import { addRecords } from './compose-records.ts';
-import { lastingFindings, lastingStatus } from './lasting.ts';
+import { lastingFindings, lastingObjects, lastingStatus } from './lasting.ts';
 import { movedProblem } from './moved.ts';
 import { withPreconditions } from './preconditions.ts';
 import { specFindings } from './spec-findings.ts';
@@ -135,6 +135,7 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   const starts = componentStarts(service, context, components);
   for (const set of [sets.byName, sets.ofComponents, starts].flatMap((some) => Object.values(some)))
     drafts.add('ConfigReady', ...set.objects);
+  drafts.add('ConfigReady', ...lastingObjects(service, context));
   drafts.need('ConfigReady', 'CredentialsReady');
 
   const assembly: Assembly = { service, context, components, drafts, sets, starts };

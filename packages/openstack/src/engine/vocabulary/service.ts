@@ -332,7 +332,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly needs?: Readonly<Record<string, readonly string[]>>;
   /**
    * What its data are found by, in words, by the field that says so: once stated it stays, also after it was left out for a
-   * while. The kind's status has `lasting`.
+   * while, and after the resource was deleted: the ConfigMap `<name>-lasting` remembers it as long as volumes do. The kind's
+   * status shows it (`lasting`).
    */
   readonly lasting?: (context: Context<R>) => Readonly<Record<string, string>>;
   /** Components that are stated no more, by the step that has to be done before they go. */

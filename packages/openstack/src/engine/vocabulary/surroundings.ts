@@ -47,7 +47,7 @@ export interface OperatorSurroundings {
   readonly clusterDomain: string;
   /** Where the resource is between two releases; nothing is known of one that is new. */
   readonly release: ReleaseProgress;
-  /** What its fields were when they were stated first (`Service.lasting`). */
+  /** What its fields were when they were stated first (`Service.lasting`), as the ConfigMap of its memory has it. */
   readonly lasting: Readonly<Record<string, string>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;

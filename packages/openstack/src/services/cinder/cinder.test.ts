@@ -108,8 +108,8 @@ test('a backend that was another one is refused under its name, also after it wa
   const again = compose({ backends: [pool('fast')], backup: { type: 'ceph' } }, lasting);
   const { problem } = again.steps.find(({ condition }) => condition === 'ConfigReady') ?? {};
   expect(problem?.message).toBe(
-    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; ' +
-      'spec.backup: it was pvc before (status.lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name',
+    'spec.backends[name=fast]: it was ceph cinder@fast#old before (ConfigMap cinder-lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; where nothing was ever kept, take the entry out of the ConfigMap; ' +
+      'spec.backup: it was pvc before (ConfigMap cinder-lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name; where nothing was ever kept, take the entry out of the ConfigMap',
   );
   expect(again.status).toMatchObject({ lasting });
   expect(compose({ backends: [pool('fast')] }).status).toMatchObject({
@@ -124,7 +124,9 @@ test('a backend that is stated no more is asked for its volumes before its proce
   };
   const { steps, staying } = compose({ backends: [pool('fast')] }, lasting);
   const asked = steps.find(({ condition }) => condition === 'RemovedBackendsEmpty');
-  expect(JSON.stringify(asked?.objects)).toContain('["openstack-operator","count-volumes","cinder@slow"]');
+  expect(JSON.stringify(asked?.objects)).toContain(
+    '["openstack-operator","count-volumes","--binary","cinder-volume","cinder@slow"]',
+  );
   expect(staying).toEqual({ RemovedBackendsEmpty: ['volume-slow'] });
   expect(compose({ backends: [pool('fast')] }).steps.map(({ condition }) => condition)).not.toContain(
     'RemovedBackendsEmpty',

@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, type Infer, object, required } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { fileSystemName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -74,7 +74,7 @@ export const Manila = defineApi({
     },
     { rules: [knownDefault] },
   ),
-  status: object('Observed state of Manila.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Manila.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 

@@ -7,6 +7,7 @@ import {
   backendsOf,
   backendTypes,
   dependsOn,
+  lastingBackends,
   ownedBy,
   refusedBy,
   worker,
@@ -61,6 +62,7 @@ export const manila = defineService<Manila>({
     ...backendComponents(words, backendsOf(context.spec), () => worker(words, context, 'share', '320Mi')),
     data: { ...worker(words, context, 'data', '192Mi'), ...alone('data') },
   }),
+  lasting: (context) => lastingBackends(context, backendsOf(context.spec), ({ cephFSName: filesystem }) => filesystem),
   migrate: () => ({ image: 'manila-api', sync: ['manila-manage', 'db', 'sync'] }),
   problems: (context) => refusedBy(problemsOf(context)),
 });

@@ -45,13 +45,33 @@ function api(context: ServiceContext, messaging: Messaging): Api {
     routes: {
       types: typesRoute,
       'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
-      'os-services': onlyAdmin('volume_extension:services:index', ({ store }) =>
-        store((schema) => json(200, { services: listed(context, schema) })),
-      ),
+      'os-services': onlyAdmin('volume_extension:services:index', (call) => services(context, call)),
       volumes: (call) => volumes(context, messaging, call),
       backups: (call) => backupsRoute(context, messaging, call),
     },
   };
+}
+
+/** Lists services, or disables and enables one (cinder.api.contrib.services). @throws Fault */
+async function services(context: ServiceContext, { request, id, body, store, query }: Call): Promise<HttpReply> {
+  const isAsked = ({ binary }: Row) => [null, binary].includes(query.get('binary'));
+  if (request.method !== 'PUT')
+    return store((schema) => json(200, { services: listed(context, schema).filter(isAsked) }));
+  const { host, binary, disabled_reason: reason } = body as Row;
+  const disabled = id !== 'enable';
+  return store((schema) => {
+    const all = tableOf(schema, 'services');
+    const row = all.get(`${String(host)}/${String(binary)}`);
+    if (row === undefined)
+      throw new Fault(404, `Service ${String(binary)} could not be found on host ${String(host)}.`);
+    const { disabled_reason: _before, ...others } = row;
+    all.set(`${String(host)}/${String(binary)}`, {
+      ...others,
+      disabled,
+      ...(disabled ? { disabled_reason: reason } : {}),
+    });
+    return json(200, { host, binary, disabled, ...(disabled ? { disabled_reason: reason } : {}) });
+  });
 }
 
 function onlyAdmin(rule: string, route: Route): Route {

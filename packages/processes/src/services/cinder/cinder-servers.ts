@@ -51,7 +51,9 @@ async function schedule(context: ServiceContext, { messaging, database }: Links,
     const backend = [...tableOf(schema, 'services').values()].find((row) => {
       const can = row['capabilities'] as Row | undefined;
       const fits = wanted === undefined || can?.['volume_backend_name'] === wanted;
-      return row['binary'] === 'cinder-volume' && can !== undefined && fits && isUp(context, row);
+      return (
+        row['binary'] === 'cinder-volume' && can !== undefined && row['disabled'] !== true && fits && isUp(context, row)
+      );
     });
     if (backend === undefined) saveVolume(schema, id, { status: 'error' });
     else
