@@ -57,7 +57,7 @@ async function services(context: ServiceContext, { request, id, body, store, que
   const isAsked = ({ binary }: Row) => [null, binary].includes(query.get('binary'));
   if (request.method !== 'PUT')
     return store((schema) => json(200, { services: listed(context, schema).filter(isAsked) }));
-  const { host, binary, disabled_reason: reason } = body as Row;
+  const { host, binary, disabled_reason: reason } = body;
   const disabled = id !== 'enable';
   return store((schema) => {
     const all = tableOf(schema, 'services');
