@@ -56,10 +56,12 @@ export const ceph = defineService<CephStorage>({
 });
 
 /** The program that tries everything. */
-function check(name: string, { resource, spec }: Context<CephStorage>) {
+function check(name: string, { resource, spec, namespace, named }: Context<CephStorage>) {
   const { user: nameOf } = cephAddress(resource);
   const trials = trialsOf(spec).flatMap(({ user, what, name: where }) => [nameOf(user), where, what]);
-  return { name, script: tryAll, arguments: [spec.external?.fsid ?? '', ...trials] };
+  // The Job and the CronJob may run at once, and so may those of other clouds in the same pools.
+  const probe = `openstack-operator-check-${namespace}-${named(name)}`;
+  return { name, script: tryAll, arguments: [probe, spec.external?.fsid ?? '', ...trials] };
 }
 
 /** Those of one purpose and name are one. */

@@ -1,7 +1,10 @@
 /**
- * Does in each pool and filesystem what its users do. Arguments: the id of the cluster, or nothing; then user, name and
- * `write`, `read` or `share`. The last line, which a condition shows, is what they cannot do. When all can, it leaves how the
- * cluster is and what room there is as the message of its end.
+ * Does in each pool and filesystem what its users do. Arguments: the name of what it makes and removes; the id of the
+ * cluster, or nothing; then user, name and `write`, `read` or `share`. The last line, which a condition shows, is what they
+ * cannot do. When all can, it leaves how the cluster is and what room there is as the message of its end.
+ *
+ * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
+ * the run itself, or by the next one, which finds it there.
  */
 export const tryAll = `newline='
 '
@@ -11,15 +14,28 @@ fail() {
   said=\${said##*"$newline"}
   failures="\${failures:+$failures; }$1: \${said:-no answer within 15 seconds}\${2:+ (it needs $2)}"
 }
-write() {
-  as rados --id "$user" --pool "$name" create "$probe" \\
-    && as rados --id "$user" --pool "$name" rm "$probe"
+in_pool() { as rados --id "$user" --pool "$name" "$1" "$probe"; }
+in_filesystem() { as ceph --id "$user" fs subvolumegroup "$1" "$name" "$probe"; }
+make_and_remove() {
+  made=$("$1" create)
+  status=$?
+  case $status:$made in
+    0:* | *'(17) File exists') status=0 ;;
+    124:*)
+      "$1" rm > /dev/null
+      return 124
+      ;;
+    *)
+      echo "$made"
+      return "$status"
+      ;;
+  esac
+  "$1" rm || status=$?
+  return "$status"
 }
+write() { make_and_remove in_pool; }
 read_only() { as rbd --id "$user" ls "$name"; }
-share() {
-  as ceph --id "$user" fs subvolumegroup create "$name" "$probe" \\
-    && as ceph --id "$user" fs subvolumegroup rm "$name" "$probe"
-}
+share() { make_and_remove in_filesystem; }
 lines() {
   while read -r one two three four five _; do
     case $one:$two:$three in
@@ -29,7 +45,8 @@ lines() {
     esac
   done
 }
-probe=openstack-operator-check-\${HOSTNAME:-0}
+probe=$1
+shift
 first=$2
 if [ -n "$1" ]; then
   said=$(as ceph --id "$first" fsid) || fail "client.$first cannot ask the monitors"

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tryAll } from './scripts.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'ceph-'));
+  // What a pool has are files. A slow cluster does what it is asked, but its answer is awaited for too long.
+  program('timeout', 'shift; "$@"; code=$?; [ ! -e "$STATE/slow" ] || exit 124; exit $code');
+  program(
+    'rados',
+    `file="$STATE/object-$6"
+case $5 in
+  create) [ ! -e "$file" ] || { echo "error creating volumes/$6: (17) File exists"; exit 1; }; : > "$file" ;;
+  rm) [ ! -e "$STATE/slow" ] || exit 0; rm "$file" ;;
+esac`,
+  );
+  program('ceph', 'case $3 in health) echo HEALTH_OK ;; fsid) echo 11111111-2222-3333-4444-555555555555 ;; esac');
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function program(name: string, text: string): void {
+  const path = join(directory, name);
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+}
+
+function run(...more: readonly string[]) {
+  const script = tryAll.replace('/dev/termination-log', join(directory, 'said'));
+  const env = { PATH: `${directory}:${process.env['PATH'] ?? ''}`, STATE: directory };
+  return spawnSync('sh', ['-c', script, 'sh', ...more], { encoding: 'utf8', env });
+}
+
+const left = () => readdirSync(directory).filter((name) => name.startsWith('object-'));
+const trial = ['probe', '', 'cinder', 'volumes', 'write'];
+
+test('what a slow cluster has made after all is removed by the next run', () => {
+  writeFileSync(join(directory, 'slow'), '');
+  const slow = run(...trial);
+  expect(slow.status).toBe(1);
+  expect(slow.stderr).toContain('client.cinder cannot write in pool volumes: no answer within 15 seconds');
+  expect(left()).toEqual(['object-probe']);
+  rmSync(join(directory, 'slow'));
+  expect(run(...trial)).toMatchObject({ status: 0, stderr: '' });
+  expect(left()).toEqual([]);
+  expect(existsSync(join(directory, 'said'))).toBe(true);
+});
