@@ -7,6 +7,7 @@ import {
   type KnownSurroundings,
   kindReferredBy,
   neededBy,
+  type Peer,
   peerOf,
   type ReferenceField,
   type Resolved,
@@ -48,10 +49,12 @@ export function renderAll(
   for (const resource of known) {
     const service = services.find(({ kind }) => kind.kind === resource.kind);
     if (service === undefined) continue;
+    const peers = Object.entries(peersOf(service, resource, known));
     const surroundings = surroundingsOf({
       served,
       references: resolvedOf(service, resource, { known, assumed }),
-      peers: peersOf(service, resource, known),
+      peers: Object.fromEntries(peers.map(([kind, { name }]) => [kind, name])),
+      peerSpecs: Object.fromEntries(peers.map(([kind, { spec }]) => [kind, spec])),
       gateways: gatewaysFor(resource, served),
     });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
@@ -145,15 +148,15 @@ function resolvedOf(
 }
 
 /** The peers of a resource that the file has, or that a control plane in it wants. */
-function peersOf(service: Service, resource: KubeObject, known: readonly StoredObject[]): Record<string, string> {
+function peersOf(service: Service, resource: KubeObject, known: readonly StoredObject[]): Record<string, Peer> {
   const { namespace } = resource.metadata;
   const owner = rootOf(resource);
   const root = known.find(({ metadata }) => metadata.uid === owner?.uid);
   return Object.fromEntries(
     (service.peers ?? []).flatMap(({ kind: { kind } }) => {
       const others = () => known.filter((one) => one.kind === kind && one.metadata.namespace === namespace);
-      const name = peerOf(resource, kind, { root, others });
-      return name === undefined ? [] : [[kind, name] as const];
+      const peer = peerOf(resource, kind, { root, others });
+      return peer === undefined ? [] : [[kind, peer] as const];
     }),
   );
 }

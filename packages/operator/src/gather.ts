@@ -23,6 +23,7 @@ import {
   lastingName,
   mentionsOf,
   nodesByCloud,
+  type Peer,
   peerOf,
   prefix,
   type ReferenceField,
@@ -77,7 +78,8 @@ export function gather(
     lasting: rememberedBy(context),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
-    peer: (kind) => peerIn(context, service, kind),
+    peer: (kind) => peerIn(context, service, kind)?.name,
+    peerSpec: (kind) => peerIn(context, service, kind)?.spec,
     address: (owner, name) => addressOf(context, owner, name),
     serves: (api) => optionalKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
@@ -252,8 +254,8 @@ export function resolve(context: OperatorContext, field: ReferenceField, resourc
   return { missing, ambiguous: true };
 }
 
-/** Name of the peer of a kind, of those that the service has. */
-function peerIn(context: OperatorContext, service: Gathered | undefined, kind: string): string | undefined {
+/** The peer of a kind, of those that the service has. */
+function peerIn(context: OperatorContext, service: Gathered | undefined, kind: string): Peer | undefined {
   const peer = service?.peers?.find((one) => one.kind.kind === kind);
   if (peer === undefined) return undefined;
   const { namespace = '' } = context.object.metadata;

@@ -45,23 +45,32 @@ export function rootNamed({
   return roots.find((root) => root.kind.kind === kind && apiVersion === `${root.kind.group}/${root.kind.version}`);
 }
 
+/** What is in the same cloud as a resource. */
+export interface Peer {
+  readonly name: string;
+  /** Its own, or what the root says of it where it is a child. */
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
 /**
- * Name of the resource of a kind that is in the cloud of another one. `root`: what that is a child of, where it is there;
+ * The resource of a kind that is in the cloud of another one. `root`: what that is a child of, where it is there;
  * `others`: the resources of the kind in its namespace, for what stands alone.
  */
 export function peerOf(
   resource: KubeObject,
   kind: string,
   { root, others }: { readonly root: StoredObject | undefined; readonly others: () => readonly StoredObject[] },
-): string | undefined {
+): Peer | undefined {
   if (rootOf(resource) === undefined) {
     const age = ({ metadata }: StoredObject) => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
     const alone = others().filter((one) => rootOf(one) === undefined && one.metadata.deletionTimestamp === undefined);
-    return alone.sort((one, other) => (age(one) < age(other) ? -1 : 1))[0]?.metadata.name;
+    const [oldest] = alone.sort((one, other) => (age(one) < age(other) ? -1 : 1));
+    return oldest && { name: oldest.metadata.name, spec: (oldest['spec'] ?? {}) as Peer['spec'] };
   }
   const above = root && rootNamed(root);
   const child = above?.children.find((one) => one.kind === kind);
   if (root === undefined || above === undefined || child === undefined) return undefined;
   const spec = (root['spec'] ?? {}) as Readonly<Record<string, unknown>>;
-  return above.isEnabled(spec, child.field) ? `${root.metadata.name}-${child.suffix}` : undefined;
+  if (!above.isEnabled(spec, child.field)) return undefined;
+  return { name: `${root.metadata.name}-${child.suffix}`, spec: (spec[child.field] ?? {}) as Peer['spec'] };
 }

@@ -69,6 +69,8 @@ export interface Surroundings extends OperatorSurroundings {
    * for a resource that stands alone, the oldest of its namespace that does. Undefined when there is none.
    */
   readonly peer: (kind: string) => string | undefined;
+  /** Spec of that resource: for a child, what the root says of it. Undefined when there is none. */
+  readonly peerSpec: (kind: string) => Readonly<Record<string, unknown>> | undefined;
   /** Address of a Service that another resource controls; undefined when it has none (yet). */
   readonly address: (owner: Pick<StoredObject, 'metadata'>, service: string) => string | undefined;
   /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
@@ -100,6 +102,8 @@ export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   readonly references?: Readonly<Partial<Record<ReferenceField, Resolved>>>;
   /** By kind. */
   readonly peers?: Readonly<Record<string, string>>;
+  /** By kind. */
+  readonly peerSpecs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly served?: ReadonlySet<string>;
   readonly digests?: Readonly<Record<string, string>>;
   readonly gateways?: Readonly<Record<string, GatewayFacts>>;
@@ -114,7 +118,17 @@ export function configMapDigest(name: string): string {
 
 /** The answers of plain data; of keys, StorageClasses and addresses nothing is known. */
 export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
-  const { references = {}, peers, served, digests, gateways, nodes = [], wasReady = false, ...operator } = known;
+  const {
+    references = {},
+    peers,
+    peerSpecs,
+    served,
+    digests,
+    gateways,
+    nodes = [],
+    wasReady = false,
+    ...operator
+  } = known;
   return {
     release: {},
     lasting: {},
@@ -123,6 +137,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     ...operator,
     reference: (field) => references[field],
     peer: (kind) => ownValue(peers, kind),
+    peerSpec: (kind) => ownValue(peerSpecs, kind),
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),

@@ -2,42 +2,53 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { compose } from '../../engine/compose/compose.ts';
 import type { Service } from '../../engine/vocabulary/service.ts';
-import { surroundingsOf } from '../../engine/vocabulary/surroundings.ts';
+import { type Surroundings, surroundingsOf } from '../../engine/vocabulary/surroundings.ts';
 import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import type { Cinder } from '../cinder/kind.ts';
 import { services } from '../index.ts';
 import type { Nova } from './kind.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 const sample = resource(read('nova')) as Nova & ReturnType<typeof resource>;
-const texts = (spec: Partial<Nova['spec']>, peers: Readonly<Record<string, string>> = {}) => {
-  const composition = composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { peers }));
+const texts = (spec: Partial<Nova['spec']>, cinder?: Partial<Cinder['spec']>) => {
+  const peers = cinder && { peers: { Cinder: 'cinder' }, peerSpecs: { Cinder: cinder } };
+  const composition = composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, peers));
   return objectsOf(composition).map(({ object }) => JSON.stringify(object));
 };
 const key = (user: string) => `{{ceph-keyrings/ceph.client.${user}.keyring|cephkey}}`;
+const volumes: Partial<Cinder['spec']> = { backends: [{ name: 'fast', type: 'ceph', cephPoolName: 'volumes' }] };
 const ceph = { cephStorageRef: { name: 'ceph' } };
 
-test('libvirt knows the key with which volumes are attached, once there is a Cinder', () => {
-  const found = texts(ceph, { Cinder: 'cinder' });
+test('libvirt knows the key with which volumes are attached, once Cinder keeps any there', () => {
+  const found = texts(ceph, volumes);
   expect(found.filter((text) => text.includes(key('cinder')))).toHaveLength(1); // all groups of nodes share it
   const [, uuid = 'none'] = /<uuid>([0-9a-f-]{36})<\/uuid>/.exec(found.join()) ?? [];
   expect(found.join()).toContain(`/etc/openstack/secrets/${uuid}.base64`);
   expect(texts(ceph).join()).not.toContain('cephkey');
-  expect(texts({}, { Cinder: 'cinder' }).join()).not.toContain('cephkey');
+  expect(texts({}, volumes).join()).not.toContain('cephkey');
 });
 
 test('a cloud that keeps no volumes in Ceph needs no key to attach them with', () => {
-  const nova = services.find(({ name }) => name === 'nova') as Service;
-  const known = surroundings(read, { peers: { Cinder: 'cinder' } });
-  const lacking = (_kind: string, _name: string, key?: string) =>
-    key === 'ceph.client.cinder.keyring' ? { keys: ['ceph.client.nova.keyring'] } : undefined;
-  const spec: Nova['spec'] = { ...sample.spec, ...ceph, ephemeralStorage: 'ceph' };
-  const text = JSON.stringify(objectsOf(compose(nova, { ...sample, spec }, { ...surroundingsOf(known), lacking })));
-  expect(text).toContain(key('nova'));
-  expect(text).not.toContain(key('cinder'));
-  const lost = { ...surroundingsOf(known), lacking: () => 'object' as const };
-  expect(JSON.stringify(objectsOf(compose(nova, { ...sample, spec }, lost)))).toContain(key('cinder'));
+  const spec: Partial<Nova['spec']> = { ...ceph, ephemeralStorage: 'ceph' };
+  for (const cinder of [{ backends: [] }, { backup: { type: 'ceph' } }] satisfies Partial<Cinder['spec']>[]) {
+    const text = texts(spec, cinder).join();
+    expect(text).toContain(key('nova'));
+    expect(text).not.toContain(key('cinder'));
+  }
 });
+
+test.each(['object' as const, { keys: [] }])(
+  'a key that is gone from the Secret (%j) changes nothing on nodes',
+  (gone) => {
+    const nova = services.find(({ name }) => name === 'nova') as Service;
+    const known = surroundingsOf(surroundings(read, { peers: { Cinder: 'cinder' }, peerSpecs: { Cinder: volumes } }));
+    const spec: Nova['spec'] = { ...sample.spec, ...ceph };
+    const of = (lacking: Surroundings['lacking']) =>
+      objectsOf(compose(nova, { ...sample, spec }, { ...known, lacking }));
+    expect(of(() => gone)).toEqual(of(() => undefined));
+  },
+);
 
 test('no node has a share of disks that lie in Ceph', () => {
   const nodeGroups = [{ name: 'all', guests: { disk: '400Gi' } }];

@@ -3,6 +3,7 @@ import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { type Ceph, cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { poolsOf } from '../cinder/configuration.ts';
 import type { Nova } from './kind.ts';
 
 /** Where libvirt's start finds the keys of users of Ceph. */
@@ -41,32 +42,25 @@ export function diskFiles(context: Context<Nova>): ConfigFiles {
 }
 
 /**
- * Whose keys libvirt has to know. Volumes are attached as Cinder's user; a cloud whose Cinder keeps nothing in Ceph has no
- * key of it, and one that lacks it by mistake is told so by Cinder.
+ * Whose keys libvirt has to know. Volumes are attached as Cinder's user, if Cinder keeps any in Ceph: its spec says so. What
+ * the Secret has of keys says nothing: one that was lost or emptied takes none from a node.
  */
-function usersOf(context: Context<Nova>, ceph: Ceph): CephUser[] {
-  const attaches = context.surroundings.peer('Cinder') !== undefined && hasKey(context, ceph, 'cinder');
-  return [...(attaches ? ['cinder' as const] : []), ...(disksInCeph(context.spec) ? ['nova' as const] : [])];
-}
-
-function hasKey({ surroundings }: Context<Nova>, { keyring }: Ceph, user: CephUser): boolean {
-  const { secret, key } = keyring(user);
-  const lacking = surroundings.lacking('Secret', secret, key);
-  // A Secret that was lost says nothing of the keys that it had: then nothing changes until it is back.
-  return lacking === undefined || lacking === 'object';
+function usersOf({ spec, surroundings }: Context<Nova>): CephUser[] {
+  const pools = poolsOf(surroundings.peerSpec('Cinder') ?? {});
+  const attaches = pools.some(({ purpose }) => purpose === 'cinder-volumes');
+  return [...(attaches ? ['cinder' as const] : []), ...(disksInCeph(spec) ? ['nova' as const] : [])];
 }
 
 /** Whether libvirt has to know keys of users of Ceph. */
 export function hasSecrets(context: Context<Nova>): boolean {
-  const ceph = cephOf(context);
-  return ceph !== undefined && usersOf(context, ceph).length > 0;
+  return cephOf(context) !== undefined && usersOf(context).length > 0;
 }
 
 /** Those keys, as libvirt keeps them: two files for each (its driver reads them when it starts). */
 export function libvirtSecrets(context: Context<Nova>): ConfigFiles {
   const ceph = cephOf(context);
   if (ceph === undefined) return {};
-  const files = usersOf(context, ceph).flatMap((user) => {
+  const files = usersOf(context).flatMap((user) => {
     const path = `${secretsDirectory}/${ceph.secretUuid(user)}`;
     return [
       [`${path}.xml`, secretXml(ceph.secretUuid(user), `client.${ceph.user(user)}`)],
