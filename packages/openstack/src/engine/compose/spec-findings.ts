@@ -4,7 +4,7 @@ import type { Reason } from '../status/reasons.ts';
 import type { Context } from '../vocabulary/context.ts';
 import { groupMistakes } from '../vocabulary/node-groups.ts';
 import type { Service } from '../vocabulary/service.ts';
-import type { Problem } from '../vocabulary/step.ts';
+import type { Problem, Step } from '../vocabulary/step.ts';
 import { specMistakes } from './spec-mistakes.ts';
 
 /** What is wrong with a spec: it is refused, or, where the resource is Ready with it, told. */
@@ -14,10 +14,13 @@ export interface SpecFindings {
 }
 
 /** Mistakes of a spec that neither its schema nor its configuration shows. A control plane tells those of node groups itself. */
-export function specFindings(service: Service, { spec, resource, surroundings }: Context): SpecFindings {
+export function specFindings(service: Service, context: Context): SpecFindings & Pick<Step, 'remarks'> {
+  const { spec, resource, surroundings } = context;
   const groups = rootOf(resource) === undefined ? (service.nodeGroups?.(spec).groups ?? []) : [];
   const schedules = scheduleMistakes(service.kind.spec, spec).map(({ field, message }) => `${field}: ${message}`);
-  return findingsOf([...specMistakes(spec), ...schedules, ...groupMistakes(groups, 'spec.nodeGroups')], surroundings);
+  const { mistakes = [], remarks = [] } = service.findings?.(context) ?? {};
+  const all = [...specMistakes(spec), ...schedules, ...groupMistakes(groups, 'spec.nodeGroups'), ...mistakes];
+  return { ...findingsOf(all, surroundings), remarks };
 }
 
 /**

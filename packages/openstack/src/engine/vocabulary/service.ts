@@ -338,6 +338,14 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly lasting?: (context: Context<R>) => Readonly<Record<string, string>>;
   /** Components that are stated no more, by the step that has to be done before they go. */
   readonly staying?: (context: Context<R>) => Readonly<Record<string, readonly string[]>>;
+  /**
+   * What is to be said of its spec: `mistakes` are refused where they are new, and told where the resource is Ready with
+   * them; `remarks` are about what is right, and may not be what was meant.
+   */
+  readonly findings?: (context: Context<R>) => {
+    readonly mistakes?: readonly string[];
+    readonly remarks?: readonly string[];
+  };
   /** What this resource asks for and cannot have, by step. */
   readonly problems?: (context: Context<R>) => Readonly<Record<string, Problem>>;
   /** Steps that are left out on purpose: done, with this reason. */

@@ -51,6 +51,23 @@ test.each([
   expect(problem({ backends: [{ ...flash, rootHelpers: true }], unknownOptions: 'Allow' })).toBeUndefined();
 });
 
+test('what an earlier version took of drivers is told, and stops nothing, where a Cinder is Ready with it', () => {
+  const config = { 'cinder.conf': { flash: { volume_driver: 'cinder.volume.drivers.acme.AcmeDriver' } } };
+  const copies = { 'cinder.conf': { DEFAULT: { backup_driver: 'cinder.backup.drivers.acme.AcmeDriver' } } };
+  const spec: Cinder['spec'] = {
+    ...sample.spec,
+    backends: [{ name: 'flash', type: 'custom', config }],
+    backup: { type: 'custom', config: copies },
+  };
+  const { steps } = composed({ ...sample, spec }, surroundings(read, { wasReady: true }));
+  const step = steps.find(({ condition }) => condition === 'ConfigReady');
+  expect(step?.problem).toBeUndefined();
+  expect(step?.degraded).toEqual([
+    expect.stringContaining('flash.volume_driver: expected the class of a driver of Cinder'),
+    expect.stringContaining('DEFAULT.backup_driver: expected the class of a driver of Cinder'),
+  ]);
+});
+
 test('a driver of another package is not judged, one by a former name is known', () => {
   for (const volume_driver of ['acme.cinder.AcmeDriver', 'cinder.volume.drivers.nimble.NimbleFCDriver'])
     expect(

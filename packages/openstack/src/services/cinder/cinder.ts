@@ -18,7 +18,7 @@ import {
 import { backupPath, configSets, poolsOf, usesCeph, words } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { lasting, removed, staying } from './lasting.ts';
-import { storageProblems } from './problems.ts';
+import { driverMistakes, storageProblems } from './problems.ts';
 import { volumeTypeApi, volumeTypes } from './volume-types.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
@@ -80,6 +80,7 @@ export const cinder = defineService<Cinder>({
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
   schedules: (context) => [housekeeping(context)],
+  findings: (context) => ({ mistakes: driverMistakes(context) }),
   problems: (context) => refusedBy(storageProblems(context)),
 });
 

@@ -1,22 +1,35 @@
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { clusterProblems } from '../../infrastructure/ceph/address.ts';
-import { backendProblems } from '../backends.ts';
+import { backendProblems, backendsOf } from '../backends.ts';
 import { words } from './configuration.ts';
 import { driverMistake, mounts } from './drivers.ts';
 import type { Backend, Cinder } from './kind.ts';
 
-/** What is wrong with backends and backups: drivers that nobody names or knows, a pool whose cluster nobody names. */
+/** What is wrong with backends and backups: drivers that nobody names, a pool whose cluster nobody names. */
 export function storageProblems(context: Context<Cinder>): string[] {
   const { backup } = context.spec;
   return [
-    ...backendProblems(words, context, (backend, at) => moreOf(context, backend, at)),
+    ...backendProblems(words, context, ({ type }, at) =>
+      type === 'ceph' ? clusterProblems(context, `${at}.type`) : [],
+    ),
     ...(backup === undefined ? [] : backupProblems(context, backup)),
     ...keyProblems(context),
   ];
 }
 
-function moreOf(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend, at: string): string[] {
-  if (type === 'ceph') return clusterProblems(context, `${at}.type`);
+/** Drivers that Cinder does not have, and shares that nobody may mount. An earlier version looked at neither. */
+export function driverMistakes(context: Context<Cinder>): string[] {
+  const { backup } = context.spec;
+  return [
+    ...backendsOf(context.spec).flatMap((backend) =>
+      mistakesOf(context, backend, `spec.backends[name=${backend.name}]`),
+    ),
+    ...(backup === undefined ? [] : backupMistakes(context, backup)),
+  ];
+}
+
+function mistakesOf(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend, at: string): string[] {
+  if (type === 'ceph') return [];
   const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
   if (typeof driver !== 'string') return [];
   const mistake = mistakeOf(context, 'volume_driver', driver);
@@ -34,6 +47,12 @@ function backupProblems(context: Context<Cinder>, { type, config }: NonNullable<
     return [
       'spec.backup.config: type custom needs the option backup_driver of section DEFAULT of cinder.conf: the class of the driver',
     ];
+  return [];
+}
+
+function backupMistakes(context: Context<Cinder>, { type, config }: NonNullable<Cinder['spec']['backup']>): string[] {
+  if (type !== 'custom') return [];
+  const driver = config?.['cinder.conf']?.['DEFAULT']?.['backup_driver'];
   const mistake = typeof driver === 'string' ? mistakeOf(context, 'backup_driver', driver) : undefined;
   return mistake === undefined ? [] : [`spec.backup.config["cinder.conf"].DEFAULT.backup_driver: ${mistake}`];
 }
