@@ -67,7 +67,7 @@ export { deadlines, troubleOf, wasReady } from './engine/status/deadlines.ts';
 export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
 export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
-export { scheduleStatus } from './engine/status/schedule-status.ts';
+export { scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
 export { externalOf } from './engine/vocabulary/context.ts';

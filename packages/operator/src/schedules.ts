@@ -8,6 +8,7 @@ import {
   podWords,
   type ScheduleStatus,
   scheduleStatus,
+  suspendedWords,
 } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { redactor } from './secrets/redact.ts';
@@ -44,6 +45,7 @@ export function announceSchedules(context: ComposeContext, status: Readonly<Reco
   for (const [name, now] of Object.entries(statedIn(status))) {
     const { lastFinishedTime, failures, message = '' } = now;
     if (lastFinishedTime === undefined || lastFinishedTime === before[name]?.lastFinishedTime) continue;
+    if (message === suspendedWords) continue;
     if (failures > 0) context.event(eventOf('ScheduleFailed', `${name}: ${message}`));
     else if (name === auditSuffix && message !== '') context.event(eventOf('RecordsRepaired', message));
   }

@@ -52,7 +52,9 @@ export const schedules = map(
         maximum: 100,
       }),
     ),
-    message: string('What the last run repaired, or why it failed.', { maxLength: 4096 }),
+    message: string('What the last run repaired, or why it failed; suspended while none is started.', {
+      maxLength: 4096,
+    }),
   }),
   { maxProperties: 16 },
 );

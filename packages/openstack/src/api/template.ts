@@ -69,7 +69,7 @@ export const imagePullPolicy = choice(
 
 /** Where agents on nodes call from. */
 export const nodeNetworks = array(
-  "Networks (CIDR) of the addresses that pods see of nodes. The broker and OVN's southbound database admit agents from these networks, and the cloud's own pods. If absent, they admit every address, because network plugins may show other addresses than Kubernetes does (those of tunnels), or may not match nodes by address at all (Cilium by default).",
+  "Networks (CIDR) of the addresses that pods see of nodes. The broker, OVN's southbound database and Glance's internal API admit agents from these networks, and the cloud's own pods. If absent, they admit every address, because network plugins may show other addresses than Kubernetes does (those of tunnels), or may not match nodes by address at all (Cilium by default).",
   string('Such as 10.0.0.0/16 or fd00:1::/64.', {
     maxLength: 43,
     rules: [rule('isCIDR(self)', 'expected a network such as 10.0.0.0/16')],

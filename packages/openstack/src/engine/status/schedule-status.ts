@@ -11,6 +11,9 @@ export interface ScheduleRuns {
   readonly words: (pod: StoredObject) => string | undefined;
 }
 
+/** The message of a schedule that is suspended: what its last runs were says nothing of how things are now. */
+export const suspendedWords = 'suspended';
+
 /** What has become of a CronJob's runs so far. Its message is as long as programs make it, and may hold secrets. */
 export function scheduleStatus(cronJob: StoredObject, runs: ScheduleRuns): ScheduleStatus {
   const { lastScheduleTime, lastSuccessfulTime } = (cronJob['status'] ?? {}) as {
@@ -24,6 +27,14 @@ export function scheduleStatus(cronJob: StoredObject, runs: ScheduleRuns): Sched
     })
     .sort((a, b) => (a.at < b.at ? 1 : -1));
   const [last] = ended;
+  if ((cronJob['spec'] as { suspend?: boolean } | undefined)?.suspend === true)
+    return {
+      ...(lastScheduleTime === undefined ? {} : { lastScheduleTime }),
+      ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }),
+      ...(last === undefined ? {} : { lastFinishedTime: last.at }),
+      failures: 0,
+      message: suspendedWords,
+    };
   const firstSuccess = ended.findIndex(({ failed }) => !failed);
   const failures = firstSuccess < 0 ? ended.length : firstSuccess;
   const message = last === undefined ? '' : wordsOf(last.job, last.failed, runs);

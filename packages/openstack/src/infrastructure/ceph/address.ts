@@ -9,6 +9,8 @@ import type { CephStorageSpec, CephUser } from './kind.ts';
 export interface Ceph {
   /** ceph.conf, with references to Secrets. */
   readonly conf: string;
+  /** Addresses of the monitors; undefined where a ceph.conf of the user's says them. */
+  readonly monitors: string | undefined;
   /** Name of a user, without `client.`. */
   readonly user: (one: CephUser) => string;
   /** Secret and key of its keyring. */
@@ -37,6 +39,7 @@ export function cephAddress({ metadata, spec }: KubeObject): Ceph {
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
   const keyring = (one: CephUser) => ({ secret: keyringSecretName, key: `ceph.client.${user(one)}.keyring` });
   return {
+    monitors: cephConfSecretName === undefined ? monitorHosts : undefined,
     conf:
       cephConfSecretName === undefined
         ? `[global]\nmon_host = ${monitorHosts}\n`

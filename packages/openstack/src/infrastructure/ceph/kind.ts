@@ -4,7 +4,7 @@ import { onlyOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, choice, type Infer, object, type Rule, required, rule, string } from '../../api/schema.ts';
+import { array, choice, type Infer, object, type Rule, required, rule, string, transition } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import {
   deletionPolicy,
@@ -36,13 +36,22 @@ export const poolName = cephName;
 /** Name of a filesystem (CephFS). */
 export const fileSystemName = cephName;
 
-/** Name of a user; libvirt knows the key of those that have attached volumes by it. */
+/**
+ * Name of a user; libvirt knows the key of those that have attached volumes by it. An earlier version took names with
+ * `client.`, by which no keyring is found: that is taken off.
+ */
 const userName = (what: string, name: string) =>
-  cephName(what, {
-    fallback: name,
-    immutable: name,
-    rules: [rule("!self.startsWith('client.')", 'expected the name without client.')],
-  });
+  transition(
+    cephName(`${what} Cannot be changed later.`, {
+      fallback: name,
+      rules: [rule("!self.startsWith('client.')", 'expected the name without client.')],
+    }),
+    {
+      absent: JSON.stringify(name),
+      allows: (next, previous) => `${next} == ${previous} || 'client.' + ${next} == ${previous}`,
+      message: 'cannot be changed after creation; set it back, or create another object',
+    },
+  );
 
 /** A cluster that exists already. */
 const external = object('A cluster that this operator does not run, for mode external.', {

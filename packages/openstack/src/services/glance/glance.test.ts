@@ -24,6 +24,21 @@ test('images in Ceph need no volume, and the internal API alone shows where they
   expect(records).not.toContain('\\"public\\": \\"http://glance-internal');
 });
 
+test('who may see where images are is told where nobody says which networks are those of nodes', () => {
+  const remarks = (spec: Partial<Glance['spec']>) =>
+    compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.remarks ?? [];
+  const policy = (spec: Partial<Glance['spec']>) =>
+    objectsOf(compose(spec)).find(({ object: { kind, metadata } }) => `${kind} ${metadata.name}` === ofInternal)
+      ?.object;
+  const ofInternal = 'NetworkPolicy glance-internal';
+  expect(remarks(inCeph)).toEqual([expect.stringContaining('spec.nodeNetworks: not set')]);
+  expect(JSON.stringify(policy(inCeph))).not.toContain('ipBlock');
+  const nodeNetworks = ['10.0.0.0/16'];
+  expect(remarks({ ...inCeph, nodeNetworks })).toEqual([]);
+  expect(JSON.stringify(policy({ ...inCeph, nodeNetworks }))).toContain('"ipBlock":{"cidr":"10.0.0.0/16"}');
+  expect(remarks({})).toEqual([]);
+});
+
 test('what is said of the API holds for the internal one, too', () => {
   const objects = objectsOf(compose({ ...inCeph, image: 'registry.example.com/glance:patched', replicas: 0 }));
   const apis = objects.flatMap(({ object: { kind, spec } }) => (kind === 'Deployment' ? [spec] : []));

@@ -103,6 +103,14 @@ export const glance = defineService<Glance>({
     },
   ],
   schedules: (context) => [housekeeping(context)],
+  findings: ({ spec: { nodeNetworks, ...spec }, named }) => ({
+    remarks:
+      inCeph(spec) && nodeNetworks === undefined
+        ? [
+            `spec.nodeNetworks: not set, so any address that reaches the cluster's network may connect to ${named('internal')}, which shows where images are; set it to the networks of nodes`,
+          ]
+        : [],
+  }),
   problems: (context) => {
     const { replicas = 1 } = context.spec.components?.['api'] ?? {};
     const tooMany = replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];

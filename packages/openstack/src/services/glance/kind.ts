@@ -7,7 +7,7 @@ import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, rule } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
-import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
+import { config, nodeNetworks, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
@@ -45,6 +45,7 @@ export const Glance = defineApi({
     {
       ...template({ main: 'the API', components: ['api'] }),
       ...api('glance'),
+      nodeNetworks,
       release,
       region,
       databaseRef,

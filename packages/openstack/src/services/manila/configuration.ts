@@ -1,4 +1,5 @@
 import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
+import { digest } from '../../engine/names/digest.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
@@ -115,6 +116,8 @@ function cephfs(context: Context<Manila>, { cephFSName = '' }: Backend, helper: 
     cephfs_auth_id: ceph.user('manila'),
     cephfs_filesystem_name: cephFSName,
     cephfs_protocol_helper_type: helper,
+    // Where a share is mounted from is recorded with it, and written anew when this value changes.
+    ...(ceph.monitors === undefined ? {} : { cephfs_ensure_all_shares_salt: digest(ceph.monitors) }),
   };
 }
 

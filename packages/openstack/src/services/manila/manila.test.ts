@@ -50,6 +50,22 @@ test('each backend has a process, a share type and a file of its own', () => {
   });
 });
 
+test('where shares are mounted from is written anew when the monitors change', () => {
+  const salt = (monitorHosts: string) => {
+    const known = surroundings(read);
+    const ceph = resource(read('ceph-storage'));
+    const external = { ...(ceph.spec as { external?: object }).external, monitorHosts };
+    const found = { ...ceph, spec: { ...ceph.spec, external } };
+    const references = { ...known.references, cephStorageRef: { found } };
+    const spec = { ...sample.spec, backends: [filesystem('fast')] };
+    const text = JSON.stringify(objectsOf(composed({ ...sample, spec }, { ...known, references })));
+    return /cephfs_ensure_all_shares_salt = ([a-z0-9]+)/.exec(text)?.[1];
+  };
+  expect(salt('10.0.0.1')).toBeDefined();
+  expect(salt('10.0.0.1')).toBe(salt('10.0.0.1'));
+  expect(salt('10.0.0.2')).not.toBe(salt('10.0.0.1'));
+});
+
 test('CephFS asks no other service, other drivers may', () => {
   const cephfs = { backends: [filesystem('fast')] };
   const generic = { backends: [{ name: 'servers', type: 'generic' }] } as const;
