@@ -67,14 +67,14 @@ export { deadlines, troubleOf, wasReady } from './engine/status/deadlines.ts';
 export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
 export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
-export { scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
+export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
-export { type Capability, defineService, type Guests, type Service } from './engine/vocabulary/service.ts';
+export { type Capability, defineService, type Found, type Guests, type Service } from './engine/vocabulary/service.ts';
 export type {
   Cause,
   DataGuard,

@@ -85,21 +85,25 @@ export class Compositions {
 /** By cached object: the same again, so that it is digested once. */
 const known = new WeakMap<StoredObject, StoredObject>();
 
-/** What somebody wants of an object, without what has become of it: compose may not know that, but of which cloud it is. */
+/**
+ * What somebody wants of an object, without what has become of it: of that compose may know of which cloud it is, and what
+ * its Jobs have found.
+ */
 function stated(object: StoredObject): StoredObject {
   const before = known.get(object);
   if (before !== undefined) return before;
   const { apiVersion, kind, metadata, spec, status } = object;
   const { name, namespace, uid, labels, annotations, ownerReferences } = metadata;
   const kept = { name, namespace, uid, labels, annotations, ownerReferences };
-  const { cloud } = (status ?? {}) as { cloud?: string };
+  const { cloud, found } = (status ?? {}) as { cloud?: string; found?: unknown };
+  const remembered = { ...(cloud === undefined ? {} : { cloud }), ...(found === undefined ? {} : { found }) };
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   const result = {
     apiVersion,
     kind,
     metadata: { ...defined, name, uid, resourceVersion: '' },
     spec,
-    ...(cloud === undefined ? {} : { status: { cloud } }),
+    ...(Object.keys(remembered).length === 0 ? {} : { status: remembered }),
   };
   known.set(object, result);
   return result;

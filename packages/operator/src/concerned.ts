@@ -204,11 +204,15 @@ function isWanting({ labels, count }: NodeClaim, cache: CacheReader): boolean {
   return own.filter((node) => hasLabels(node, labels)).length < count;
 }
 
-/** What a dependent reads of what it refers to: what is stated, and whether it is Ready; never the words of its status. */
+/**
+ * What a dependent reads of what it refers to: what is stated, what its Jobs have found, and whether it is Ready;
+ * never the words of its status.
+ */
 function referenceFacts(object: StoredObject): unknown {
   const { resourceVersion: _version, managedFields: _fields, ...metadata } = object.metadata;
   const ready = conditionOf(object, 'Ready');
-  return [metadata, object['spec'], ready?.status, ready?.reason, ready?.observedGeneration];
+  const { found } = (object['status'] ?? {}) as { readonly found?: unknown };
+  return [metadata, object['spec'], found, ready?.status, ready?.reason, ready?.observedGeneration];
 }
 
 function dependentsOf(

@@ -35,6 +35,7 @@ import type { ComposeContext, OperatorContext } from './context.ts';
 import { keptForGuests } from './disabled.ts';
 import { execute, type Outcome } from './execute.ts';
 import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
+import { foundBy } from './found.ts';
 import { nodesStatus } from './joined-nodes.ts';
 import { chargeOf, claimResource } from './managing-operator.ts';
 import { announceRetry, report, statusOf } from './report.ts';
@@ -249,7 +250,8 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));
   const nodes = complete ? nodesStatus(context, isDone) : {};
-  const composition = { ...adopted.composition, status: { ...nodes, ...status } };
+  const found = foundBy(context, adopted.composition, finishedJobs);
+  const composition = { ...adopted.composition, status: { ...nodes, ...status, ...found } };
   return { composition, live: { ...observed, done }, progress, finishedJobs, volumes, isHeld };
 }
 

@@ -86,6 +86,13 @@ export const lasting = map(
   { maxProperties: 64 },
 );
 
+/** What Jobs have found. */
+export const found = map(
+  'What Jobs of the resource have found of what it stands for.',
+  string('What it is.', { maxLength: 2048 }),
+  { maxProperties: 16 },
+);
+
 /** Endpoints of all services of a cloud. */
 export const serviceEndpoints = map(
   'Public URLs of the APIs in the catalogue, by service.',

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Process, Program } from '@openstack-operator/sandbox';
 import { CommandError, commandWith, pause } from '../program-support.ts';
 
@@ -39,6 +40,13 @@ export function connectToCeph(process: Process, { conf, user }: CephClient): voi
     throw new CephError(22, 'RADOS invalid argument (error connecting to the cluster)');
 }
 
+/** Id of a cluster (`ceph fsid`): monitors whose addresses have the first three numbers in common are of the same one. */
+function fsidAt(conf: string): string {
+  const [, network = ''] = /^\s*mon[_ ]host\s*=[^\d]*(\d+\.\d+\.\d+)\./m.exec(conf) ?? [];
+  const digits = hash('sha256', network);
+  return [0, 8, 12, 16, 20].map((start, index) => digits.slice(start, [8, 12, 16, 20, 32][index])).join('-');
+}
+
 /** What takes a command of a client, in milliseconds: guessed. */
 const takes = 100;
 
@@ -52,8 +60,10 @@ const client = (program: string): Program =>
       if (!(error instanceof CephError)) throw error;
       throw new CommandError(`${program}: couldn't connect to cluster: ${error.message}`);
     }
+    if (program === 'ceph' && line.operands[0] === 'fsid')
+      process.stdout(`${fsidAt(process.files.read(conf ?? '/etc/ceph/ceph.conf'))}\n`);
     return 0;
   });
 
-/** `ceph`, `rados` and `rbd`: they can all that the cluster lets their user do, and print nothing. */
+/** `ceph`, `rados` and `rbd`: they can all that the cluster lets their user do, and print nothing but its id. */
 export const cephClients = { ceph: client('ceph'), rados: client('rados'), rbd: client('rbd') };

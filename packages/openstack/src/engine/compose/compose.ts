@@ -14,7 +14,7 @@ import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
-import type { Service } from '../vocabulary/service.ts';
+import type { Job, Service } from '../vocabulary/service.ts';
 import type { Problem, Step } from '../vocabulary/step.ts';
 import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
 import type { Assembly } from './assembly.ts';
@@ -39,6 +39,8 @@ export interface Composition {
    * one node together: they may be each other's gateways.
    */
   readonly maxUnavailable?: ReadonlyMap<string, number>;
+  /** What is remembered of what Jobs have found, by the name of the Job. */
+  readonly finds?: ReadonlyMap<string, NonNullable<Job['finds']>>;
   /** Components that are stated no more, by the step that has to be done before they go. */
   readonly staying?: Readonly<Record<string, readonly string[]>>;
 }
@@ -85,6 +87,9 @@ export function compose<R extends ServiceResource>(
       ...service.status?.(context),
       ...lastingStatus(service as unknown as Service, context),
     },
+    finds: new Map(
+      (service.jobs?.(context) ?? []).flatMap(({ suffix, finds }) => (finds ? [[context.named(suffix), finds]] : [])),
+    ),
     ...(service.staying === undefined ? {} : { staying: service.staying(context) }),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>

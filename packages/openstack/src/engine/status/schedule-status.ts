@@ -67,14 +67,18 @@ function wordsOf(job: StoredObject, failed: boolean, { pods, words }: ScheduleRu
     const why = newest.map(words).find((one) => one !== undefined);
     return why === undefined ? message : `${message}: ${why}`;
   }
-  const { initContainerStatuses = [], containerStatuses = [] } = (newest[0]?.['status'] ?? {}) as {
+  return newest[0] === undefined ? '' : linesLeftBy(newest[0]).join('; ');
+}
+
+/** The lines that the containers of a pod have left as their termination messages. */
+export function linesLeftBy(pod: StoredObject): string[] {
+  const { initContainerStatuses = [], containerStatuses = [] } = (pod['status'] ?? {}) as {
     initContainerStatuses?: readonly ContainerEnd[];
     containerStatuses?: readonly ContainerEnd[];
   };
   return [...initContainerStatuses, ...containerStatuses]
     .flatMap(({ state }) => (state?.terminated?.message ?? '').split('\n'))
-    .filter((line) => line !== '')
-    .join('; ');
+    .filter((line) => line !== '');
 }
 
 interface ContainerEnd {

@@ -23,6 +23,9 @@ import type { PeerOptions } from './peers.ts';
 import type { DataGuard, Desired, Generator, KeyRotation, NodeClaim, Problem, SecretClass } from './step.ts';
 import type { ReferenceField, ServiceResource, Surroundings } from './surroundings.ts';
 
+/** What Jobs have found of what a resource stands for, by name. */
+export type Found = Readonly<Record<string, string>>;
+
 /** A Job: safe to run twice, run again when what it depends on changes. */
 export interface Job {
   /** What follows the resource's name: `db-sync`. */
@@ -44,6 +47,11 @@ export interface Job {
   readonly makes?: Artifact;
   /** When it is run again besides, as the CronJob `<name>-<suffix>-again`: from where the last run has left off. */
   readonly again?: Pick<Schedule, 'cron' | 'suspend' | 'deadlineSeconds'>;
+  /**
+   * What the status remembers (`found`, which the kind's status has) once it has run to its end: from the lines that its
+   * containers have left as their termination messages, and from what is remembered already.
+   */
+  readonly finds?: (words: readonly string[], before: Found) => Found;
   /** Release of its image; default: that of the programs. */
   readonly release?: Release;
   /** Further things that make a run different, such as the set of nodes. */
@@ -191,6 +199,8 @@ export interface Offer {
   readonly address?: (resource: StoredObject, surroundings: Surroundings) => unknown;
   /** The same of one that this operator does not run, from `spec.<field>.external`. */
   readonly external?: (external: never) => unknown;
+  /** What its dependents' data are found by, in words: what they refer to stays that (`Service.lasting`). Undefined: not known yet. */
+  readonly lasting?: (resource: StoredObject) => string | undefined;
   /** Options of its dependents that follow from their reference to it. */
   readonly clientOptions?: readonly ClientOptions[];
   /** What of its dependents is kept in it. */

@@ -33,9 +33,30 @@ const defaultUsers: Readonly<Record<CephUser, string>> = {
 };
 
 /** What clients have of a CephStorage. */
-export function cephAddress({ metadata, spec }: KubeObject): Ceph {
+export function cephAddress(resource: KubeObject): Ceph {
+  return addressWith(resource, foundOf(resource).monitorHosts);
+}
+
+/** The same with the monitors that its spec says, whether they have answered or not: for who asks them first. */
+export function statedAddress(resource: KubeObject): Ceph {
+  return addressWith(resource, undefined);
+}
+
+/** What the check of pools has found: the cluster that answered, and the monitors at which it did last. */
+export interface CephFound {
+  readonly fsid?: string;
+  readonly monitorHosts?: string;
+}
+
+/** What the status of a CephStorage remembers of it. */
+export function foundOf({ status }: KubeObject): CephFound {
+  return ((status ?? {}) as { readonly found?: CephFound }).found ?? {};
+}
+
+function addressWith({ metadata, spec }: KubeObject, answered: string | undefined): Ceph {
   const { external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
-  const { monitorHosts = '', keyringSecretName = '', cephConfSecretName } = external ?? {};
+  const { keyringSecretName = '', cephConfSecretName } = external ?? {};
+  const monitorHosts = answered ?? external?.monitorHosts ?? '';
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
   const keyring = (one: CephUser) => ({ secret: keyringSecretName, key: `ceph.client.${user(one)}.keyring` });
   return {

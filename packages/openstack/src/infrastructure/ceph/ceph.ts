@@ -1,7 +1,7 @@
 import { everyFiveMinutes } from '../../engine/objects/schedule.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { defineService } from '../../engine/vocabulary/service.ts';
-import { cephAddress, cephFiles } from './address.ts';
+import { defineService, type Found } from '../../engine/vocabulary/service.ts';
+import { type CephFound, cephAddress, cephFiles, foundOf, statedAddress } from './address.ts';
 import { type CephPool, CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
 import { tryAll } from './scripts.ts';
 
@@ -19,7 +19,15 @@ const cloned: readonly CephPool['purpose'][] = ['cinder-volumes', 'nova-ephemera
 /** A Ceph cluster (architecture, section 6.1): one that exists already, whose pools, filesystems and keys are tried. */
 export const ceph = defineService<CephStorage>({
   kind: CephStorage,
-  offers: { cephStorageRef: { address: (resource) => cephAddress(resource) } },
+  offers: {
+    cephStorageRef: {
+      address: (resource) => cephAddress(resource),
+      lasting: (resource) => {
+        const { fsid } = foundOf(resource);
+        return fsid && `cluster ${fsid}`;
+      },
+    },
+  },
   child: {
     field: 'cephStorage',
     suffix: 'ceph',
@@ -39,13 +47,32 @@ export const ceph = defineService<CephStorage>({
   dependsOn: {},
   config: ({ resource, spec }) => {
     const users = [...new Set(trialsOf(spec).map(({ user }) => user))];
-    return users.length === 0 ? {} : { main: cephFiles(cephAddress(resource), ...users) };
+    return users.length === 0 ? {} : { main: cephFiles(statedAddress(resource), ...users) };
   },
   components: () => ({}),
   jobs: (context) => {
     return trialsOf(context.spec).length === 0
       ? []
-      : [{ suffix: 'pool-check', step: 'PoolsReady', image: 'cinder-volume', runs: [check('pool-check', context)] }];
+      : [
+          {
+            suffix: 'pool-check',
+            step: 'PoolsReady',
+            image: 'cinder-volume',
+            runs: [check('pool-check', context)],
+            finds,
+          },
+        ];
+  },
+  lasting: ({ resource, spec }) => {
+    const { fsid } = foundOf(resource);
+    return fsid === undefined ? {} : { [fsidField]: spec.external?.fsid ?? fsid };
+  },
+  findings: ({ resource, spec }) => {
+    const { fsid, monitorHosts } = foundOf(resource);
+    const asked = spec.external?.monitorHosts;
+    if (monitorHosts === undefined || monitorHosts === asked) return {};
+    const until = `until cluster ${fsid} has answered at ${asked} (condition PoolsReady)`;
+    return { remarks: [`spec.external.monitorHosts: services use ${monitorHosts} ${until}`] };
   },
   schedules: (context) => {
     const { schedule, suspend = false } = context.spec.healthCheck ?? {};
@@ -55,13 +82,38 @@ export const ceph = defineService<CephStorage>({
   },
 });
 
+const fsidField = 'spec.external.fsid';
+
+/** How the check says which cluster has answered, and where. */
+const answered = /^cluster ([0-9a-f-]{36}) at (\S+)$/;
+
+function finds(words: readonly string[], before: CephFound & Found): Found {
+  const [, fsid, monitorHosts] = words.map((line) => answered.exec(line)).find((match) => match !== null) ?? [];
+  return fsid === undefined || monitorHosts === undefined ? before : { ...before, fsid, monitorHosts };
+}
+
+/**
+ * The id that monitors have to answer with: that of the spec; for others than those that have answered, that of the cluster
+ * that was there before.
+ */
+function expectedId({ resource, spec, surroundings }: Context<CephStorage>): string {
+  const { fsid, monitorHosts } = foundOf(resource);
+  const isNew = monitorHosts !== spec.external?.monitorHosts;
+  return spec.external?.fsid ?? (isNew ? (surroundings.lasting[fsidField] ?? fsid) : undefined) ?? '';
+}
+
 /** The program that tries everything. */
-function check(name: string, { resource, spec, namespace, named }: Context<CephStorage>) {
-  const { user: nameOf } = cephAddress(resource);
+function check(name: string, context: Context<CephStorage>) {
+  const { resource, spec, namespace, named } = context;
+  const { user: nameOf } = statedAddress(resource);
   const trials = trialsOf(spec).flatMap(({ user, what, name: where }) => [nameOf(user), where, what]);
   // The Job and the CronJob may run at once, and so may those of other clouds in the same pools.
   const probe = `openstack-operator-check-${namespace}-${named(name)}`;
-  return { name, script: tryAll, arguments: [probe, spec.external?.fsid ?? '', ...trials] };
+  return {
+    name,
+    script: tryAll,
+    arguments: [probe, expectedId(context), spec.external?.monitorHosts ?? '', ...trials],
+  };
 }
 
 /** Those of one purpose and name are one. */

@@ -5,7 +5,7 @@ import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, object, type Rule, required, rule, string, transition } from '../../api/schema.ts';
-import { common, phase } from '../../api/status.ts';
+import { common, found, lasting, phase } from '../../api/status.ts';
 import {
   deletionPolicy,
   image,
@@ -66,7 +66,7 @@ const external = object('A cluster that this operator does not run, for mode ext
     }),
   ),
   fsid: string(
-    'Id of the cluster, as `ceph fsid` prints it. If present, monitors of another cluster are told (condition PoolsReady).',
+    'Id of the cluster, as `ceph fsid` prints it. Once a cluster has answered the check of pools it stays that one, whether its id is stated here or not: status.lasting remembers it, and services are told of other monitors only when these have answered with the same id.',
     {
       maxLength: 36,
       form: {
@@ -152,7 +152,7 @@ export const CephStorage = defineApi({
     priorityClassName: podPriority,
     deletionPolicy,
   }),
-  status: object('Observed state of CephStorage.', { ...common, phase }),
+  status: object('Observed state of CephStorage.', { ...common, phase, found, lasting }),
   columns: [{ name: 'Mode', description: 'Who makes the cluster.', type: 'string', jsonPath: '.spec.mode' }],
 });
 

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tryAll } from './scripts.ts';
 
+const fsid = '11111111-2222-3333-4444-555555555555';
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'ceph-'));
@@ -18,7 +19,7 @@ case $5 in
   rm) [ ! -e "$STATE/slow" ] || exit 0; rm "$file" ;;
 esac`,
   );
-  program('ceph', 'case $3 in health) echo HEALTH_OK ;; fsid) echo 11111111-2222-3333-4444-555555555555 ;; esac');
+  program('ceph', `case $3 in health) echo HEALTH_OK ;; fsid) echo ${fsid} ;; esac`);
 });
 afterEach(() => {
   rmSync(directory, { recursive: true });
@@ -33,20 +34,29 @@ function program(name: string, text: string): void {
 function run(...more: readonly string[]) {
   const script = tryAll.replace('/dev/termination-log', join(directory, 'said'));
   const env = { PATH: `${directory}:${process.env['PATH'] ?? ''}`, STATE: directory };
-  return spawnSync('sh', ['-c', script, 'sh', ...more], { encoding: 'utf8', env });
+  return spawnSync('sh', ['-ec', script, 'sh', ...more], { encoding: 'utf8', env });
 }
 
 const left = () => readdirSync(directory).filter((name) => name.startsWith('object-'));
-const trial = ['probe', '', 'cinder', 'volumes', 'write'];
+const trial = (expected = '') => ['probe', expected, '10.0.0.1', 'cinder', 'volumes', 'write'];
 
 test('what a slow cluster has made after all is removed by the next run', () => {
   writeFileSync(join(directory, 'slow'), '');
-  const slow = run(...trial);
+  const slow = run(...trial());
   expect(slow.status).toBe(1);
   expect(slow.stderr).toContain('client.cinder cannot write in pool volumes: no answer within 15 seconds');
   expect(left()).toEqual(['object-probe']);
   rmSync(join(directory, 'slow'));
-  expect(run(...trial)).toMatchObject({ status: 0, stderr: '' });
+  expect(run(...trial())).toMatchObject({ status: 0, stderr: '' });
   expect(left()).toEqual([]);
-  expect(existsSync(join(directory, 'said'))).toBe(true);
+});
+
+test('the cluster that has answered is said, and another one than is expected is not written to', () => {
+  expect(run(...trial(fsid)).status).toBe(0);
+  expect(readFileSync(join(directory, 'said'), 'utf8')).toBe(`HEALTH_OK\ncluster ${fsid} at 10.0.0.1`);
+  program('rados', 'touch "$STATE/object-any"');
+  const other = run(...trial('00000000-0000-0000-0000-000000000000'));
+  expect(other.status).toBe(1);
+  expect(other.stderr).toContain(`cluster 00000000-0000-0000-0000-000000000000 was expected, and ${fsid} has answered`);
+  expect(left()).toEqual([]);
 });

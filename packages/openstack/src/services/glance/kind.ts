@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, rule } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { config, nodeNetworks, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
@@ -74,7 +74,7 @@ export const Glance = defineApi({
     },
     { rules: [single] },
   ),
-  status: object('Observed state of Glance.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Glance.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 

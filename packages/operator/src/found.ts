@@ -1,0 +1,21 @@
+import { Job, Pod } from '@openstack-operator/kube';
+import { type Composition, conditionOf, type Found, linesLeftBy } from '@openstack-operator/openstack';
+import type { ComposeContext } from './context.ts';
+
+/** What Jobs have found, as the status remembers it: with what those say that have run to their end as they are stated now. */
+export function foundBy(
+  context: ComposeContext,
+  { finds = new Map() }: Pick<Composition, 'finds'>,
+  finishedJobs: Readonly<Record<string, string>>,
+): { readonly found?: Found } {
+  const { cache, object: resource } = context;
+  const { found: before = {} } = (resource['status'] ?? {}) as { readonly found?: Found };
+  let found = before;
+  for (const [name, find] of finds) {
+    const job = cache.get(Job, { namespace: resource.metadata.namespace ?? '', name });
+    if (job === undefined || finishedJobs[name] === undefined || conditionOf(job, 'Complete')?.status !== 'True')
+      continue;
+    found = find(cache.controlledBy(Pod, job).flatMap(linesLeftBy), found);
+  }
+  return Object.keys(found).length === 0 ? {} : { found };
+}
