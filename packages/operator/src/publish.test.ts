@@ -42,9 +42,9 @@ test('what an earlier run has published is laid out, with the state that it is',
   expect(lines).toEqual(['Secret rings had ring']);
 });
 
-test('a run that goes on from there replaces that state alone', async () => {
+test('a run that goes on from there replaces that state alone, and removes nothing', async () => {
   const files = { '/a/ring': 'x', '/a/.resource-version': '7' };
-  const { patches, ...given } = world(files);
+  const { patches, ...given } = world(files, { ring: 'eQ==', later: 'eA==' });
   expect(await runPublish(['--from', '/a', 'rings', '/a/ring'], given)).toBe(0);
   expect(patches).toEqual([{ metadata: { resourceVersion: '7' }, data: { ring: 'eA==' } }]);
   const conflict = new ApiError(

@@ -20,8 +20,8 @@ type Data = Readonly<Record<string, string>> | undefined;
 
 /**
  * `openstack-operator publish [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each
- * file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it only replaces what `fetch` has
- * laid out there. Prints no contents.
+ * file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it goes on from the state that
+ * `fetch` has laid out there, and other keys stay: a later operator may have published them. Prints no contents.
  * @returns the exit code: 0 done; 1 a file or the Secret is not there, is too large, or was changed since; 2 wrong arguments
  */
 export async function runPublish(args: readonly string[], world: ArtifactWorld): Promise<number> {
@@ -39,7 +39,7 @@ export async function runPublish(args: readonly string[], world: ArtifactWorld):
     const state = from === undefined ? {} : { metadata: { resourceVersion: text(world.read(`${from}/${stateFile}`)) } };
     const { client, namespace } = await world.connect();
     const ref = { namespace, name };
-    const before = (await client.get<KubeObject>(Secret, ref))['data'] as Data;
+    const before = from === undefined ? ((await client.get<KubeObject>(Secret, ref))['data'] as Data) : {};
     const gone = Object.keys(before ?? {}).filter((key) => !(key in data));
     const patch = { ...state, data: { ...data, ...Object.fromEntries(gone.map((key) => [key, null])) } };
     try {
