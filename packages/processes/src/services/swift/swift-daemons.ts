@@ -7,59 +7,8 @@ import { pipelineOf, readConf, readSwiftConf, sectionOf } from './swift-conf.ts'
 import { said, swiftProgram } from './swift-program.ts';
 import { type RecordPlace, type SwiftRecord, SwiftStore } from './swift-records.ts';
 import { devicesOf, partitionOf, type RingDevice, type RingName, readRing } from './swift-ring.ts';
+import type { RsyncFile } from './swift-rsync.ts';
 import { policyHeader } from './swift-storage.ts';
-
-/** What rsync is asked to write: a file of a module. */
-interface RsyncFile {
-  readonly module: string;
-  readonly device: string;
-  readonly partition: number;
-  readonly hash: string;
-  readonly record: SwiftRecord;
-  readonly policy: number;
-}
-
-/** `rsync --daemon`: writes what replicators send, below the path of a module. */
-export const rsyncDaemon: Program = async (process) => {
-  const value = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.split('=')[1];
-  const path = value('config') ?? '/etc/rsyncd.conf';
-  let modules: ReturnType<typeof readConf>;
-  try {
-    // Options before the first module are of all.
-    const text = process.files.read(path).replace(/^(?:(?!\[).*\n)*/u, '');
-    modules = new Map(
-      text
-        .split(/^\[/mu)
-        .slice(1)
-        .map((one) => {
-          const [name = '', ...lines] = one.split('\n');
-          return [name.replace(']', ''), Object.fromEntries(lines.map((line) => line.split(' = ')))] as const;
-        }),
-    );
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`Unknown option or missing file: ${error.message}\n`);
-    return 1;
-  }
-  try {
-    process.network.listen(Number(value('port') ?? 873), 'rsync', () => ({
-      receive: (message) => {
-        const { module, record, policy, ...place } = message as RsyncFile;
-        const options = modules.get(module);
-        if (options === undefined) return Promise.resolve(`@ERROR: Unknown module '${module}'`);
-        if (options['read only'] !== 'no') return Promise.resolve('ERROR: module is read only');
-        new SwiftStore(process, options['path'] ?? '', module as RingName, policy).merge(place, record);
-        return Promise.resolve('');
-      },
-    }));
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`rsync: [Receiver] bind() failed: ${error.reason}\n`);
-    return 10;
-  }
-  await terminated(process);
-  return 20;
-};
 
 /** A daemon of a storage node. It wants its section, and all but auditors want rings. */
 export function storageDaemon(kind: RingName, name: string): Program {

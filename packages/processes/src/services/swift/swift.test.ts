@@ -207,3 +207,27 @@ describe('the proxy', () => {
     expect(proxy.status()).toBe(1);
   });
 });
+
+describe('rsync', () => {
+  it('lists a folder of a module, and says when there is none', async () => {
+    const { storage, send, account, world } = await cluster(['one']);
+    await send('PUT', account);
+    const client = world.container({ host: 'job', programs: swift.programs, uid: 42_445, files: {} });
+    const listed = (url: string) => client.run(['rsync', url]);
+    const all = await listed('rsync://one:6873/object/d1/');
+    expect(all).toMatchObject({ status: 0, output: expect.stringMatching(/^drwx.* \.\n(.*\n)*drwx.* accounts\n/u) });
+    expect(await listed('rsync://one:6873/object/d2/')).toMatchObject({
+      status: 23,
+      output: expect.stringContaining('change_dir "d2" (in object) failed: No such file or directory (2)'),
+    });
+    expect(await listed('rsync://one:6873/volume/d1/')).toMatchObject({
+      status: 5,
+      output: expect.stringContaining("@ERROR: Unknown module 'volume'"),
+    });
+    await storage[0]?.stop();
+    expect(await listed('rsync://one:6873/object/d1/')).toMatchObject({
+      status: 10,
+      output: expect.stringContaining('failed to connect to one'),
+    });
+  });
+});

@@ -1,8 +1,9 @@
 import type { Modelled } from '../../model/model.ts';
 import { owned, venv } from '../../recipe.ts';
-import { rsyncDaemon, storageDaemon } from './swift-daemons.ts';
+import { storageDaemon } from './swift-daemons.ts';
 import { proxyServer } from './swift-proxy.ts';
 import { type RingName, ringBuilder } from './swift-ring.ts';
+import { rsync } from './swift-rsync.ts';
 import { storageServer } from './swift-storage.ts';
 
 const daemons: Readonly<Record<RingName, string>> = {
@@ -24,13 +25,13 @@ const programs = {
 
 /** Swift 2.35: rings, quorums and replicas as they are; S3 and large objects are refused. */
 export const swift: Modelled = {
-  programs: { ...programs, rsync: rsyncDaemon },
+  programs: { ...programs, rsync },
   modules: {},
   recipes: ['swift-proxy-server', 'swift-object'].map((name) => ({
     names: [name],
     user: 'swift',
     runsAsUser: true,
-    programs: { [venv]: programs, '/usr/bin': { rsync: rsyncDaemon } },
+    programs: { [venv]: programs, '/usr/bin': { rsync } },
     files: { '/etc/swift': owned('swift') },
   })),
 };
