@@ -34,8 +34,10 @@ async function read(cloud: Cloud, names: readonly string[]): Promise<Record<stri
   return found;
 }
 
-const rings = (cloud: Cloud) =>
-  (cloud.get('Secret', `${name}-rings`)?.['data'] ?? {}) as Readonly<Record<string, string>>;
+const rings = (cloud: Cloud, secret = `${name}-rings`) =>
+  (cloud.get('Secret', secret)?.['data'] ?? {}) as Readonly<Record<string, string>>;
+
+const policyRings = (cloud: Cloud) => rings(cloud, `${name}-rings-policies`);
 
 /** How many partitions each storage node has, of the ring of objects. */
 function partitions(cloud: Cloud): Record<string, number> {
@@ -179,23 +181,45 @@ test.each([
   expect(await read(cloud, cats)).toEqual(all);
 });
 
+const gold = { index: 1, name: 'gold', replicaCount: 2 };
+const ec = { index: 7, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
+const withPolicies = { ...swift, storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' };
+
+const change = (cloud: Cloud, swift: object | null) =>
+  cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift } });
+
+/** A cloud with policies, and an object of one of them, which the function reads. */
+async function withPapers() {
+  const { cloud } = await readyCloud({ spec: { ...spec, swift: withPolicies } });
+  const send = await account(cloud);
+  await send('PUT', '/papers');
+  await send('PUT', '/papers/one', { text: 1 });
+  return { cloud, paper: async () => await (await account(cloud))('GET', '/papers/one') };
+}
+
+/** Takes Swift away, and states it anew. */
+async function anew(cloud: Cloud, swift: object, between: () => Promise<unknown> = () => Promise.resolve()) {
+  await change(cloud, null);
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  await between();
+  await change(cloud, swift);
+}
+
+/** Until the Job of policies has failed, and says why. */
+async function refused(cloud: Cloud, words: string): Promise<void> {
+  await cloud.until(() => cloud.condition(Swift, name, 'PolicyRingsReady')?.message?.includes(words) === true);
+}
+
 test('storage policies are added later, keep objects by rings of their own, and stay', async () => {
   const { cloud } = await readyCloud({ spec });
   const all = await stored(cloud, cats);
   const before = rings(cloud);
-  const gold = { index: 1, name: 'gold', replicaCount: 2 };
-  const ec = { index: 7, name: 'ec', erasureCoding: { dataFragments: 2, parityFragments: 1 } };
-  const change = (more: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: more } });
-  await change({ storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' });
+  await change(cloud, { storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' });
   await cloud.ready();
-  expect(Object.keys(rings(cloud))).toEqual(expect.arrayContaining(['object-1.builder', 'object-7.ring.gz']));
-  expect(rings(cloud)).toMatchObject(before);
+  expect(Object.keys(policyRings(cloud))).toEqual(expect.arrayContaining(['object-1.builder', 'object-7.ring.gz']));
+  expect(rings(cloud)).toEqual(before);
   expect(await read(cloud, cats)).toEqual(all);
-  const token = await login(cloud);
-  const id = (await entitiesOf(cloud, 'projects')).find((project) => project['name'] === 'admin')?.id;
-  const url = (path: string) => `http://${name}-proxy.openstack.svc:8080/v1/AUTH_${id}${path}`;
-  const send = async (method: string, path: string, headers: object = {}) =>
-    await request(cloud, token, method, url(path), method === 'PUT' ? headers : undefined);
+  const send = await account(cloud);
   await send('PUT', '/papers');
   await send('PUT', '/papers/one', { text: 1 });
   expect(await send('GET', '/papers/one')).toBe('{"text":1}');
@@ -215,20 +239,70 @@ test('storage policies are added later, keep objects by rings of their own, and 
     [[gold, ec, { index: 3, name: 'wide', replicaCount: 4 }], 'expected a device for each copy and each fragment'],
     [[gold, ec, { ...ec, index: 3, name: 'both', replicaCount: 2 }], 'expected replicaCount or erasureCoding'],
   ] as const)
-    await expect(change({ storagePolicies })).rejects.toThrow(words);
-  await change({ storagePolicies: [gold, { ...ec, deprecated: true }], defaultStoragePolicy: 'gold' });
+    await expect(change(cloud, { storagePolicies })).rejects.toThrow(words);
+  await change(cloud, { storagePolicies: [gold, { ...ec, deprecated: true }], defaultStoragePolicy: 'gold' });
   await cloud.ready();
   expect(await send('GET', '/papers/one')).toBe('{"text":1}');
-  // Without its policy, a Swift that is made anew would find none of its objects.
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: null } });
-  await cloud.until(() => cloud.get('Swift', name) === undefined);
-  await change(swift);
-  await cloud.until(() =>
-    /is of a storage policy that spec.storagePolicies does not have/u.test(
-      cloud.condition(Swift, name, 'RingsReady')?.message ?? '',
-    ),
+});
+
+test.each([
+  ['is left out', [gold], 'spec.storagePolicies has no policy with index=7, and its objects are still there'],
+  [
+    'has another index',
+    [gold, { ...ec, index: 8 }],
+    'state it as it was (index=7 name=ec erasureCoding.dataFragments=2',
+  ],
+  ['has another name', [gold, { ...ec, name: 'silver' }], 'the rings of a policy were made for name=ec'],
+  [
+    'is of another type',
+    [gold, { index: 7, name: 'ec', replicaCount: 3 }],
+    'for erasureCoding.dataFragments=2 (index=7 name=ec erasureCoding.dataFragments=2 erasureCoding.parityFragments=1), and it says index=7 name=ec replicaCount=3 now',
+  ],
+])('of a Swift that is made anew, a policy that %s is refused', async (_what, storagePolicies, words) => {
+  const { cloud, paper } = await withPapers();
+  const before = policyRings(cloud);
+  await anew(cloud, { ...swift, storagePolicies });
+  await refused(cloud, words);
+  expect(policyRings(cloud)).toEqual(before);
+  await anew(cloud, withPolicies);
+  await cloud.ready();
+  expect(await paper()).toBe('{"text":1}');
+});
+
+test('rings of a policy that a restored Secret does not have are not made over its objects', async () => {
+  const { cloud, paper } = await withPapers();
+  const before = policyRings(cloud);
+  const backup = Object.fromEntries(Object.keys(before).map((key) => [key, key.includes('-7') ? null : before[key]]));
+  await cloud.change(Secret, `${name}-rings-policies`, { data: backup });
+  await change(cloud, { storageNodes: 4 });
+  await refused(cloud, `object-7.builder is gone, and device ${name}-storage-0.${name}-storage.openstack.svc/d1 holds`);
+  expect(policyRings(cloud)).not.toHaveProperty('object-7.builder');
+  await cloud.change(Secret, `${name}-rings-policies`, { data: before });
+  await cloud.ready();
+  expect(await paper()).toBe('{"text":1}');
+});
+
+test('a Secret of rings of policies that is gone is waited for', async () => {
+  const { cloud } = await withPapers();
+  await cloud.remove(Secret, `${name}-rings-policies`);
+  await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
+  expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
+    `Secret ${name}-rings-policies is gone, and with it where objects of further storage policies lie`,
   );
-  expect(Object.keys(rings(cloud))).toContain('object-7.builder');
+});
+
+test('rings of policies that lie with those of the servers, as an earlier operator has left them, are carried over', async () => {
+  const { cloud, paper } = await withPapers();
+  const { policies: _policies, ...former } = policyRings(cloud);
+  await anew(cloud, withPolicies, async () => {
+    await cloud.change(Secret, `${name}-rings`, { data: former });
+    await cloud.remove(Secret, `${name}-rings-policies`);
+  });
+  await cloud.ready();
+  expect(policyRings(cloud)).toMatchObject(former);
+  // It may still serve by what it knows.
+  expect(rings(cloud)).toMatchObject(former);
+  expect(await paper()).toBe('{"text":1}');
 });
 
 test('a builder with more devices than are asked for is left as it is', async () => {

@@ -25,7 +25,9 @@ export function lostWith(
     guards.kind === 'Job'
       ? live.finishedJobs[guards.name] !== undefined
       : live.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
-  const former = exists ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
+  // What of a Job names no volume may be younger than the rest: what is left of an earlier resource says nothing of it.
+  const tells = guards.kind === 'PersistentVolumeClaim' || guards.volume !== undefined;
+  const former = exists || !tells ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
   if (!exists && former === undefined) return undefined;
   const way =
     former === undefined

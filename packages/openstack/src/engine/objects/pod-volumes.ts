@@ -55,6 +55,12 @@ export class PodVolumes {
       this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.key, readOnly: true }));
       return;
     }
+    if ('secrets' in mount) {
+      const sources = mount.secrets.map((secret) => ({ secret: { name: secret } }));
+      this.#volume(name, { projected: { sources, defaultMode: 0o440 } });
+      this.mounts.push({ name, mountPath: mount.path, readOnly: true });
+      return;
+    }
     if ('claim' in mount) {
       if (!ownClaims.includes(name)) this.#volume(name, { persistentVolumeClaim: { claimName: mount.claim } });
       this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.subPath }));

@@ -70,7 +70,10 @@ export interface Artifact {
   readonly later?: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;
-  /** A volume claim with such data: where an earlier resource has left it, the Secret has to be there with its files. */
+  /**
+   * A volume claim with such data: where an earlier resource has left it, the Secret has to be there with its files. Without
+   * it the programs have to find out themselves what an earlier resource has left.
+   */
   readonly volume?: string;
   /**
    * A directory, in a mount of the Job, in which each run finds the files that the one before has published, and goes on

@@ -123,7 +123,10 @@ export type DesiredObject = Exclude<Desired, NodeClaim>;
 export interface DataGuard {
   readonly kind: 'PersistentVolumeClaim' | 'Job';
   readonly name: string;
-  /** Of a Job: a volume claim that is there after it was filled alone. One that is older than the resource says so, too. */
+  /**
+   * Of a Job: a volume claim that is there after it was filled alone. One that is older than the resource says so, too. Without
+   * it nothing that an earlier resource has left counts.
+   */
   readonly volume?: string;
   /** What is lost without the Secret, for the condition's message. */
   readonly data: string;

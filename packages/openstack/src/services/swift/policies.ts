@@ -107,14 +107,26 @@ export interface Policies {
 export const hasFragments = ({ storagePolicies = [] }: Policies): boolean =>
   storagePolicies.some(({ erasureCoding }) => erasureCoding !== undefined);
 
-/** Rings of the policies' own, with how many devices an object lies on. */
-export function policyRings({
-  storagePolicies = [],
-}: Policies): { readonly name: string; readonly replicas: number }[] {
-  return storagePolicies.map(({ index, replicaCount = replicasByDefault, erasureCoding: fragments }) => ({
-    name: `object-${index}`,
-    replicas: fragments === undefined ? replicaCount : fragments.dataFragments + fragments.parityFragments,
-  }));
+/** A ring of a policy's own. */
+interface PolicyRing {
+  readonly name: string;
+  /** How many devices an object lies on. */
+  readonly replicas: number;
+  /** What can never change, as `field=value`, separated by blanks; the index is the first. */
+  readonly made: string;
+}
+
+/** Rings of the policies' own. */
+export function policyRings({ storagePolicies = [] }: Policies): PolicyRing[] {
+  return storagePolicies.map(({ index, name, replicaCount = replicasByDefault, erasureCoding }) => {
+    const kept = Object.entries(erasureCoding ?? { replicaCount });
+    const fields = kept.map(([field, value]) => `${erasureCoding ? 'erasureCoding.' : ''}${field}=${value}`);
+    return {
+      name: `object-${index}`,
+      replicas: kept.reduce((sum, [, value]) => sum + value, 0),
+      made: [`index=${index}`, `name=${name}`, ...fields.sort()].join(' '),
+    };
+  });
 }
 
 /** Sections of swift.conf; none where Swift has the one that it makes by itself. */

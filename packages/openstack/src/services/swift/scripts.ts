@@ -1,18 +1,12 @@
+import { rsyncPort } from './configuration.ts';
+
 /**
  * Adds the devices that the builders do not have, and lets each partition move one replica at most. Arguments: folder,
  * partition power, hours between moves, the rings as `name:port:replicas`, separated by blanks, then each device as
- * `host/device`.
+ * `host/device`. Where there is no builder the devices are asked whether they hold what one has placed: none is made over it.
  */
 export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
 shift 4
-for builder in "$folder"/*.builder; do
-  name=\${builder##*/}
-  name=\${name%.builder}
-  case " $rings" in *" $name:"*) continue;; esac
-  [ -e "$builder" ] || continue
-  echo "$name.builder is of a storage policy that spec.storagePolicies does not have: state it as it was, its objects are still there"
-  exit 1
-done
 for ring in $rings; do
   name=\${ring%%:*} replicas=\${ring##*:} port=\${ring#*:}
   port=\${port%:*}
@@ -22,7 +16,17 @@ for ring in $rings; do
     exit 1
   fi
   # It would begin anew where there is one already.
-  [ -e "$builder" ] || swift-ring-builder "$builder" create "$power" "$replicas" "$hours"
+  if [ ! -e "$builder" ]; then
+    policy=\${name#\${name%%-*}}
+    held="\${name%"$policy"}s$policy"
+    for device in "$@"; do
+      listing=$(rsync "rsync://\${device%/*}:${rsyncPort}/\${name%"$policy"}/\${device#*/}/")
+      echo "$listing" | grep " $held$" > /dev/null || continue
+      echo "$name.builder is gone, and device $device holds what it has placed ($held): restore the Secret of the rings from a backup; a new one would not find what is stored. To do without it, delete $held on all devices"
+      exit 1
+    done
+    swift-ring-builder "$builder" create "$power" "$replicas" "$hours"
+  fi
   swift-ring-builder "$builder" set_min_part_hours "$hours"
   for device in "$@"; do
     where="--ip \${device%/*} --port $port --device \${device#*/}"
@@ -37,6 +41,48 @@ for ring in $rings; do
   fi
   # Status 1: nothing is to be moved, or not all of it may be moved yet.
   swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
+done
+`;
+
+/**
+ * Compares the storage policies with those whose rings were made, and says beside the rings what they are. Arguments: folder
+ * of the rings, a folder where an earlier operator may have published them, then each policy as a line of `field=value`.
+ */
+export const comparePolicies = `folder=$1 former=$2
+shift 2
+# They lay with the rings of the servers once: what is published there later is older than this.
+if [ ! -e "$folder/policies" ]; then
+  for file in "$former"/object-*; do
+    own=$folder/\${file##*/}
+    # A copy by cp could not be written to: the mode of the mount is kept.
+    [ ! -e "$file" ] || [ -e "$own" ] || cat "$file" > "$own"
+  done
+fi
+for builder in "$folder"/object-*.builder; do
+  [ -e "$builder" ] || continue
+  index=\${builder##*-}
+  index=index=\${index%.builder}
+  was=$index
+  if [ -e "$folder/policies" ]; then
+    was=$(grep "^$index " "$folder/policies") || was=$index
+  fi
+  is=
+  for policy in "$@"; do
+    case "$policy" in "$index "*) is=$policy;; esac
+  done
+  if [ -z "$is" ]; then
+    echo "spec.storagePolicies has no policy with $index, and its objects are still there: state it as it was ($was)"
+    exit 1
+  fi
+  for field in $was; do
+    case " $is " in *" $field "*) continue;; esac
+    echo "spec.storagePolicies: the rings of a policy were made for $field ($was), and it says $is now: its objects would not be found; delete this Swift, whose volumes stay with deletionPolicy Retain, and state the policy as it was; add another one for what you want"
+    exit 1
+  done
+done
+echo "# The storage policies whose rings these are: none is made another one." > "$folder/policies"
+for policy in "$@"; do
+  echo "$policy" >> "$folder/policies"
 done
 `;
 

@@ -35,6 +35,10 @@ test('rings are mounted as a whole, so that servers read them anew without a res
     expect(JSON.stringify(found(kind, name))).toContain(
       '{"name":"etc-swift-rings","mountPath":"/etc/swift/rings","readOnly":true}',
     );
+  // Where a name is in both, that of the policies counts.
+  expect(JSON.stringify(found('Deployment', 'swift-proxy'))).toContain(
+    '"sources":[{"secret":{"name":"swift-rings"}},{"secret":{"name":"swift-rings-policies"}}]',
+  );
 });
 
 test('its own pods alone reach storage nodes', () => {
@@ -99,8 +103,12 @@ test('each storage policy has a section, rings of its own and, for fragments, wh
   expect(all).toContain('[storage-policy:0]\\ndefault = false\\ndeprecated = false\\nname = Policy-0');
   expect(all).toContain('[storage-policy:1]\\ndefault = true');
   expect(all).toContain('ec_num_data_fragments = 2\\nec_num_parity_fragments = 1\\nec_type = liberasurecode_rs_vand');
-  const job = JSON.stringify(found('Job', 'swift-rings', spec));
-  expect(job).toContain('account:6202:3 object-1:6200:2 object-2:6200:3');
+  expect(found('Job', 'swift-rings', spec)).toEqual(found('Job', 'swift-rings'));
+  const job = JSON.stringify(found('Job', 'swift-policies', spec));
+  expect(job).toContain('"object-1:6200:2 object-2:6200:3"');
+  expect(job).toContain(
+    '"index=1 name=gold replicaCount=2","index=2 name=ec erasureCoding.dataFragments=2 erasureCoding.parityFragments=1"',
+  );
   expect(job).toContain('"/var/lib/swift/rings/object-2.builder","/var/lib/swift/rings/object-2.ring.gz"]');
   expect(JSON.stringify(found('StatefulSet', 'swift-storage', spec))).toContain('object-reconstructor');
   expect(JSON.stringify(found('StatefulSet', 'swift-storage'))).not.toContain('object-reconstructor');

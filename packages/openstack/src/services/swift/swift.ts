@@ -6,7 +6,7 @@ import { defineService, type Job } from '../../engine/vocabulary/service.ts';
 import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
 import { defaults, Swift } from './kind.ts';
 import { policyRings } from './policies.ts';
-import { buildRings, runDaemons } from './scripts.ts';
+import { buildRings, comparePolicies, runDaemons } from './scripts.ts';
 
 /** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
 export const swift = defineService<Swift>({
@@ -29,7 +29,7 @@ export const swift = defineService<Swift>({
       },
     ],
   },
-  retainedSecrets: ['hash', 'rings'],
+  retainedSecrets: ['hash', 'rings', 'rings-policies'],
   secrets: (context) => [
     {
       suffix: 'hash',
@@ -54,9 +54,9 @@ export const swift = defineService<Swift>({
     },
     storage: storageNode(context),
   }),
-  jobs: (context) => [rings(context)],
-  access: { rings: [publishing('rings')] },
-  needs: { DeploymentReady: ['RingsReady'] },
+  jobs: (context) => [rings(context), policies(context)],
+  access: { rings: [publishing('rings')], policies: [publishing('rings-policies')] },
+  needs: { DeploymentReady: ['PolicyRingsReady'] },
 });
 
 /** The volume claim that every Swift has. */
@@ -64,7 +64,7 @@ const firstDevice = ({ named }: Context<Swift>): string => `d1-${named('storage'
 
 /** Servers read rings anew when they change. */
 const mounts = ({ named }: Context<Swift>): readonly Mount[] => [
-  { path: ringFolder, secret: named('rings'), follows: true },
+  { path: ringFolder, secrets: [named('rings'), named('rings-policies')] },
   { path: '/var/cache/swift', scratch: true },
 ];
 
@@ -124,22 +124,33 @@ function storageNode(context: Context<Swift>): Component {
   };
 }
 
-/** The rings of all three servers and of further policies, from builders that are kept beside them. */
-function rings(context: Context<Swift>): Job {
+/** Where Jobs make rings. */
+const folder = '/var/lib/swift/rings';
+
+/** The program of Jobs that make rings, which are `name:port:replicas`. */
+function building(context: Context<Swift>, rings: readonly string[]): Job['runs'][number] {
   const { named, host, spec } = context;
-  const { replicaCount, partitionPower, minPartHours } = { ...defaults, ...spec.storagePolicy };
+  const { partitionPower, minPartHours } = { ...defaults, ...spec.storagePolicy };
   const nodes = Array.from({ length: spec.storageNodes ?? defaults.storageNodes }, (_, index) => index);
   const targets = nodes.flatMap((index) =>
     devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
   );
-  const folder = '/var/lib/swift/rings';
-  const own = policyRings(spec);
-  const all = [
-    ...kinds.map((kind) => `${kind}:${servers[kind].port}:${replicaCount}`),
-    ...own.map(({ name, replicas }) => `${name}:${servers.object.port}:${replicas}`),
-  ];
-  const files = (names: readonly string[]) =>
-    names.flatMap((name) => [`${folder}/${name}.builder`, `${folder}/${name}.ring.gz`]);
+  return {
+    name: 'build',
+    script: buildRings,
+    arguments: [folder, String(partitionPower), String(minPartHours), rings.join(' '), ...targets],
+  };
+}
+
+const filesOf = (rings: readonly string[]) =>
+  rings.flatMap((name) => [`${folder}/${name}.builder`, `${folder}/${name}.ring.gz`]);
+
+const again = (context: Context<Swift>, suffix: string) =>
+  ({ cron: nightly(context, suffix), suspend: false, deadlineSeconds: 3600 }) as const;
+
+/** The rings of all three servers, from builders that are kept beside them. */
+function rings(context: Context<Swift>): Job {
+  const { replicaCount } = { ...defaults, ...context.spec.storagePolicy };
   return {
     suffix: 'rings',
     step: 'RingsReady',
@@ -147,21 +158,55 @@ function rings(context: Context<Swift>): Job {
     image: 'swift-object',
     config: 'none',
     runs: [
-      {
-        name: 'build',
-        script: buildRings,
-        arguments: [folder, String(partitionPower), String(minPartHours), all.join(' '), ...targets],
-      },
+      building(
+        context,
+        kinds.map((kind) => `${kind}:${servers[kind].port}:${replicaCount}`),
+      ),
     ],
     mounts: [{ path: folder, scratch: true }],
     makes: {
       suffix: 'rings',
-      files: files(kinds),
-      ...(own.length === 0 ? {} : { later: files(own.map(({ name }) => name)) }),
+      files: filesOf(kinds),
       data: 'where all objects lie',
       volume: firstDevice(context),
       from: folder,
     },
-    again: { cron: nightly(context, 'rings'), suspend: false, deadlineSeconds: 3600 },
+    again: again(context, 'rings'),
+  };
+}
+
+/**
+ * The rings of further policies. Their Secret is their own: an operator that knows no policies never touches it, and
+ * what it says of each policy outlives the resource as its rings do.
+ */
+function policies(context: Context<Swift>): Job {
+  const { named, spec } = context;
+  const own = policyRings(spec);
+  return {
+    suffix: 'policies',
+    step: 'PolicyRingsReady',
+    // Those have found out that all devices are stated which are in use.
+    needs: ['RingsReady'],
+    image: 'swift-object',
+    config: 'none',
+    runs: [
+      { name: 'compare', script: comparePolicies, arguments: [folder, ringFolder, ...own.map(({ made }) => made)] },
+      building(
+        context,
+        own.map(({ name, replicas }) => `${name}:${servers.object.port}:${replicas}`),
+      ),
+    ],
+    mounts: [
+      { path: folder, scratch: true },
+      { path: ringFolder, secret: named('rings'), follows: true },
+    ],
+    makes: {
+      suffix: 'rings-policies',
+      files: [`${folder}/policies`],
+      later: filesOf(own.map(({ name }) => name)),
+      data: 'where objects of further storage policies lie',
+      from: folder,
+    },
+    ...(own.length === 0 ? {} : { again: again(context, 'policies') }),
   };
 }
