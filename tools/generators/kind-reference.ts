@@ -60,7 +60,9 @@ function shapes(): GeneratedFile {
 
 /** A table of all fields, and the rules about several of them. Fields of `children` are told by their own pages. */
 function fields(schema: OpenApiSchema, children: ReadonlyMap<string, string> = new Map()): string {
-  const rules = (schema['x-kubernetes-validations'] ?? []).filter(({ rule }) => !rule.includes('oldSelf'));
+  const rules = (schema['x-kubernetes-validations'] ?? []).filter(
+    ({ rule, optionalOldSelf }) => optionalOldSelf === true || !rule.includes('oldSelf'),
+  );
   return [
     table(['Field', 'Type', 'Description'], rows(schema, '', children)),
     ...(rules.length === 0 ? [] : [rules.map(({ message }) => `- ${escaped(message)}.`).join('\n')]),

@@ -1,9 +1,15 @@
+import { CustomResourceDefinition, defineKind, realClock, sleep } from '@openstack-operator/kube';
 import { type Api, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { minimalSpecs } from './minimal-specs.ts';
-import { serveOurKinds } from './openstack-definitions.ts';
+import { readConfig, serveOurKinds } from './openstack-definitions.ts';
 import { refusal } from './refusal.ts';
 import { type TestServer, testServer } from './server.ts';
+
+/** A schema with rules. */
+interface Rules {
+  'x-kubernetes-validations'?: unknown;
+}
 
 let server: TestServer;
 let namespace: string;
@@ -171,4 +177,45 @@ test('an optional service that was stated as disabled is bound by what it has st
     );
   expect(await change({ enabled: true, devicesPerNode: 2, storage: { size: '1Gi' } })).toBeUndefined();
   expect(await change({ enabled: true, storageNodes: 3 })).toMatchObject([{ field: 'spec.swift.storageNodes' }]);
+});
+
+test('a Swift whose rings were too large before that was a rule can be changed, and does not grow', async () => {
+  const [definition, earlier] = [false, true].map((isEarlier) => {
+    const crd = readConfig(`crd/bases/${group}_swifts.yaml`) as CustomResourceDefinition & {
+      spec: { group: string; versions: [{ schema: { openAPIV3Schema: { properties: { spec: Rules } } } }] };
+    };
+    crd.metadata.name = `swifts.earlier.${group}`;
+    crd.spec.group = `earlier.${group}`;
+    if (isEarlier) delete crd.spec.versions[0].schema.openAPIV3Schema.properties.spec['x-kubernetes-validations'];
+    return crd;
+  });
+  const Earlier = defineKind(`earlier.${group}/${version}`, 'Swift', 'swifts');
+  const install = async (crd: CustomResourceDefinition | undefined) =>
+    await server.client.apply(CustomResourceDefinition, crd as CustomResourceDefinition, {
+      fieldManager: 'conformance',
+      force: true,
+    });
+  const api = kinds.find(({ kind }) => kind === 'Swift') as Api;
+  const spec = { storageNodes: 97, storagePolicy: { partitionPower: 14 } };
+  const object = { ...objectOf(api, spec, 'large'), apiVersion: `earlier.${group}/${version}` };
+  const change = (more: object) =>
+    refusal(server.client.patch(Earlier, { namespace, name: 'large' }, 'merge', { spec: more }, { dryRun: true }));
+  // A definition counts some moments after it was installed.
+  const until = async (holds: () => Promise<boolean>) => {
+    for (let tries = 0; tries < 100 && !(await holds()); tries += 1) await sleep(realClock, 100);
+  };
+  await install(earlier);
+  await until(() =>
+    server.client.create(Earlier, object).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await install(definition);
+  await until(async () => (await change({ storageNodes: 98 })) !== undefined);
+  expect(await change({ storageNodes: 98 })).toMatchObject([{ field: 'spec.storageNodes' }]);
+  expect(await change({ replicas: 2 })).toBeUndefined();
+  expect(
+    await refusal(server.client.create(Earlier, { ...object, metadata: { name: 'new', namespace } })),
+  ).toMatchObject([{ field: 'spec.storageNodes' }]);
 });

@@ -97,6 +97,17 @@ const swiftRules = [
     { storageNodes: 100, devicesPerNode: 16, storagePolicy: { partitionPower: 14 } },
     { storageNodes: 10, devicesPerNode: 4 },
   ),
+  refused(
+    Swift,
+    'spec.storagePolicies',
+    'the rings would not fit into a Secret',
+    {
+      storageNodes: 50,
+      storagePolicy: { partitionPower: 14 },
+      storagePolicies: [1, 2, 3, 4].map((index) => ({ index, name: `gold-${index}` })),
+    },
+    { storageNodes: 50, storagePolicies: [{ index: 1, name: 'gold' }] },
+  ),
   ...wrongPolicies.map(([at, words, wrong]) =>
     refused(Swift, `spec.storagePolicies${at}`, words, { storagePolicies: wrong }, { storagePolicies: [gold] }),
   ),

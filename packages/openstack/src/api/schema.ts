@@ -51,6 +51,8 @@ export interface Rule {
   readonly message: string;
   /** Where the mistake is, below the value that carries the rule: `.storage.size`. */
   readonly fieldPath?: string;
+  /** Checked where there was no value before as well: `oldSelf` is optional then (`oldSelf.hasValue()`, `oldSelf.value()`). */
+  readonly optionalOldSelf?: true;
 }
 
 /**
@@ -148,6 +150,16 @@ function immutable(absent: unknown): Transition {
 /** A rule: `cel` must be true, else the API server refuses with `message`. */
 export function rule(cel: string, message: string, fieldPath?: string): Rule {
   return { rule: cel, message, ...(fieldPath === undefined ? {} : { fieldPath }) };
+}
+
+/**
+ * A rule that came later: what breaks it already may still be changed as `unless` allows, CEL over `self` and `old`, what it
+ * was before.
+ */
+export function laterRule(cel: string, unless: string, message: string, fieldPath?: string): Rule {
+  // By a list, because not every parser takes `has(oldSelf.value().field)`.
+  const changed = `oldSelf.hasValue() && [oldSelf.value()].all(old, ${unless})`;
+  return { ...rule(`(${cel}) || ${changed}`, message, fieldPath), optionalOldSelf: true };
 }
 
 /** The same field, which must be there. */

@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { choice, int, object, rule, string, transition } from '../../api/schema.ts';
+import { choice, int, laterRule, object, rule, string, transition } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
@@ -37,30 +37,39 @@ const defaultStoragePolicy = string(
   { maxLength: 63, fallback: firstPolicy },
 );
 
-const stated = (path: string, absent: number) => {
-  const names = path.split('.').map((_, index, all) => `has(self.${all.slice(0, index + 1).join('.')})`);
-  return `(${names.join(' && ')} ? self.${path} : ${absent})`;
+/** In CEL: a field of a spec, or what counts without it. */
+const stated = (path: string, absent: number, spec = 'self') => {
+  const names = path.split('.').map((_, index, all) => `has(${spec}.${all.slice(0, index + 1).join('.')})`);
+  return `(${names.join(' && ')} ? ${spec}.${path} : ${absent})`;
 };
 
-const devices = `${stated('storageNodes', defaults.storageNodes)} * ${stated('devicesPerNode', defaults.devicesPerNode)}`;
+const devicesOf = (spec: string) =>
+  `${stated('storageNodes', defaults.storageNodes, spec)} * ${stated('devicesPerNode', defaults.devicesPerNode, spec)}`;
 
-/**
- * Bytes of all rings and builders at most, in CEL: of the three servers, and of further policies, each as wide as `width`. A
- * ring has two bytes for each replica of a partition, a builder three, and three for each partition; a device has 400 in
- * both, with the longest names. Measured with swift-ring-builder 2.35: 1.1 MB of each server at power 14, 9 replicas and
- * 1600 devices, of which this says 1.4.
- */
-const ringBytes = (count: string, width: string) => {
-  const replicas = stated('storagePolicy.replicaCount', defaults.replicaCount);
-  const power = stated('storagePolicy.partitionPower', defaults.partitionPower);
-  const partitions = Array.from({ length: 11 }, (_, index) => 2 ** (4 + index));
-  return `[${partitions.join(', ')}][${power} - 4] * (3 * (5 * ${replicas} + 3) + ${count} * (5 * ${width} + 3)) + 400 * (3 + ${count}) * ${devices}`;
-};
+const devices = devicesOf('self');
 
+/** Bytes of a Secret's rings and builders at most. */
 const mostRingBytes = 1_000_000;
 
-/** In CEL: whether they fit; a sum over policies would cost the API server too much. */
-const ringsFit = `has(self.storagePolicies) && size(self.storagePolicies) > 0 ? self.storagePolicies.all(one, ${ringBytes('size(self.storagePolicies)', widthOf('one'))} <= ${mostRingBytes}) : ${ringBytes('0', '0')} <= ${mostRingBytes}`;
+/**
+ * In CEL: whether as many rings fit into a Secret. A ring has two bytes for each replica of a partition, a builder three, and
+ * three for each partition; a device has 400 in both, with the longest names. Measured with swift-ring-builder 2.35: 1.1 MB of
+ * three rings at power 14, 9 replicas and 1600 devices, of which this says 1.4.
+ */
+const ringsFit = (count: string, replicas: string) => {
+  const power = stated('storagePolicy.partitionPower', defaults.partitionPower);
+  const partitions = Array.from({ length: 11 }, (_, index) => 2 ** (4 + index));
+  return `${count} * ([${partitions.join(', ')}][${power} - 4] * (5 * ${replicas} + 3) + 400 * ${devices}) <= ${mostRingBytes}`;
+};
+
+/** Those of the three servers. */
+const serversFit = ringsFit('3', stated('storagePolicy.replicaCount', defaults.replicaCount));
+
+/** Those of further policies, each as wide as any: a sum over them would cost the API server too much. */
+const policyRingsFit = `!has(self.storagePolicies) || self.storagePolicies.all(one, ${ringsFit('size(self.storagePolicies)', widthOf('one'))})`;
+
+const tooLarge = (count: string) =>
+  `the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, ${count}, to be ${mostRingBytes} or less`;
 
 /** Object storage. */
 export const Swift = defineApi({
@@ -129,10 +138,16 @@ export const Swift = defineApi({
           'expected Policy-0 or the name of one of storagePolicies that is not deprecated',
           '.defaultStoragePolicy',
         ),
-        rule(
-          ringsFit,
-          'the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, three times and once for each of storagePolicies, as many copies or fragments as the widest has, to be 1000000 or less; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower',
+        laterRule(
+          serversFit,
+          `${devices} <= ${devicesOf('old')}`,
+          `${tooLarge('three times')}; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower`,
           '.storageNodes',
+        ),
+        rule(
+          policyRingsFit,
+          `${tooLarge('once for each of storagePolicies, as many copies or fragments as the widest has')}; state fewer devices, and larger ones, or fewer policies`,
+          '.storagePolicies',
         ),
       ],
     },
