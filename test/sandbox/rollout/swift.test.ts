@@ -274,6 +274,11 @@ test('rings of a policy that a restored Secret does not have are not made over i
   const before = policyRings(cloud);
   const backup = Object.fromEntries(Object.keys(before).map((key) => [key, key.includes('-7') ? null : before[key]]));
   await cloud.change(Secret, `${name}-rings-policies`, { data: backup });
+  await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
+  expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
+    `Secret ${name}-rings-policies has lost key object-7.builder, key object-7.ring.gz, and with it where objects of further storage policies lie: restore`,
+  );
+  // Whoever runs the Job again, it makes none either.
   await change(cloud, { storageNodes: 4 });
   await refused(cloud, `object-7.builder is gone, and device ${name}-storage-0.${name}-storage.openstack.svc/d1 holds`);
   expect(policyRings(cloud)).not.toHaveProperty('object-7.builder');

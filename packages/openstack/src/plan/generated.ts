@@ -76,11 +76,13 @@ function missingKeys(secret: StoredObject, { values, rotation }: GeneratedSecret
 }
 
 /** Keys that a Job has filled in, of this resource or of an earlier one, and that are not there any more. */
-function unfilledKeys(live: Live, secret: StoredObject, { filled = [], guards }: GeneratedSecret): string[] {
+function unfilledKeys(live: Live, secret: StoredObject, { filled = [], filledBy, guards }: GeneratedSecret): string[] {
   if (guards === undefined) return [];
-  if (live.finishedJobs[guards.name] === undefined && retainedVolume(live, guards) === undefined) return [];
+  const finished = live.finishedJobs[guards.name];
+  if (finished === undefined && retainedVolume(live, guards) === undefined) return [];
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
-  return filled.filter((key) => (data[key] ?? '') === '');
+  const further = filledBy !== undefined && filledBy.inputs === finished ? filledBy.keys : [];
+  return [...filled, ...further].filter((key) => (data[key] ?? '') === '');
 }
 
 /** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */

@@ -150,6 +150,15 @@ describe('generated Secrets', () => {
     ]);
   });
 
+  test('what a run has filled in is missed once a run for the same has finished', () => {
+    const made = desired({ filled: ['0'], filledBy: { inputs: 'x', keys: ['1'] } });
+    expect(at(secret({ '0': 'x' }), made, { finishedJobs: { sync: 'x' } })).toEqual([
+      'refuse KeyMaterialMissingError: Refused',
+    ]);
+    expect(at(secret({ '0': 'x' }), made, { finishedJobs: { sync: 'before' } })).toEqual([]);
+    expect(at(secret({ '0': 'x', '1': 'x' }), made, { finishedJobs: { sync: 'x' } })).toEqual([]);
+  });
+
   test('keys are rotated when that is due', () => {
     const rotation = { intervalSeconds: 3600, maxActiveKeys: 3 };
     const rotatedAt = (ago: number) => timestamp({ now: () => now - ago });

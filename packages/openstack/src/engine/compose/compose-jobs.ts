@@ -34,6 +34,10 @@ export function addJob({ service, context, components, drafts, sets }: Assembly,
     const published = {
       annotations: { [annotations.publishedBy]: context.named(job.suffix) },
       filled: makes.files.map(fileName),
+      filledBy: {
+        inputs: object.metadata.annotations?.[annotations.inputs] ?? '',
+        keys: (makes.later ?? []).map(fileName),
+      },
     };
     drafts.add('CredentialsReady', generated(service, context, secret, published));
   }

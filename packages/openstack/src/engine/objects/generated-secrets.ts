@@ -28,12 +28,14 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   ];
 }
 
+type Generated = Extract<Desired, { verb: 'generate' }>;
+
 /** The Secret `<name>-<suffix>`; `published`: that of what a Job makes, who may fill it, and with what. */
 export function generated(
   service: Service,
   context: Context,
   secret: GeneratedSecret,
-  published?: { readonly annotations: Record<string, string>; readonly filled: readonly string[] },
+  published?: { readonly annotations: Record<string, string> } & Pick<Generated, 'filled' | 'filledBy'>,
 ): Desired {
   const isRetained = service.retainedSecrets?.includes(secret.suffix) === true;
   const retained = isRetained && context.spec.deletionPolicy !== 'Delete';
@@ -58,6 +60,9 @@ export function generated(
     ...(retained ? { retained } : {}),
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
-    ...(published === undefined ? {} : { filled: published.filled }),
+    ...(published?.filled === undefined ? {} : { filled: published.filled }),
+    ...(published?.filledBy === undefined || published.filledBy.keys.length === 0
+      ? {}
+      : { filledBy: published.filledBy }),
   };
 }

@@ -66,7 +66,7 @@ export interface Artifact {
   readonly suffix: string;
   /** Absolute paths of the files that its programs leave, in a mount of the Job. */
   readonly files: readonly string[];
-  /** Files that come with a change of the resource: what was published before it has none of them. */
+  /** Files that come with a change of the resource: what was published before a run for it has none of them. */
   readonly later?: readonly string[];
   /** What is lost without it: once made, it is never made anew while nobody has restored it. */
   readonly data: string;

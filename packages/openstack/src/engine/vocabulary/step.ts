@@ -72,6 +72,8 @@ export type Desired =
       readonly guards?: DataGuard;
       /** Keys that the Job which `guards` names has filled in once it is done: to be without one is a loss as well. */
       readonly filled?: readonly string[];
+      /** Further keys, which a run of that Job with these inputs has filled in: they came with a change of the resource. */
+      readonly filledBy?: { readonly inputs: string; readonly keys: readonly string[] };
     }
   /** Nodes that this cloud alone may use: labelled, by an update that only one writer can win. */
   | NodeClaim
