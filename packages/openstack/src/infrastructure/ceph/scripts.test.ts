@@ -10,7 +10,7 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'ceph-'));
   // What a pool has are files. A slow cluster does what it is asked, but its answer is awaited for too long.
-  program('timeout', 'shift; "$@"; code=$?; [ ! -e "$STATE/slow" ] || exit 124; exit $code');
+  program('timeout', 'shift; "$@"; code=$?; [ ! -e "$STATE/slow" ] || [ "$1" = ceph ] || exit 124; exit $code');
   program(
     'rados',
     `file="$STATE/object-$6"
@@ -59,4 +59,18 @@ test('the cluster that has answered is said, and another one than is expected is
   expect(other.status).toBe(1);
   expect(other.stderr).toContain(`cluster 00000000-0000-0000-0000-000000000000 was expected, and ${fsid} has answered`);
   expect(left()).toEqual([]);
+});
+
+test('monitors that do not answer are told at once; what is wrong with the cluster is told with its details', () => {
+  program('timeout', 'exit 124');
+  expect(run(...trial()).stderr).toBe(
+    'the monitors at 10.0.0.1 give client.cinder no answer within 15 seconds: nothing was tried\n',
+  );
+  program('timeout', 'shift; "$@"');
+  program('rados', 'exit 1');
+  const detail = `[WRN] POOL_FULL: 1 pool(s) full\n    pool 'volumes' is full (running out of quota)`;
+  program('ceph', `[ "$3" != health ] || cat <<'END'\nHEALTH_WARN 1 pool(s) full\n${detail}\nEND`);
+  expect(run(...trial()).stderr).toMatch(
+    /; the cluster says HEALTH_WARN 1 pool\(s\) full; pool 'volumes' is full \(running out of quota\)\n$/,
+  );
 });

@@ -1,7 +1,7 @@
 /**
  * Does in each pool and filesystem what its users do. Arguments: the name of what it makes and removes; the id of the
  * cluster that is expected, or nothing; its monitors; then user, name and `write`, `read` or `share`. The last line, which a
- * condition shows, is what they cannot do. When all can, it leaves which cluster has answered, how it is and what room there
+ * condition shows, is what they cannot do, or that the monitors do not answer: then nothing is tried. When all can, it leaves which cluster has answered, how it is and what room there
  * is as the message of its end.
  *
  * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
@@ -46,6 +46,16 @@ lines() {
     esac
   done
 }
+health_of() {
+  said=
+  while read -r line; do
+    case $line in
+      '['*) ;;
+      *) said="\${said:+$said; }$line" ;;
+    esac
+  done
+  printf '%s' "$said"
+}
 probe=$1
 expected=$2
 monitors=$3
@@ -54,7 +64,10 @@ first=$1
 code=0
 said=$(as ceph --id "$first" fsid) || code=$?
 fsid=\${said##*"$newline"}
-if [ "$code" != 0 ]; then
+if [ "$code" = 124 ]; then
+  echo "the monitors\${monitors:+ at $monitors} give client.$first no answer within 15 seconds: nothing was tried" >&2
+  exit 1
+elif [ "$code" != 0 ]; then
   fsid=
   [ -z "$expected" ] || fail "client.$first cannot ask the monitors"
 elif [ -n "$expected" ] && [ "$fsid" != "$expected" ]; then
@@ -73,7 +86,7 @@ while [ $# -gt 0 ]; do
   esac
   said=$("$try") || fail "client.$user cannot $where" "$rights"
 done
-health=$(as ceph --id "$first" health) || health=
+health=$(as ceph --id "$first" health detail | health_of) || health=
 if [ -n "$failures" ]; then
   echo "$failures\${health:+; the cluster says $health}" >&2
   exit 1
