@@ -40,7 +40,13 @@ export function writeOverlay(place: Place, images: Images, { ceph = false } = {}
             path: '/spec/nova/config',
             value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
           },
-          ...(ceph ? [{ op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts }] : []),
+          ...(ceph
+            ? [
+                { op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts },
+                // Those of the sample are not those of this machine.
+                { op: 'remove', path: '/spec/nodeNetworks' },
+              ]
+            : []),
         ]),
       },
     ],
