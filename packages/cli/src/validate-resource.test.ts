@@ -110,9 +110,9 @@ test.each([
   ],
   [
     'a service that is not offered',
-    { heat: {} },
-    'spec.heat',
-    'heat is not offered by this version of the operator; remove spec.heat or set spec.heat.enabled to false',
+    { octavia: {} },
+    'spec.octavia',
+    'octavia is not offered by this version of the operator; remove spec.octavia or set spec.octavia.enabled to false',
   ],
 ])('%s', (_title, spec, field, message) => {
   expect(validateResource(controlPlane(spec))).toEqual([{ field, message }]);

@@ -150,6 +150,7 @@ export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } f
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
+export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export type { KeystoneRef } from './services/keystone/reference.ts';

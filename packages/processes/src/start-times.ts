@@ -44,6 +44,11 @@ export const startTimes = {
   manilaService: 2500,
   /** A share in CephFS: 4 s on a machine that was busy. */
   manilaShare: 1000,
+  heatManage: { start: 1500, dbSync: 1300 },
+  heatApi: 2400,
+  heatEngine: 5000,
+  /** A stack of a random string and a wait condition, once its signal was there. */
+  heatStack: 1900,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

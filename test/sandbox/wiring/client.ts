@@ -83,6 +83,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   network: '/v2.0/networks',
   compute: '/servers',
   'key-manager': '/v1/secrets',
+  orchestration: '/stacks',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -104,6 +105,13 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   },
   placement: async ({ get }) => {
     await get('/resource_providers');
+  },
+  orchestration: async ({ get, post, wait }) => {
+    const { stack } = await post('/stacks', { stack_name: 'web', template: {} });
+    await wait(10_000);
+    const { stacks = [] } = await get('/stacks');
+    const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};
+    if (status !== 'CREATE_COMPLETE') throw new Error(`a stack is ${String(status)}: ${String(reason)}`);
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');

@@ -21,6 +21,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   },
   full: withParts(...optional),
   keys: withParts('rabbitmq', 'barbican'),
+  stacks: withParts('rabbitmq', 'heat'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -8,6 +8,7 @@ import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
 import { barbican } from './barbican/barbican.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
+import { heat } from './heat/heat.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -31,6 +32,7 @@ export const definitions = [
   swift,
   barbican,
   manila,
+  heat,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -2,6 +2,7 @@ import type { Modelled } from '../model/model.ts';
 import { barbican } from './barbican/barbican.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
+import { heat } from './heat/heat.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -20,4 +21,5 @@ export const services: readonly Modelled[] = [
   barbican,
   swift,
   manila,
+  heat,
 ];
