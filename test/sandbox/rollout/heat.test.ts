@@ -29,6 +29,7 @@ test('below a control plane that states it, it is Ready, and makes and deletes s
   const token = await login(cloud);
   const { path, shown } = await made(cloud, token, 'web');
   expect(JSON.parse(shown)).toMatchObject({ stack: { stack_name: 'web', stack_status: 'CREATE_COMPLETE' } });
+  await expect(made(cloud, token, 'web')).rejects.toThrow('The Stack (web) already exists.');
   const domain = (await entitiesOf(cloud, 'domains')).find(({ name }) => name === 'heat');
   expect(await entitiesOf(cloud, 'projects')).toContainEqual(
     expect.objectContaining({ name: `stack-${path.split('/').at(-1)}`, domain_id: domain?.['id'] }),

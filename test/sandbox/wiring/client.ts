@@ -107,7 +107,8 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     await get('/resource_providers');
   },
   orchestration: async ({ get, post, wait }) => {
-    const { stack } = await post('/stacks', { stack_name: 'web', template: {} });
+    const { stacks: before = [] } = await get('/stacks');
+    const { stack } = await post('/stacks', { stack_name: `web-${before.length}`, template: {} });
     await wait(10_000);
     const { stacks = [] } = await get('/stacks');
     const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};

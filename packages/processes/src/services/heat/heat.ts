@@ -69,7 +69,10 @@ function serveApi(context: ServiceContext): WsgiHandler {
 /** It has no database: an engine answers, or nobody does. @throws Fault, PythonError */
 async function stacks(messaging: Messaging, { request, identity, id: name, part: id, body }: Call): Promise<HttpReply> {
   const ask = (method: string, parameters: Row = {}) =>
-    messaging.call('engine', method, { project: identity.projectId, ...parameters });
+    messaging.call('engine', method, { project: identity.projectId, ...parameters }).catch((error: unknown) => {
+      if (!(error instanceof PythonError) || !error.type.includes('StackExists')) throw error;
+      throw new Fault(409, error.message, 'StackExists');
+    });
   if (request.method === 'POST' && name === undefined) {
     const given = body['stack_name'];
     if (typeof given !== 'string' || body['template'] === undefined)
