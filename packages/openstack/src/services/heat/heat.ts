@@ -131,6 +131,7 @@ function cfnOf({ spec }: Context<Heat>): Component {
 function files(context: Context<Heat>): Layer {
   const { spec, named, identity, region } = context;
   const user = context.user(admin);
+  const { region_name: _region, ...login } = client(context);
   const signals = context.publicUrl('cfn', cfnOf(context)) ?? `http://${context.host('cfn')}:8000`;
   return sections(logging, database(context, 'heat'), authtoken(context), cache(context), messaging(context), {
     DEFAULT: {
@@ -149,7 +150,7 @@ function files(context: Context<Heat>): Layer {
       stack_domain_admin_password: secretReference(user.secret, 'password', 'oslo'),
     },
     // Without a project: a trust is the scope.
-    trustee: { ...client(context), project_name: null, project_domain_name: null, region_name: null },
+    trustee: { ...login, project_name: null, project_domain_name: null },
     clients: { endpoint_type: 'internalURL' },
     clients_keystone: { auth_uri: identity.internalUrl },
     ec2authtoken: { auth_uri: identity.internalUrl },
