@@ -3,8 +3,7 @@ import {
   answerLimit,
   type HttpAnswer,
   type HttpCall,
-  runCountServers,
-  runCountVolumes,
+  runCount,
   runFetch,
   runPublish,
   runRecords,
@@ -37,10 +36,8 @@ export const operatorImage = (client: () => Client): Image => ({
       switch (command) {
         case 'records':
           return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
-        case 'count-servers':
-          return await runCountServers(args, { ...world, env: process.env });
-        case 'count-volumes':
-          return await runCountVolumes(args, { ...world, env: process.env });
+        case 'count':
+          return await runCount(args, { ...world, env: process.env });
         case 'publish':
           return await runPublish(args, artifacts);
         case 'fetch':

@@ -30,7 +30,7 @@ export {
   deregistrationSeconds,
   leavesRecords,
 } from './engine/compose/deregistration.ts';
-export { lastingIn, lastingName } from './engine/compose/lasting.ts';
+export { rememberedIn, withoutForgotten } from './engine/compose/lasting.ts';
 export { keyIdOf, templateOf } from './engine/names/credential-digest.ts';
 export { digest } from './engine/names/digest.ts';
 export {
@@ -44,6 +44,7 @@ export {
   fieldManager,
   finalizers,
   labelsOf,
+  lastingSuffix,
   nodeGroupLabel,
   recordsJobs,
   retainedFor,
@@ -60,6 +61,7 @@ export {
   wellKnownFinalizers,
   wellKnownLabels,
 } from './engine/names/well-known.ts';
+export { guestCountJob } from './engine/objects/count-job.ts';
 export { gatewayFacts } from './engine/objects/route-problem.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/status/agents.ts';
 export { conditionOf } from './engine/status/conditions.ts';
@@ -71,6 +73,7 @@ export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/sch
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
+export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counting.ts';
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';

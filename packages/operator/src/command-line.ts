@@ -45,9 +45,8 @@ const commands = {
   'records remove TARGET=FILE...': 'removes them (run by a Job when a resource is deleted)',
   'publish [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
   'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
-  'count-servers': 'counts the servers of Nova (run by a Job before a deletion)',
-  'count-volumes --binary NAME [--enable HOST@BACKEND]... HOST@BACKEND...':
-    'disables backends of Cinder and counts their volumes, enables others again (run by a Job)',
+  'count PLAN':
+    'counts what a service keeps for users, such as the servers of Nova (run by Jobs before something goes that they need)',
 };
 
 const variables = {

@@ -142,7 +142,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       secretsOfReferences(kind, referred, ours),
       ...serviceWatches(service, ours),
       ...peerWatches(service),
-      ...[Secret, ConfigMap].map((retained) => ({ kind: retained, selection: ours, map: retainedOwner(kind.kind) })),
+      ...[Secret, ConfigMap].map((one): Watched => ({ kind: one, selection: ours, map: retainedOwner(kind.kind) })),
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },
       ...[Pod, ReplicaSet, ControllerRevision].map(

@@ -19,10 +19,10 @@ import {
   kindOf,
   kindReferredBy,
   type Lacking,
-  lastingIn,
-  lastingName,
+  lastingSuffix,
   mentionsOf,
   nodesByCloud,
+  ownershipOf,
   type Peer,
   peerOf,
   prefix,
@@ -30,8 +30,7 @@ import {
   type ReleaseStatus,
   type Resolved,
   referencesOf,
-  retainedFor,
-  retainedForLabel,
+  rememberedIn,
   rootOf,
   routeKinds,
   type Service,
@@ -67,7 +66,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {} } = (resource['status'] ?? {}) as Remembered;
+  const { release = {}, lasting } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -75,7 +74,7 @@ export function gather(
     operatorImage,
     clusterDomain,
     release,
-    lasting: rememberedBy(context),
+    ...rememberedIn(lasting, lastingOf(context)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind)?.name,
@@ -102,16 +101,11 @@ interface Remembered {
   readonly lasting?: Readonly<Record<string, string>>;
 }
 
-/** From its ConfigMap, which outlives the resource; from the status where there is none, or it cannot be read. */
-function rememberedBy({ cache, object: resource }: ComposeContext): Readonly<Record<string, string>> {
-  const { name, namespace = '' } = resource.metadata;
-  const { lasting = {} } = (resource['status'] ?? {}) as Remembered;
-  const found = cache.has(ConfigMap) ? cache.get(ConfigMap, { namespace, name: lastingName(name) }) : undefined;
-  if (found === undefined) return lasting;
-  const isOurs =
-    found.metadata.labels?.[retainedForLabel] === retainedFor(resource) ||
-    controllerOf(found)?.uid === resource.metadata.uid;
-  return (isOurs ? lastingIn(found) : undefined) ?? lasting;
+/** The ConfigMap in which an earlier resource of the name has left what its data are found by. */
+function lastingOf({ cache, object }: ComposeContext): StoredObject | undefined {
+  const { name, namespace = '' } = object.metadata;
+  const found = cache.get(ConfigMap, { namespace, name: `${name}-${lastingSuffix}` });
+  return found !== undefined && ownershipOf(object, true).ours?.(found) === true ? found : undefined;
 }
 
 const configMapDigestPattern = new RegExp(`^${configMapDigest('(.*)')}$`, 'u');

@@ -24,10 +24,9 @@ import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
 import { type ArtifactWorld, runFetch, runPublish } from './publish.ts';
+import { runCount } from './records/count.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
-import { runCountServers } from './records/servers.ts';
-import { runCountVolumes } from './records/volumes.ts';
 import { runOperator } from './run-operator.ts';
 
 /** Ends the process: 0 stopped as asked, 1 failed, 2 wrong arguments. */
@@ -56,9 +55,8 @@ async function main(args: readonly string[]): Promise<number> {
       return await runPublish(rest, artifactWorld);
     case 'fetch':
       return await runFetch(rest, artifactWorld);
-    case 'count-servers':
-    case 'count-volumes':
-      return await (command === 'count-servers' ? runCountServers : runCountVolumes)(rest, {
+    case 'count':
+      return await runCount(rest, {
         env: process.env,
         http: nodeHttp({ signal: stop.signal }),
         clock: realClock,

@@ -26,6 +26,7 @@ import {
   soonest,
   statedObjects,
   unwantedCarriers,
+  withoutForgotten,
 } from '@openstack-operator/openstack';
 import { isAutoscaled } from './autoscalers.ts';
 import { tellChildren } from './children.ts';
@@ -251,7 +252,8 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const isDone = onNodes.every(({ condition }) => done.has(condition));
   const nodes = complete ? nodesStatus(context, isDone) : {};
   const found = foundBy(context, adopted.composition, finishedJobs);
-  const composition = { ...adopted.composition, status: { ...nodes, ...status, ...found } };
+  const kept = withoutForgotten(status, adopted.composition.staying, done);
+  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found } };
   return { composition, live: { ...observed, done }, progress, finishedJobs, volumes, isHeld };
 }
 

@@ -17,6 +17,7 @@ const constants = [
   'clusterDomain',
   'release',
   'lasting',
+  'remembered',
   'digestKeyId',
 ] as const satisfies (keyof OperatorSurroundings)[];
 

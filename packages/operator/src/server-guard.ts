@@ -16,6 +16,7 @@ import {
   fieldFor,
   fieldManager,
   type Guests,
+  guestCountJob,
   type Hold,
   hasRun,
   kindReferredBy,
@@ -231,7 +232,7 @@ async function ask(context: OperatorContext, { service, resource }: Host): Promi
     if (digestKey === undefined)
       return `namespace ${resource.metadata.namespace} is being deleted, and no Job runs in it`;
     const surroundings = gather({ ...context, object: resource, digestKey }, service);
-    const job = service.guests.count(service, resource, surroundings);
+    const job = guestCountJob(service, resource, surroundings);
     const metadata = {
       ...job.metadata,
       annotations: { ...job.metadata.annotations, [annotations.askedAt]: timestamp(context.clock) },

@@ -128,37 +128,60 @@ test('types of volumes are made as they are stated, changed with them, and there
   expect(JSON.parse(await asked('/qos-specs'))).toMatchObject({ qos_specs: [{ name: 'gold', ...qos }] });
 });
 
-test('the process of a backend that is removed stays for as long as volumes lie on it', async () => {
+/** Changes the backends of the cloud. */
+const stateBackends = (cloud: Cloud, ...backends: readonly object[]) =>
+  cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends } } });
+const told = (cloud: Cloud, condition: string) => cloud.condition(Cinder, 'my-cloud-cinder', condition)?.message ?? '';
+const slowProcess = (cloud: Cloud) => cloud.get('Deployment', 'my-cloud-cinder-volume-slow');
+const statusOf = async (cloud: Cloud) => {
+  const answer = await ask(cloud, await login(cloud), `${url}/os-services?host=my-cloud-cinder%40slow`);
+  return (JSON.parse(answer) as { services: { status: string }[] }).services[0]?.status;
+};
+
+test('a backend that is removed gets no new volumes, and its process stays for as long as volumes lie on it', async () => {
   const { cloud } = await cloudWith();
   const { id } = await made(cloud, { volume_type: 'slow' });
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast')] } } });
-  const told = () => cloud.condition(Cinder, 'my-cloud-cinder', 'RemovedBackendsEmpty')?.message ?? '';
-  await cloud.until(() => told().includes('volumes: 1 of my-cloud-cinder@slow'), 30);
-  expect(cloud.get('Deployment', 'my-cloud-cinder-volume-slow')).toBeDefined();
-  // Nothing is placed there any more.
+  await stateBackends(cloud, pool('fast'));
+  await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 30);
+  expect(await statusOf(cloud)).toBe('disabled');
   expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({ status: 'error' });
-  await request(cloud, await login(cloud), 'DELETE', `${url}/volumes/${id}`);
-  await cloud.until(() => cloud.get('Deployment', 'my-cloud-cinder-volume-slow') === undefined, 60);
   await cloud.change(OpenStackControlPlane, 'my-cloud', {
-    spec: { cinder: { backends: [pool('fast'), pool('slow')] } },
+    spec: { cinder: { components: { volume: { nodeSelector: { disk: 'new' } } } } },
   });
+  await cloud.until(() => JSON.stringify(slowProcess(cloud)).includes('"disk":"new"'));
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { components: null } } });
+  await request(cloud, await login(cloud), 'DELETE', `${url}/volumes/${id}`);
+  await cloud.until(() => slowProcess(cloud) === undefined, 120);
   await cloud.ready();
-  expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({ status: 'available' });
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast')] } } });
-  const other = { ...pool('slow'), cephPoolName: 'fast-volumes' };
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [pool('fast'), other] } } });
-  await cloud.until(() => {
-    const { message = '' } = cloud.condition(Cinder, 'my-cloud-cinder', 'ConfigReady') ?? {};
-    return message.includes('it was ceph my-cloud-cinder@slow#slow-volumes before');
+});
+
+test('a backend that was empty is forgotten: its name is free, and what is made by that name is used', async () => {
+  const { cloud } = await cloudWith();
+  await stateBackends(cloud, pool('fast'));
+  await cloud.until(() => slowProcess(cloud) === undefined, 120);
+  await cloud.ready();
+  await stateBackends(cloud, pool('fast'), { ...pool('slow'), cephPoolName: 'fast-volumes' });
+  await cloud.until(() => slowProcess(cloud) !== undefined);
+  await cloud.ready();
+  expect(await statusOf(cloud)).toBe('enabled');
+  expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({
+    'os-vol-host-attr:host': 'my-cloud-cinder@slow#fast-volumes',
   });
-  // Nor does it forget when Cinder goes.
+});
+
+test('the name of a backend means no other pool, not even after Cinder was disabled', async () => {
+  const { cloud } = await cloudWith();
+  await made(cloud, { volume_type: 'slow' });
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
   await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
+  await stateBackends(cloud, pool('fast'));
+  await stateBackends(cloud, pool('fast'), { ...pool('slow'), cephPoolName: 'fast-volumes' });
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
-  await cloud.until(() => {
-    const { message = '' } = cloud.condition(Cinder, 'my-cloud-cinder', 'ConfigReady') ?? {};
-    return message.includes('it was ceph my-cloud-cinder@slow#slow-volumes before');
-  });
+  await cloud.until(() => told(cloud, 'ConfigReady').includes('it was ceph my-cloud-cinder@slow#slow-volumes before'));
+  expect(slowProcess(cloud)).toBeUndefined();
+  await stateBackends(cloud, pool('fast'));
+  await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 60);
+  expect(slowProcess(cloud)).toBeDefined();
 });
 
 test('a key that is none is told by the check of pools; with another one all goes on', async () => {

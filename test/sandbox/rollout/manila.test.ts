@@ -124,6 +124,25 @@ test('what it has stored is there after it was switched off and on', async () =>
   expect(await shareOf(cloud, id)).toMatchObject({ status: 'available' });
 });
 
+test('a backend that is removed gets no new shares, keeps its process for those it has, and is forgotten without any', async () => {
+  const cloud = await ready();
+  const { id } = await made(cloud, { share_type: 'slow' });
+  const state = (...backends: readonly object[]) =>
+    cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { backends } } });
+  const told = () => cloud.condition(Manila, 'my-cloud-manila', 'RemovedBackendsEmpty')?.message ?? '';
+  const slowProcess = () => cloud.get('Deployment', 'my-cloud-manila-share-slow');
+  await state(filesystem('fast'));
+  await cloud.until(() => told().includes('shares: 1 of my-cloud-manila@slow'), 30);
+  expect(slowProcess()).toBeDefined();
+  expect(await made(cloud, { share_type: 'slow' })).toMatchObject({ status: 'error' });
+  await request(cloud, await login(cloud), 'DELETE', `${url}/shares/${id}`);
+  await cloud.until(() => slowProcess() === undefined, 120);
+  await state(filesystem('fast'), { ...filesystem('slow'), cephFSName: 'fast-files' });
+  await cloud.until(() => slowProcess() !== undefined);
+  await cloud.ready();
+  expect(await made(cloud, { share_type: 'slow' })).toMatchObject({ status: 'available' });
+});
+
 test('a key that is none is told by the check of filesystems; with another one all goes on', async () => {
   const cloud = await begun('no-key');
   const checked = () => cloud.condition(CephStorage, 'my-cloud-ceph', 'PoolsReady')?.message ?? '';

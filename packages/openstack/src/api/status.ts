@@ -81,9 +81,9 @@ export const endpoints = {
 
 /** What fields were when they were stated first, where data lie by them. */
 export const lasting = map(
-  'What fields were when they were stated first, where data are found by them. They stay that, even where they were left out meanwhile.',
+  'What fields were when they were stated first, where data are found by them. They stay that, even where they were left out meanwhile. The ConfigMap <name>-lasting has the same for a resource of this name that comes later.',
   string('What it was.', { maxLength: 1024 }),
-  { maxProperties: 64 },
+  { maxProperties: 512 },
 );
 
 /** What Jobs have found. */

@@ -101,9 +101,8 @@ function* unwanted(live: Seen, composition: Composition, owned: readonly StoredO
   const nodesOpen = composition.steps.some(({ condition }) => condition === 'NodesReady') && !done.has('NodesReady');
   const wanted = new Set(statedObjects(composition.steps).map(idOf));
   const isMounted = mountsIn(live);
-  const staying = new Set(
-    Object.entries(composition.staying ?? {}).flatMap(([condition, names]) => (done.has(condition) ? [] : names)),
-  );
+  const { step = '', components = [] } = composition.staying ?? {};
+  const staying = new Set(done.has(step) ? [] : components);
   for (const object of owned) {
     if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
     if (object.kind === 'ConfigMap' && isMounted(object)) continue;

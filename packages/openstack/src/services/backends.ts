@@ -10,7 +10,7 @@ import type { Layer } from '../oslo/layers.ts';
 
 /**
  * Services that keep what users make (volumes, shares) in backends: each has a section of the service's file, a process that
- * is alone, and a type of its name. `backend-fields.ts` has their fields.
+ * is alone, and a type of its name. `backend-fields.ts` has their fields, `backend-memory.ts` what becomes of those that go.
  */
 
 /** One of them, as far as all services know it. */
@@ -40,20 +40,6 @@ export function backendsOf<B>({ backends = [] }: { readonly backends?: readonly 
 
 /** What services and what users make are recorded under: a pod's name would leave a service that is down for each pod that went. */
 export const hostOf = ({ name }: Pick<Context, 'name'>, { backendHost = name }: Backend): string => backendHost;
-
-/** What each is found by, by its field, as services are recorded (`host@backend#where`): for `Service.lasting`. */
-export function lastingBackends<B extends Backend>(
-  context: Pick<Context, 'name'>,
-  backends: readonly B[],
-  where: (backend: B) => string | undefined,
-): Record<string, string> {
-  const is = (backend: B, place = where(backend)) =>
-    `${backend.type} ${hostOf(context, backend)}@${backend.name}${place === undefined ? '' : `#${place}`}`;
-  return Object.fromEntries(backends.map((backend) => [placeOf(backend.name), is(backend)]));
-}
-
-/** The field of a backend. */
-export const placeOf = (name: string): string => `spec.backends[name=${name}]`;
 
 const setOf = ({ component }: BackendWords, { name }: Backend): string => `${component}-${name}`;
 
@@ -208,4 +194,5 @@ export function refusedBy(messages: readonly string[]): Readonly<Record<string, 
   return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
 }
 
-const pathOf = (name: string): string => `spec.backends[name=${name}]`;
+/** The field of a backend. */
+export const pathOf = (name: string): string => `spec.backends[name=${name}]`;

@@ -120,7 +120,7 @@ test('what is the own of a service goes with its data', async () => {
 });
 
 /** An API of types: extra specs, QoS specs and encryption are written apart, and the last is shown apart. */
-function types() {
+function types(refuses: (call: string) => boolean = () => false) {
   const calls: string[] = [];
   const type: Record<string, unknown> = { id: 'one' };
   let encryption: object = {};
@@ -134,6 +134,7 @@ function types() {
       return answer({ token }, { 'x-subject-token': 't' });
     }
     if (method !== 'GET' || search !== '') calls.push(`${method} ${pathname}${search} ${method === 'GET' ? '' : body}`);
+    if (refuses(`${method} ${pathname}`)) return Promise.resolve({ status: 500, headers: {}, body: '{}' });
     const given = JSON.parse(body) as Record<string, Record<string, unknown>>;
     if (pathname === '/types/one/encryption') {
       if (method === 'POST') encryption = given['encryption'] ?? {};
@@ -165,6 +166,7 @@ const typeOf = (attributes: Readonly<Record<string, unknown>>): ResourceRecords 
         items: 'all',
         change: 'PUT',
         madeAs: { is_public: 'public' },
+        meanwhile: { is_public: false },
         writes: {
           specs: { method: 'POST', path: '/types/{id}/specs' },
           qos: { method: 'GET', path: '/qos/{value}/associate?type={id}', later: true },
@@ -189,8 +191,30 @@ test('attributes that have ways of their own are written by them, when one is ma
   calls.length = 0;
   const changed = { ...made, is_public: true, specs: { a: '2' } };
   expect(await keepResourceRecords(typeOf(changed), http)).toEqual(['changed is_public, specs of type gold']);
-  expect(calls).toEqual(['PUT /types/one {"type":{"is_public":true}}', 'POST /types/one/specs {"specs":{"a":"2"}}']);
+  expect(calls).toEqual(['POST /types/one/specs {"specs":{"a":"2"}}', 'PUT /types/one {"type":{"is_public":true}}']);
   await expect(keepResourceRecords(typeOf({ encryption: { provider: 'plain' } }), http)).rejects.toThrow(
     'type gold: encryption is {"provider":"luks"}, not {"provider":"plain"}, and cannot be changed',
   );
+});
+
+test('nobody may use what is not whole: it becomes public when all of it is written, also after a failure in between', async () => {
+  let fails = true;
+  const { http, calls } = types((call) => fails && call === 'POST /types/one/encryption');
+  const safe = typeOf({ is_public: true, encryption: { provider: 'luks' } });
+  await expect(keepResourceRecords(safe, http)).rejects.toThrow('/types/one/encryption: 500');
+  fails = false;
+  expect(await keepResourceRecords(safe, http)).toEqual(['changed is_public, encryption of type gold']);
+  const encrypted = 'POST /types/one/encryption {"encryption":{"provider":"luks"}}';
+  expect(calls).toEqual([
+    'POST /types {"type":{"name":"gold","public":false}}',
+    encrypted,
+    encrypted,
+    'PUT /types/one {"type":{"is_public":true}}',
+  ]);
+  const whole = types();
+  await keepResourceRecords(safe, whole.http);
+  expect(whole.calls.at(-1)).toBe('PUT /types/one {"type":{"is_public":true}}');
+  const plain = types();
+  await keepResourceRecords(typeOf({ is_public: true }), plain.http);
+  expect(plain.calls).toEqual(['POST /types {"type":{"name":"gold","public":true}}']);
 });

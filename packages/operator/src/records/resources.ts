@@ -34,6 +34,7 @@ export interface ResourceRecord {
     readonly headers?: Readonly<Record<string, string>>;
     readonly change?: 'PUT' | 'PATCH';
     readonly madeAs?: Readonly<Record<string, string>>;
+    readonly meanwhile?: Readonly<Record<string, unknown>>;
     readonly spread?: string;
     readonly writes?: Readonly<Record<string, AttributeWrite>>;
   };
@@ -73,7 +74,7 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
     const differing = Object.entries(attributes).filter(([name, value]) => !says(shown[name], value));
     if (differing.length === 0) continue;
     const names = differing.map(([name]) => name).join(', ');
-    const { path, item, change, writes = {} } = record.api;
+    const { change, writes = {} } = record.api;
     const together = differing.filter(([name]) => writes[name] === undefined);
     const made = differing.filter(([name]) => writes[name]?.shown !== undefined && isStated(shown[name]));
     const stay = change === undefined ? [...together, ...made] : made;
@@ -81,9 +82,8 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
       const words = stay.map(([name, value]) => `${name} is ${said(shown[name])}, not ${said(value)}`).join(', ');
       throw new Error(`${title}: ${words}, and cannot be changed; delete it, and it is made anew`);
     }
-    if (change !== undefined && together.length > 0)
-      await api.call(change, `${path}/${found.id}`, { [item]: spread(record, Object.fromEntries(together)) });
     await writeApart(api, record, { id: found.id, attributes: differing });
+    await writeTogether(api, record, { id: found.id, attributes: together });
     changes.push(`changed ${names} of ${title}`);
   }
   return changes;
@@ -129,13 +129,21 @@ async function create(
   record: ResourceRecord,
   { attributes, session }: { attributes: Record<string, unknown>; session: Session },
 ): Promise<string> {
-  const { path, item, madeAs = {}, writes = {} } = record.api;
+  const { path, item, madeAs = {}, meanwhile = {}, writes = {} } = record.api;
   const all = Object.entries(attributes);
-  const stated = all.flatMap(([name, value]) => (writes[name]?.later === true ? [] : [[madeAs[name] ?? name, value]]));
+  const later = all.filter(([name]) => writes[name]?.later === true);
+  // What is not whole yet is not as it is stated, either.
+  const last = all.filter(([name]) => later.length > 0 && name in meanwhile);
+  const first = Object.fromEntries(last.map(([name]) => [name, meanwhile[name]]));
+  const stated = Object.entries({ ...attributes, ...first }).flatMap(([name, value]) =>
+    writes[name]?.later === true ? [] : [[madeAs[name] ?? name, value]],
+  );
   const body = { name: record.name, ...spread(record, Object.fromEntries(stated) as Record<string, unknown>) };
   const answer = (await api.call('POST', path, { [item]: body })) as Record<string, Entity>;
   const made = answer[item]?.id ?? '';
-  await writeApart(api, record, { id: made, attributes: all.filter(([name]) => writes[name]?.later === true) });
+  await writeApart(api, record, { id: made, attributes: later });
+  const differing = last.filter(([name, value]) => !says(first[name], value));
+  await writeTogether(api, record, { id: made, attributes: differing });
   const kept = (await listed(api, record, session))[0]?.id ?? made;
   if (kept !== made) await remove(api, record, made);
   return kept;
@@ -158,12 +166,21 @@ function spread({ api }: ResourceRecord, attributes: Readonly<Record<string, unk
   return { ...others, ...(inner as object | undefined) };
 }
 
+/** Attributes by name, with what each is to be. */
+interface Written {
+  readonly id: string;
+  readonly attributes: readonly (readonly [string, unknown])[];
+}
+
+/** Changes attributes of the item itself, where its API does. */
+async function writeTogether(api: JsonApi, record: ResourceRecord, { id, attributes }: Written): Promise<void> {
+  const { path, item, change } = record.api;
+  if (change === undefined || attributes.length === 0) return;
+  await api.call(change, `${path}/${id}`, { [item]: spread(record, Object.fromEntries(attributes)) });
+}
+
 /** Writes attributes that do not go with the item. */
-async function writeApart(
-  api: JsonApi,
-  record: ResourceRecord,
-  { id, attributes }: { readonly id: string; readonly attributes: readonly (readonly [string, unknown])[] },
-): Promise<void> {
+async function writeApart(api: JsonApi, record: ResourceRecord, { id, attributes }: Written): Promise<void> {
   for (const [name, value] of attributes) {
     const write = record.api.writes?.[name];
     if (write === undefined) continue;

@@ -2,7 +2,7 @@ import { ConfigMap, type KubeObject, PersistentVolumeClaim, Secret, type StoredO
 import {
   fieldManager,
   kindOf,
-  lastingName,
+  lastingSuffix,
   retainedFor,
   retainedForLabel,
   services,
@@ -37,7 +37,7 @@ async function orphan(context: OperatorContext, live: StoredObject): Promise<voi
   await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
 }
 
-/** Volumes, generated Secrets and the memory of what is found by them that go with a resource although `Retain` would keep them. */
+/** Volumes, generated Secrets, and what data are found by, that go with a resource although `Retain` would keep them. */
 function retainable({ cache }: OperatorContext, resource: StoredObject): StoredObject[] {
   const { name, namespace = '' } = resource.metadata;
   const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
@@ -45,7 +45,7 @@ function retainable({ cache }: OperatorContext, resource: StoredObject): StoredO
   const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
   return [
     ...cache.controlledBy(Secret, resource).filter(({ metadata }) => names.includes(metadata.name)),
-    ...cache.controlledBy(ConfigMap, resource).filter(({ metadata }) => metadata.name === lastingName(name)),
+    ...cache.controlledBy(ConfigMap, resource).filter(({ metadata }) => metadata.name === `${name}-${lastingSuffix}`),
     ...claims.filter((claim) => isOwnedBy(claim, resource)),
   ];
 }

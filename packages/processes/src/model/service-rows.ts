@@ -33,8 +33,35 @@ export function listed(context: ServiceContext, schema: Schema): Row[] {
     host: row['host'],
     zone: 'nova',
     status: row['disabled'] === true ? 'disabled' : 'enabled',
-    ...(row['disabled'] === true ? { disabled_reason: row['disabled_reason'] ?? null } : {}),
     state: row['state'] ?? (isUp(context, row) ? 'up' : 'down'),
     updated_at: row['updated_at'],
+    disabled_reason: row['disabled_reason'] ?? null,
   }));
+}
+
+/** Of listed services those that a query asks for. */
+export function asked(services: readonly Row[], query: URLSearchParams): Row[] {
+  return services.filter((one) =>
+    ['host', 'binary'].every((key) => query.get(key) === null || query.get(key) === one[key]),
+  );
+}
+
+/** Whether a service may be given something new. */
+export function isEnabled(row: Row): boolean {
+  return row['disabled'] !== true;
+}
+
+/** Lets a scheduler choose a service, or not. @returns what the API answers, undefined where there is no such service */
+export function setEnabled(schema: Schema, body: Row, isOn: boolean): Row | undefined {
+  const { host, binary, disabled_reason: reason = null } = body;
+  const row = tableOf(schema, 'services').get(`${String(host)}/${String(binary)}`);
+  if (row === undefined) return undefined;
+  Object.assign(row, { disabled: !isOn, disabled_reason: isOn ? null : reason });
+  return {
+    host,
+    binary,
+    disabled: !isOn,
+    status: isOn ? 'enabled' : 'disabled',
+    disabled_reason: row['disabled_reason'],
+  };
 }

@@ -4,6 +4,7 @@ import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
 import { componentStarts } from '../configuration/start-sets.ts';
 import { rootOf } from '../names/roots.ts';
+import { removalJob } from '../objects/count-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
 import { generatedSecrets } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
@@ -14,7 +15,7 @@ import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
-import type { Job, Service } from '../vocabulary/service.ts';
+import type { Job, Service, Staying } from '../vocabulary/service.ts';
 import type { Problem, Step } from '../vocabulary/step.ts';
 import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
 import type { Assembly } from './assembly.ts';
@@ -41,8 +42,8 @@ export interface Composition {
   readonly maxUnavailable?: ReadonlyMap<string, number>;
   /** What is remembered of what Jobs have found, by the name of the Job. */
   readonly finds?: ReadonlyMap<string, NonNullable<Job['finds']>>;
-  /** Components that are stated no more, by the step that has to be done before they go. */
-  readonly staying?: Readonly<Record<string, readonly string[]>>;
+  /** What stays until a step is done, and is forgotten then. */
+  readonly staying?: Staying;
 }
 
 /**
@@ -72,6 +73,7 @@ export function compose<R extends ServiceResource>(
   const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins());
   if (taken !== undefined) return incomplete(taken);
   const context = contextOf(service, resource, surroundings);
+  const staying = service.staying?.(context);
   const upgrade = upgradeOf(service.migrate !== undefined, resource.spec, surroundings.release);
   return {
     steps: withPreconditions(
@@ -90,7 +92,7 @@ export function compose<R extends ServiceResource>(
     finds: new Map(
       (service.jobs?.(context) ?? []).flatMap(({ suffix, finds }) => (finds ? [[context.named(suffix), finds]] : [])),
     ),
-    ...(service.staying === undefined ? {} : { staying: service.staying(context) }),
+    ...(staying === undefined ? {} : { staying }),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
         maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
@@ -152,6 +154,8 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
     drafts.add('StorageReady', volumeClaim(service, context, volume));
   addMigration(assembly, service.migrate?.(context), upgrade);
   for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
+  const staying = service.staying?.(context);
+  if (staying !== undefined) addJob(assembly, removalJob(service, context, staying), 'ConfigReady', 'DatabaseReady');
   addComponents(assembly);
   const registration = addRecords(assembly, 'registration');
   const resources = addRecords(assembly, 'resources');

@@ -1,24 +1,22 @@
-import type { KubeObject } from '@openstack-operator/kube';
-import { labelsOf, retainedFor, retainedForLabel } from '../names/names.ts';
+import type { StoredObject } from '@openstack-operator/kube';
+import { labelsOf, lastingSuffix, retainedFor, retainedForLabel } from '../names/names.ts';
 import type { Context } from '../vocabulary/context.ts';
-import type { Service } from '../vocabulary/service.ts';
+import type { Service, Staying } from '../vocabulary/service.ts';
 import type { Desired } from '../vocabulary/step.ts';
-import type { ReferenceField } from '../vocabulary/surroundings.ts';
+import type { ReferenceField, Surroundings } from '../vocabulary/surroundings.ts';
 import type { SpecFindings } from './spec-findings.ts';
 
-/** Fields that the status shows. */
-const mostShown = 64;
+/** Fields that the status remembers (a bound of the CRDs). */
+const mostRemembered = 512;
 
-const key = 'fields.json';
-
-/** Name of the ConfigMap that remembers what `Service.lasting` says; it outlives its resource as volumes do. */
-export const lastingName = (name: string): string => `${name}-lasting`;
-
-/** What was stated first, by field, stays; what is not stated any more is remembered all the same. */
-const remembered = (service: Service, context: Context): Readonly<Record<string, string>> => {
+/** What fields were, by the field: what was stated first stays. Beyond the bound the oldest of what is not stated any more goes. */
+function lastingOf(service: Service, context: Context): Readonly<Record<string, string>> {
   const before = context.surroundings.lasting;
-  return { ...statedBy(service, context), ...before };
-};
+  const stated = statedBy(service, context);
+  const now = Object.entries(stated).map(([field, is]) => [field, before[field] ?? is] as const);
+  const gone = Object.entries(before).filter(([field]) => !Object.hasOwn(stated, field));
+  return Object.fromEntries([...now, ...gone].slice(0, mostRemembered));
+}
 
 /** What the service's own fields say, and by what its data are found in what it refers to. */
 function statedBy(service: Service, context: Context): Readonly<Record<string, string>> {
@@ -37,63 +35,103 @@ function keepsIn({ dependsOn }: Service, { spec }: Context, field: ReferenceFiel
   return typeof moment !== 'object' || moment.stated(spec);
 }
 
-/** What becomes of `status.lasting`: what is remembered, of a very long memory a part. */
+/** `status.lasting`. */
 export function lastingStatus(
   service: Service,
   context: Context,
 ): { readonly lasting?: Readonly<Record<string, string>> } {
-  const all = remembered(service, context);
-  if (service.lasting === undefined && Object.keys(all).length === 0) return {};
-  const stated = Object.keys(statedBy(service, context));
-  const others = Object.keys(all).filter((field) => !stated.includes(field));
-  const shown = [...stated, ...others].slice(0, mostShown);
-  return { lasting: Object.fromEntries(shown.map((field) => [field, all[field] ?? ''])) };
+  const lasting = lastingOf(service, context);
+  return service.lasting === undefined && Object.keys(lasting).length === 0 ? {} : { lasting };
 }
 
-/** The ConfigMap that remembers, where there is something to. */
-export function lastingObjects(service: Service, context: Context): readonly Desired[] {
-  const fields = remembered(service, context);
-  if (Object.keys(fields).length === 0) return [];
-  const retained = context.spec.deletionPolicy !== 'Delete';
+/** A status without what is forgotten once a step is done. */
+export function withoutForgotten(
+  status: Readonly<Record<string, unknown>>,
+  staying: Staying | undefined,
+  done: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  if (staying === undefined || !done.has(staying.step)) return status;
+  const { lasting = {} } = status as { readonly lasting?: Readonly<Record<string, string>> };
+  const kept = Object.entries(lasting).filter(([field]) => !staying.fields.includes(field));
+  return { ...status, lasting: Object.fromEntries(kept) };
+}
+
+/** Key of the ConfigMap. */
+const file = 'lasting.json';
+
+/** One field in it. */
+interface Remembered {
+  readonly is: string;
+  readonly entry?: unknown;
+}
+
+/**
+ * The ConfigMap `<name>-lasting`: the same for a resource of this name that comes later, and entries of the spec. It
+ * outlives the resource as its data do. There is none where nothing was ever stated.
+ */
+export function lastingObjects(service: Service, context: Context): Desired[] {
+  const lasting = lastingOf(service, context);
+  const { surroundings, resource, spec } = context;
+  if (Object.keys(lasting).length === 0 && Object.keys(surroundings.lasting).length === 0) return [];
+  const entries = { ...surroundings.remembered, ...service.remembers?.(context) };
+  const content = Object.entries(lasting)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([field, is]): [string, Remembered] => [
+      field,
+      { is, ...(entries[field] === undefined ? {} : { entry: entries[field] }) },
+    ]);
+  const retained = spec.deletionPolicy !== 'Delete';
   const object = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {
-      name: lastingName(context.name),
+      name: context.named(lastingSuffix),
       namespace: context.namespace,
       labels: {
         ...labelsOf(service.name, context.name),
-        ...(retained ? { [retainedForLabel]: retainedFor(context.resource) } : {}),
+        ...(retained ? { [retainedForLabel]: retainedFor(resource) } : {}),
       },
     },
-    data: { [key]: `${JSON.stringify(sorted(fields), undefined, 2)}\n` },
+    data: { [file]: `${JSON.stringify(Object.fromEntries(content), undefined, 2)}\n` },
   };
   return [{ verb: 'apply', object, ...(retained ? { retained } : {}) }];
 }
 
-/** What such a ConfigMap remembers; undefined where it cannot be read, and is written anew from the status. */
-export function lastingIn(configMap: KubeObject): Readonly<Record<string, string>> | undefined {
-  const { [key]: text = '' } = (configMap['data'] ?? {}) as Record<string, string>;
-  try {
-    const fields: unknown = JSON.parse(text);
-    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return undefined;
-    return Object.fromEntries(Object.entries(fields).map(([field, is]) => [field, String(is)]));
-  } catch {
-    return undefined;
-  }
+/**
+ * What is remembered of a resource: its status says it, and where it has none yet, such as after it was deleted and made
+ * again, the ConfigMap that outlives it. Entries are in the ConfigMap alone.
+ */
+export function rememberedIn(
+  status: Readonly<Record<string, string>> | undefined,
+  configMap: StoredObject | undefined,
+): Pick<Surroundings, 'lasting' | 'remembered'> {
+  const content = Object.entries(contentOf(configMap));
+  const lasting = status ?? Object.fromEntries(content.map(([field, { is }]) => [field, is]));
+  const entries = content.flatMap(([field, { entry }]) =>
+    entry === undefined || lasting[field] === undefined ? [] : [[field, entry] as const],
+  );
+  return { lasting, remembered: Object.fromEntries(entries) };
 }
 
-const sorted = (fields: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Somebody may have written something else into it: then it says nothing, and is written anew. */
+function contentOf(configMap: StoredObject | undefined): Readonly<Record<string, Remembered>> {
+  const { [file]: text = '{}' } = (configMap?.['data'] ?? {}) as Readonly<Record<string, string>>;
+  try {
+    const content = JSON.parse(text) as Readonly<Record<string, Partial<Remembered> | null>> | null;
+    const valid = Object.entries(content ?? {}).filter(([, one]) => typeof one?.is === 'string');
+    return Object.fromEntries(valid) as Readonly<Record<string, Remembered>>;
+  } catch {
+    return {};
+  }
+}
 
 /** Fields by which data were found, and that say something else now. */
 export function lastingFindings(service: Service, context: Context): SpecFindings {
   const before = context.surroundings.lasting;
-  const memory = `ConfigMap ${lastingName(context.name)}`;
   const problems = Object.entries(statedBy(service, context)).flatMap(([field, is]) => {
     const was = before[field];
     if (was === undefined || was === is) return [];
-    const message = `${field}: it was ${was} before (${memory}), and is ${is} now: data that are found by it are out of reach; state what it was, or another name; where nothing was ever kept, take the entry out of the ConfigMap`;
+    const message = `${field}: it was ${was} before (status.lasting, ConfigMap ${context.named(lastingSuffix)}), and is ${is} now: data that are found by it are out of reach; state what it was, or another name`;
     return [{ reason: 'SpecRefused', message } as const];
   });
   return { problems };

@@ -56,6 +56,9 @@ export function retainedFor(owner: KubeObject): string {
 /** What follows a resource's name in the name of the Job that counts its servers; also the Job's component label. */
 export const serverCount = 'server-count';
 
+/** The same of the ConfigMap that remembers what its data are found by. */
+export const lastingSuffix = 'lasting';
+
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;

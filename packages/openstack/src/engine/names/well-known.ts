@@ -209,7 +209,7 @@ export const wellKnownLabels = {
   retainedFor: {
     name: `${prefix}/retained-for`,
     by: 'operator',
-    on: 'volumes and Secrets that outlive their resource',
+    on: 'volumes, Secrets and ConfigMaps that outlive their resource',
     value: '`<Kind>.<name>`',
     means: 'The resource that the object belongs to.',
   },

@@ -47,6 +47,8 @@ export interface ResourceApi {
   readonly change?: 'PUT' | 'PATCH';
   /** Attributes that have another name when one is made: that name. */
   readonly madeAs?: Readonly<Record<string, string>>;
+  /** What attributes are while others are still to be written `later`: nobody uses one that is not whole. Then they are changed. */
+  readonly meanwhile?: Readonly<Record<string, unknown>>;
   /** An attribute that is a map, whose keys stand beside the other attributes when one is made or changed. */
   readonly spread?: string;
   /** Attributes that are written by themselves. */

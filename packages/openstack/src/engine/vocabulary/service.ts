@@ -1,5 +1,5 @@
 import type { User } from '@openstack-operator/facts/users';
-import type { Kind, KubeObject, StoredObject } from '@openstack-operator/kube';
+import type { Kind, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../../api/define-api.ts';
 import type { BridgeMapping } from '../../api/node-groups.ts';
 import type { Data } from '../../formats/data.ts';
@@ -13,6 +13,7 @@ import type { AccessRule } from './access.ts';
 import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
+import type { Counting, CountPlan } from './counting.ts';
 import type { ForeignKind } from './foreign-kinds.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
@@ -257,12 +258,19 @@ export interface Guests {
   readonly discovery: string;
   /** Beginning of the names of the components that run guests. */
   readonly component: string;
-  /**
-   * The Job `<name>-server-count`: it completes when there is no guest, and fails with `servers: <number>`, or with what
-   * kept the service from answering, as its last words.
-   * @throws Error when what the resource refers to is not there
-   */
-  readonly count: (service: Service, resource: ServiceResource, surroundings: Surroundings) => KubeObject;
+  /** How they are counted, by the Job `<name>-server-count`. */
+  readonly count: Counting;
+}
+
+/** What stays for what users keep in it: until a Job has counted that, and found none. */
+export interface Staying {
+  /** The condition of the Job `<name>-removed-count`. */
+  readonly step: string;
+  readonly plan: CountPlan;
+  /** Fields of `lasting` that are forgotten then: their data are found by nothing any more. */
+  readonly fields: readonly string[];
+  /** Components that are left as they are until then, as nobody knows any more what they were composed from. */
+  readonly components: readonly string[];
 }
 
 /** A service, as data: the engine derives all objects from it. */
@@ -349,8 +357,10 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    * status shows it (`lasting`).
    */
   readonly lasting?: (context: Context<R>) => Readonly<Record<string, string>>;
-  /** Components that are stated no more, by the step that has to be done before they go. */
-  readonly staying?: (context: Context<R>) => Readonly<Record<string, readonly string[]>>;
+  /** Entries of the spec that are needed after they are stated no more, by the field of `lasting` that remembers them. */
+  readonly remembers?: (context: Context<R>) => Readonly<Record<string, object>>;
+  /** What of `lasting` is stated no more, or again: what users keep there is counted before it is forgotten. */
+  readonly staying?: (context: Context<R>) => Staying | undefined;
   /**
    * What is to be said of its spec: `mistakes` are refused where they are new, and told where the resource is Ready with
    * them; `remarks` are about what is right, and may not be what was meant.

@@ -49,6 +49,8 @@ export interface OperatorSurroundings {
   readonly release: ReleaseProgress;
   /** What its fields were when they were stated first (`Service.lasting`), as the ConfigMap of its memory has it. */
   readonly lasting: Readonly<Record<string, string>>;
+  /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
+  readonly remembered: Readonly<Record<string, unknown>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
@@ -132,6 +134,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
   return {
     release: {},
     lasting: {},
+    remembered: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,

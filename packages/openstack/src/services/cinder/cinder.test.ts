@@ -8,8 +8,11 @@ import { type Cinder, taken } from './kind.ts';
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 const sample = resource(read('cinder')) as Cinder & ReturnType<typeof resource>;
-const compose = (spec: Partial<Cinder['spec']> = {}, lasting: Readonly<Record<string, string>> = {}) =>
-  composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { lasting }));
+const compose = (
+  spec: Partial<Cinder['spec']> = {},
+  lasting: Readonly<Record<string, string>> = {},
+  remembered: Readonly<Record<string, unknown>> = {},
+) => composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { lasting, remembered }));
 const problem = (spec: Partial<Cinder['spec']>) =>
   compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
 
@@ -125,8 +128,8 @@ test('a backend that was another one is refused under its name, also after it wa
   const again = compose({ backends: [pool('fast')], backup: { type: 'ceph' } }, lasting);
   const { problem } = again.steps.find(({ condition }) => condition === 'ConfigReady') ?? {};
   expect(problem?.message).toBe(
-    'spec.backends[name=fast]: it was ceph cinder@fast#old before (ConfigMap cinder-lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; where nothing was ever kept, take the entry out of the ConfigMap; ' +
-      'spec.backup: it was pvc before (ConfigMap cinder-lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name; where nothing was ever kept, take the entry out of the ConfigMap',
+    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting, ConfigMap cinder-lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; ' +
+      'spec.backup: it was pvc before (status.lasting, ConfigMap cinder-lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name',
   );
   expect(again.status).toMatchObject({ lasting });
   expect(compose({ backends: [pool('fast')] }).status).toMatchObject({
@@ -134,20 +137,81 @@ test('a backend that was another one is refused under its name, also after it wa
   });
 });
 
-test('a backend that is stated no more is asked for its volumes before its process goes', () => {
-  const lasting = {
-    'spec.backends[name=slow]': 'ceph cinder@slow#slow',
-    'spec.backends[name=fast]': 'ceph cinder@fast#fast',
-  };
-  const { steps, staying } = compose({ backends: [pool('fast')] }, lasting);
+const both = {
+  'spec.backends[name=slow]': 'ceph cinder@slow#slow',
+  'spec.backends[name=fast]': 'ceph cinder@fast#fast',
+};
+const disabled = 'cinder-volume cinder@slow';
+
+test('a backend that is stated no more gets nothing new, and is counted before it is forgotten', () => {
+  const { steps, staying, status } = compose({ backends: [pool('fast')] }, both, {
+    'spec.backends[name=slow]': pool('slow'),
+  });
   const asked = steps.find(({ condition }) => condition === 'RemovedBackendsEmpty');
-  expect(JSON.stringify(asked?.objects)).toContain(
-    '["openstack-operator","count-volumes","--binary","cinder-volume","cinder@slow"]',
+  expect(JSON.stringify(asked?.objects)).toContain('["openstack-operator","count","');
+  expect(staying).toMatchObject({
+    step: 'RemovedBackendsEmpty',
+    plan: { backends: { binary: 'cinder-volume', gone: ['cinder@slow'], back: [] } },
+    fields: ['spec.backends[name=slow]'],
+    components: [],
+  });
+  expect(status).toMatchObject({ lasting: { ...both, [disabled]: 'disabled' } });
+  expect(compose({ backends: [pool('fast')] }).staying).toBeUndefined();
+});
+
+test('its process is made from its entry as all others are, or left as it is where nobody knows that', () => {
+  const slow = { ...pool('slow'), config: { 'cinder.conf': { slow: { rbd_flatten_volume_from_snapshot: true } } } };
+  const of = (remembered: Readonly<Record<string, unknown>>) => {
+    const { staying, ...composition } = compose(
+      { backends: [pool('fast')], release: '2025.1', imageTag: 'newer' },
+      both,
+      remembered,
+    );
+    const processes = objectsOf(composition).filter(
+      ({ object: { kind, metadata } }) => kind === 'Deployment' && metadata.name === 'cinder-volume-slow',
+    );
+    return { staying, text: JSON.stringify(processes), all: JSON.stringify(objectsOf(composition)) };
+  };
+  const known = of({ 'spec.backends[name=slow]': slow });
+  expect(known.text).toContain(':newer');
+  expect(known.all).toContain('rbd_flatten_volume_from_snapshot = true');
+  expect(known.all).not.toContain('volume type/slow');
+  expect(of({})).toMatchObject({ text: '[]', staying: { components: ['volume-slow'] } });
+});
+
+test('a removed backend needs its cluster for as long as it may have volumes', () => {
+  const flash = {
+    name: 'flash',
+    type: 'custom',
+    config: { 'cinder.conf': { flash: { volume_driver: 'a.B' } } },
+  } as const;
+  const spec = { backends: [flash], backup: undefined, cephStorageRef: undefined } as never;
+  const { steps } = compose(spec, both, { 'spec.backends[name=slow]': pool('slow') });
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain(
+    'spec.backends[name=slow], which was removed, and may have volumes: ceph needs a cluster',
   );
-  expect(staying).toEqual({ RemovedBackendsEmpty: ['volume-slow'] });
-  expect(compose({ backends: [pool('fast')] }).steps.map(({ condition }) => condition)).not.toContain(
-    'RemovedBackendsEmpty',
-  );
+});
+
+test('a backend that is stated again is enabled, once', () => {
+  const backends = [pool('fast'), pool('slow')];
+  const again = compose({ backends }, { ...both, [disabled]: 'disabled' });
+  expect(again.staying).toMatchObject({ plan: { backends: { gone: [], back: ['cinder@slow'] } }, fields: [disabled] });
+  expect(compose({ backends }, both).staying).toBeUndefined();
+});
+
+test('what is remembered outlives the Cinder, with the entries that processes are made from', () => {
+  const kept = (deletionPolicy: 'Retain' | 'Delete') =>
+    objectsOf(compose({ backends: [pool('fast')], deletionPolicy })).find(
+      ({ object }) => object.metadata.name === 'cinder-lasting',
+    );
+  const found = kept('Retain');
+  expect(found).toMatchObject({ verb: 'apply', retained: true });
+  expect(kept('Delete')).not.toHaveProperty('retained');
+  const { 'lasting.json': text = '' } = (found?.object['data'] ?? {}) as Record<string, string>;
+  expect(JSON.parse(text)).toMatchObject({
+    'spec.backends[name=fast]': { is: 'ceph cinder@fast#fast', entry: pool('fast') },
+    'spec.backup': { is: 'custom' },
+  });
 });
 
 test('copies lie on a volume where nobody names another place', () => {

@@ -4,6 +4,7 @@ import type { Component, HostAccess } from '../../engine/vocabulary/component.ts
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
 import {
   alone,
   apiOf,
@@ -15,9 +16,8 @@ import {
   stateOf,
   worker,
 } from '../backends.ts';
-import { backupPath, configSets, poolsOf, usesCeph, words } from './configuration.ts';
+import { backupPath, configSets, counting, lasting, poolsOf, usesCeph, words } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
-import { lasting, removed, staying } from './lasting.ts';
 import { driverMistakes, storageProblems } from './problems.ts';
 import { volumeTypeApi, volumeTypes } from './volume-types.ts';
 
@@ -68,12 +68,12 @@ export const cinder = defineService<Cinder>({
   components: (context) => ({
     api: apiOf(words, 'cinder.wsgi.api:application', 8776),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
-    ...backendComponents(words, backendsOf(context.spec), (backend) => volume(context, backend)),
+    ...backendComponents(words, servedBackends(context), (backend) => volume(context, backend)),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
-  jobs: (context) => removed(context),
   lasting,
-  staying,
+  remembers: rememberedBackends,
+  staying: (context) => stayingBackends(words, context, counting),
   migrate: () => ({
     image: 'cinder-api',
     sync: ['cinder-manage', 'db', 'sync'],

@@ -4,6 +4,7 @@ import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts'
 import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { CephPool } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { type BackendCounting, lastingBackends, servedBackends } from '../backend-memory.ts';
 import {
   type BackendWords,
   backendLayer,
@@ -24,6 +25,23 @@ export const words: BackendWords = {
   label: 'volume_backend_name',
 };
 
+/** How volumes of a backend are counted, and new ones kept away from it. */
+export const counting: BackendCounting = {
+  // Of a backend's name Cinder finds those of all its pools, and does not show where they lie (cinder.db.sqlalchemy.api).
+  counts: [{ of: 'volumes', lists: ['/volumes?all_tenants=1&limit=1000&host={host}'] }],
+  scheduling: { path: '/os-services', disable: 'disable-log-reason' },
+};
+
+/** What volumes are recorded under and where they lie, and where copies do. */
+export function lasting(context: Context<Cinder>): Record<string, string> {
+  const { backup } = context.spec;
+  const copies = backup && `${backup.type}${backup.type === 'ceph' ? ` ${backup.cephPoolName ?? copiesPool}` : ''}`;
+  return {
+    ...lastingBackends(words, context, ({ type, cephPoolName: place }) => ({ type, place })),
+    ...(copies === undefined ? {} : { 'spec.backup': copies }),
+  };
+}
+
 /** Whether volumes or copies of them lie in Ceph. */
 export const usesCeph = (spec: Partial<Cinder['spec']>): boolean =>
   spec.backup?.type === 'ceph' || backendsOf(spec).some(({ type }) => type === 'ceph');
@@ -43,7 +61,7 @@ const copiesPool = 'backups';
 /** Each process has a file of its own, so that a change of one backend stops no other. */
 export function configSets(context: Context<Cinder>): Record<string, ConfigFiles> {
   const { spec, named } = context;
-  const volumes = backendSets(words, backendsOf(spec), (backend) => ({
+  const volumes = backendSets(words, servedBackends(context), (backend) => ({
     ...fileOf(
       words,
       common(context, hostOf(context, backend), clients(context), volume(context, backend)),
@@ -146,7 +164,7 @@ type Backup = NonNullable<Cinder['spec']['backup']>;
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
   const driver = { DEFAULT: { ...kept(context, backup), backup_workers: 1 } };
   const oslo = common(context, context.named('backup'), clients(context), driver);
-  const inCeph = backendsOf(context.spec).some(({ type }) => type === 'ceph');
+  const inCeph = servedBackends(context).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
   return {
     ...fileOf(words, oslo, { path: 'spec.backup.config', config, owned: ownedByBackup(backup.type) }),

@@ -1,5 +1,6 @@
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { removedBackends } from '../backend-memory.ts';
 import { backendProblems, backendsOf } from '../backends.ts';
 import { words } from './configuration.ts';
 import { driverMistake, mounts } from './drivers.ts';
@@ -11,6 +12,11 @@ export function storageProblems(context: Context<Cinder>): string[] {
   return [
     ...backendProblems(words, context, ({ type }, at) =>
       type === 'ceph' ? clusterProblems(context, `${at}.type`) : [],
+    ),
+    ...removedBackends(context).flatMap(({ name, type }) =>
+      type === 'ceph'
+        ? clusterProblems(context, `spec.backends[name=${name}], which was removed, and may have volumes`)
+        : [],
     ),
     ...(backup === undefined ? [] : backupProblems(context, backup)),
     ...keyProblems(context),

@@ -13,6 +13,8 @@ export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
     item: 'volume_type',
     change: 'PUT',
     madeAs: { is_public: 'os-volume-type-access:is_public' },
+    // Nobody makes a volume of it before its encryption is written.
+    meanwhile: { is_public: false },
     writes: {
       encryption: { method: 'POST', path: '/types/{id}/encryption', shown: '/types/{id}/encryption', later: true },
       extra_specs: { method: 'POST', path: '/types/{id}/extra_specs' },

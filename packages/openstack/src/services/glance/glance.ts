@@ -111,6 +111,7 @@ export const glance = defineService<Glance>({
           ]
         : [],
   }),
+  lasting: ({ spec }): Record<string, string> => (inCeph(spec) ? { 'spec.cephPoolName': poolOf(spec) } : {}),
   problems: (context) => {
     const { replicas = 1 } = context.spec.components?.['api'] ?? {};
     const tooMany = replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];

@@ -4,6 +4,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { type BackendCounting, lastingBackends, removedBackends, servedBackends } from '../backend-memory.ts';
 import {
   type BackendWords,
   backendLayer,
@@ -53,6 +54,26 @@ export function typeSpecs(backend: Backend): Record<string, string> {
   };
 }
 
+/** How shares of a backend are counted, and new ones kept away from it: reasons are taken from 2.83 on. */
+const headers = { 'X-OpenStack-Manila-API-Version': '2.83' };
+export const counting: BackendCounting = {
+  counts: [
+    // Each copy of a share lies somewhere, those in the recycle bin included.
+    { of: 'shares', lists: ['/share_instances'], items: 'share_instances', host: 'host', headers },
+    // The process of their backend alone can remove them, some time after their last share.
+    { of: 'share servers', lists: ['/share-servers'], items: 'share_servers', host: 'host', headers },
+  ],
+  scheduling: { path: '/services', disable: 'disable', headers },
+};
+
+/** What shares are recorded under, and where they lie. */
+export function lasting(context: Context<Manila>): Record<string, string> {
+  return lastingBackends(words, context, ({ type, shareServers = false, cephFSName: place }) => ({
+    type: shareServers ? `${type}-with-share-servers` : type,
+    place,
+  }));
+}
+
 const inCeph = (spec: Partial<Manila['spec']>): Backend[] =>
   backendsOf(spec).filter(({ type }) => drivers[type].helper !== undefined);
 
@@ -68,8 +89,9 @@ export function fileSystemsOf(spec: Partial<Manila['spec']>): { readonly name: s
 export function configSets(context: Context<Manila>): Record<string, ConfigFiles> {
   const { spec, named } = context;
   const backends = backendsOf(spec);
-  const protocols = [...new Set(backends.flatMap(({ type }) => drivers[type].protocols))].join(',');
-  const shares = backendSets(words, backends, (backend) => ({
+  const served = servedBackends(context);
+  const protocols = [...new Set(served.flatMap(({ type }) => drivers[type].protocols))].join(',');
+  const shares = backendSets(words, served, (backend) => ({
     ...fileOf(
       words,
       common(words, context, hostOf(context, backend), coordination(context), share(context, backend)),
@@ -142,7 +164,12 @@ function layer(backend: Backend) {
 
 /** What is wrong with backends: drivers that nobody names, a filesystem whose cluster nobody names. */
 export function problemsOf(context: Context<Manila>): string[] {
-  return backendProblems(words, context, ({ type }, at) =>
-    drivers[type].helper === undefined ? [] : clusterProblems(context, `${at}.type`),
-  );
+  const ofCluster = ({ type }: Backend, field: string) =>
+    drivers[type].helper === undefined ? [] : clusterProblems(context, field);
+  return [
+    ...backendProblems(words, context, (backend, at) => ofCluster(backend, `${at}.type`)),
+    ...removedBackends(context).flatMap((backend) =>
+      ofCluster(backend, `spec.backends[name=${backend.name}], which was removed, and may have shares`),
+    ),
+  ];
 }

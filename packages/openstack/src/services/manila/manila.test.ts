@@ -66,6 +66,21 @@ test('where shares are mounted from is written anew when the monitors change', (
   expect(salt('10.0.0.2')).not.toBe(salt('10.0.0.1'));
 });
 
+test('what a backend was is remembered, share servers included; one that is gone keeps its process', () => {
+  const filer = { name: 'filer', type: 'netapp', shareServers: true } as const;
+  const { steps } = compose({ backends: [filesystem('fast'), filer] });
+  const text = JSON.stringify(steps);
+  expect(text).toContain('netapp-with-share-servers manila@filer');
+  const lasting = { 'spec.backends[name=slow]': 'cephfs manila@slow#slow' };
+  const remembered = { 'spec.backends[name=slow]': filesystem('slow') };
+  const spec = { ...sample.spec, backends: [filesystem('fast')] };
+  const gone = composed({ ...sample, spec }, surroundings(read, { lasting, remembered }));
+  expect(objectsOf(gone).map(({ object }) => `${object.kind} ${object.metadata.name}`)).toContain(
+    'Deployment manila-share-slow',
+  );
+  expect(gone.staying).toMatchObject({ plan: { backends: { binary: 'manila-share', gone: ['manila@slow'] } } });
+});
+
 test('CephFS asks no other service, other drivers may', () => {
   const cephfs = { backends: [filesystem('fast')] };
   const generic = { backends: [{ name: 'servers', type: 'generic' }] } as const;

@@ -1,5 +1,6 @@
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
+import { rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
 import {
   alone,
   apiOf,
@@ -7,12 +8,20 @@ import {
   backendsOf,
   backendTypes,
   dependsOn,
-  lastingBackends,
   ownedBy,
   refusedBy,
   worker,
 } from '../backends.ts';
-import { configSets, fileSystemsOf, problemsOf, typeSpecs, usesCeph, words } from './configuration.ts';
+import {
+  configSets,
+  counting,
+  fileSystemsOf,
+  lasting,
+  problemsOf,
+  typeSpecs,
+  usesCeph,
+  words,
+} from './configuration.ts';
 import { Manila } from './kind.ts';
 
 /** Shares: an API, a scheduler, a process for each backend, and one that copies data. */
@@ -59,10 +68,12 @@ export const manila = defineService<Manila>({
   components: (context) => ({
     api: apiOf(words, 'manila.wsgi.wsgi:initialize_application()', 8786),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
-    ...backendComponents(words, backendsOf(context.spec), () => worker(words, context, 'share', '320Mi')),
+    ...backendComponents(words, servedBackends(context), () => worker(words, context, 'share', '320Mi')),
     data: { ...worker(words, context, 'data', '192Mi'), ...alone('data') },
   }),
-  lasting: (context) => lastingBackends(context, backendsOf(context.spec), ({ cephFSName: filesystem }) => filesystem),
+  lasting,
+  remembers: rememberedBackends,
+  staying: (context) => stayingBackends(words, context, counting),
   migrate: () => ({ image: 'manila-api', sync: ['manila-manage', 'db', 'sync'] }),
   problems: (context) => refusedBy(problemsOf(context)),
 });

@@ -3,7 +3,7 @@ import { json, locationOf, plain } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call, type Route } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
-import { listed } from '../../model/service-rows.ts';
+import { asked, listed, setEnabled } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
@@ -52,33 +52,34 @@ function api(context: ServiceContext, messaging: Messaging): Api {
   };
 }
 
-/** Lists services, or disables and enables one (cinder.api.contrib.services). @throws Fault */
-async function services(context: ServiceContext, { request, id, body, store, query }: Call): Promise<HttpReply> {
-  const isAsked = ({ binary }: Row) => [null, binary].includes(query.get('binary'));
-  if (request.method !== 'PUT')
-    return store((schema) => json(200, { services: listed(context, schema).filter(isAsked) }));
-  const { host, binary, disabled_reason: reason } = body;
-  const disabled = id !== 'enable';
-  return store((schema) => {
-    const all = tableOf(schema, 'services');
-    const row = all.get(`${String(host)}/${String(binary)}`);
-    if (row === undefined)
-      throw new Fault(404, `Service ${String(binary)} could not be found on host ${String(host)}.`);
-    const { disabled_reason: _before, ...others } = row;
-    all.set(`${String(host)}/${String(binary)}`, {
-      ...others,
-      disabled,
-      ...(disabled ? { disabled_reason: reason } : {}),
-    });
-    return json(200, { host, binary, disabled, ...(disabled ? { disabled_reason: reason } : {}) });
-  });
-}
-
 function onlyAdmin(rule: string, route: Route): Route {
   return (call) => {
     if (!call.identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden(rule));
     return route(call);
   };
+}
+
+/** Lists processes, and keeps new volumes away from them: by one action without a reason, and one with (cinder.api.contrib.services). @throws Fault */
+async function services(context: ServiceContext, { request, id = '', body, query, store }: Call): Promise<HttpReply> {
+  if (request.method === 'GET')
+    return store((schema) => json(200, { services: asked(listed(context, schema), query) }));
+  if (!['enable', 'disable', 'disable-log-reason'].includes(id)) throw new Fault(404, 'Unknown action');
+  if (id === 'disable-log-reason' && typeof body['disabled_reason'] !== 'string')
+    throw new Fault(
+      400,
+      `Invalid input for field/attribute disabled_reason. Value: ${JSON.stringify(body['disabled_reason'] ?? null)}. 'disabled_reason' is a required property`,
+    );
+  const { disabled_reason: reason, ...named } = body;
+  const changed = await store((schema) =>
+    setEnabled(
+      schema,
+      { ...named, ...(id === 'disable-log-reason' ? { disabled_reason: reason } : {}) },
+      id === 'enable',
+    ),
+  );
+  if (changed === undefined)
+    throw new Fault(404, `Service ${String(body['binary'])} could not be found on host ${String(body['host'])}.`);
+  return json(200, changed);
 }
 
 /** @throws Fault */

@@ -1,6 +1,6 @@
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ServiceProgram } from '../../model/program.ts';
-import { hostOf, isUp } from '../../model/service-rows.ts';
+import { hostOf, isEnabled, isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
@@ -51,9 +51,7 @@ async function schedule(context: ServiceContext, { messaging, database }: Links,
     const backend = [...tableOf(schema, 'services').values()].find((row) => {
       const can = row['capabilities'] as Row | undefined;
       const fits = wanted === undefined || can?.['volume_backend_name'] === wanted;
-      return (
-        row['binary'] === 'cinder-volume' && can !== undefined && row['disabled'] !== true && fits && isUp(context, row)
-      );
+      return row['binary'] === 'cinder-volume' && can !== undefined && fits && isEnabled(row) && isUp(context, row);
     });
     if (backend === undefined) saveVolume(schema, id, { status: 'error' });
     else

@@ -1,9 +1,9 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
-import { json, locationOf, plain } from '../../http.ts';
+import { headerOf, json, locationOf, plain } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
-import { listed } from '../../model/service-rows.ts';
+import { asked, listed, setEnabled } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
@@ -69,18 +69,50 @@ function api(context: ServiceContext, messaging: Messaging): Api {
     routes: {
       types: ({ request, identity, query }) => {
         if (request.method !== 'GET' && !identity.roles.includes('admin'))
-          throw commonWords.forbidden('share_type:create');
+          throw new Fault(403, commonWords.forbidden('share_type:create'));
         // Of whom lists types of all kinds only an administrator is heard; there are public ones alone here.
         query.delete('is_public');
         return undefined;
       },
-      services: ({ identity, store }) => {
-        if (!identity.roles.includes('admin')) throw commonWords.forbidden('service:index');
-        return store((schema) => json(200, { services: listed(context, schema) }));
+      services: (call) => services(context, call),
+      // A share has one instance here, of its name.
+      share_instances: ({ identity, store }) => {
+        if (!identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden('share_instance:index'));
+        return store((schema) =>
+          json(200, {
+            share_instances: [...tableOf(schema, 'shares').values()].map(({ id, status, host = null }) => ({
+              id,
+              share_id: id,
+              status,
+              host,
+            })),
+          }),
+        );
       },
+      // No driver here makes one.
+      'share-servers': () => json(200, { share_servers: [] }),
       shares: (call) => shares(context, messaging, call),
     },
   };
+}
+
+/** Lists processes, and keeps new shares away from them; for what reason, from 2.83 on (manila.api.v2.services). @throws Fault */
+async function services(context: ServiceContext, call: Call): Promise<HttpReply> {
+  const { request, identity, id = '', body, query, store } = call;
+  if (!identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden('service:index'));
+  if (request.method === 'GET')
+    return store((schema) => json(200, { services: asked(listed(context, schema), query) }));
+  if (!['enable', 'disable'].includes(id)) throw new Fault(404, `Unknown action '${id}'`);
+  const [, minor = '0'] = (headerOf(request, 'x-openstack-manila-api-version') ?? '').split('.');
+  if (body['disabled_reason'] !== undefined && Number(minor) < 83)
+    throw new Fault(
+      400,
+      "'disabled_reason' option is not supported by this microversion. Use 2.83 or greater microversion to be able to set 'disabled_reason'.",
+    );
+  const changed = await store((schema) => setEnabled(schema, body, id === 'enable'));
+  if (changed === undefined)
+    throw new Fault(404, `Service ${String(body['binary'])} could not be found on host ${String(body['host'])}.`);
+  return json(200, changed);
 }
 
 /** @throws Fault */

@@ -1,7 +1,7 @@
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import { respawning } from '../../model/rpc-service.ts';
-import { hostOf, isUp, report } from '../../model/service-rows.ts';
+import { hostOf, isEnabled, isUp, report } from '../../model/service-rows.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
@@ -79,7 +79,7 @@ async function schedule(context: ServiceContext, messaging: Messaging, database:
       const can = row['capabilities'] as Row | undefined;
       const fits = name === undefined || can?.['share_backend_name'] === name;
       const serves = can?.['driver_handles_share_servers'] === isTrue(servers);
-      return row['binary'] === 'manila-share' && fits && serves && isUp(context, row);
+      return row['binary'] === 'manila-share' && fits && serves && isEnabled(row) && isUp(context, row);
     });
     const pool = String((backend?.['capabilities'] as Row | undefined)?.['pool']);
     const place = backend === undefined ? { status: 'error' } : { host: `${String(backend['host'])}#${pool}` };

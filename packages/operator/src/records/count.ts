@@ -1,0 +1,152 @@
+import { sleep } from '@openstack-operator/kube';
+import type { Counting, CountPlan } from '@openstack-operator/openstack';
+import { type JsonApi, jsonApi, patient } from './http.ts';
+import { login } from './identity-login.ts';
+import type { RecordsWorld } from './run.ts';
+
+/** Pages of a list after which "at least" is enough. */
+const mostPages = 100;
+
+/** Seconds for which an API that is just starting is waited for. */
+const patience = 60;
+
+/** Milliseconds until what a scheduler had decided before a backend was disabled is written down. */
+const onItsWay = 60_000;
+
+/** Exit code of `count` when there are some. */
+export const someExist = 3;
+
+/** The API at its URL, with further headers. */
+type ApiWith = (headers: Readonly<Record<string, string>> | undefined) => JsonApi;
+
+/**
+ * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), by
+ * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on project `service`) and API_URL from the environment.
+ * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2 of host@backend`), 1 nobody can
+ * tell, 2 wrong arguments
+ */
+export async function runCount(
+  args: readonly string[],
+  world: Omit<RecordsWorld, 'read' | 'writeMessage'> & { readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<number> {
+  const { env, print, clock, signal } = world;
+  const [url, username, password, base] = ['OS_AUTH_URL', 'OS_USERNAME', 'OS_PASSWORD', 'API_URL'].map(
+    (name) => env[name] ?? '',
+  ) as [string, string, string, string];
+  const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
+  if (plan === undefined || [url, username, password, base].includes('')) {
+    print('usage: OS_AUTH_URL=... OS_USERNAME=... OS_PASSWORD=... API_URL=... openstack-operator count PLAN');
+    return 2;
+  }
+  try {
+    const http = patient(world.http, clock, patience, signal);
+    const who = { username, password, project: 'service', userDomain: 'Default', projectDomain: 'Default' };
+    const token = await login(http, url, who);
+    const apiWith: ApiWith = (headers) => jsonApi(http, base, { 'x-auth-token': token, ...headers });
+    await schedule(plan, apiWith);
+    let found = await countAll(plan, apiWith);
+    if (found.length === 0 && (plan.backends?.gone ?? []).length > 0) {
+      await sleep(clock, onItsWay, signal);
+      // A process that has come up for the first time meanwhile is enabled.
+      await schedule(plan, apiWith);
+      found = await countAll(plan, apiWith);
+    }
+    print(found.length === 0 ? `${plan.counts.map(({ of }) => of).join(', ')}: 0` : found.join(', '));
+    return found.length === 0 ? 0 : someExist;
+  } catch (error) {
+    print(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function planIn(text: string): CountPlan | undefined {
+  try {
+    const plan = JSON.parse(text) as Partial<CountPlan> | null;
+    return Array.isArray(plan?.counts) ? (plan as CountPlan) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps new things away from backends that go, and lets them in again where they are back. What others have disabled stays so. */
+async function schedule({ backends }: CountPlan, apiWith: ApiWith): Promise<void> {
+  if (backends === undefined) return;
+  const { scheduling, binary, reason, gone, back } = backends;
+  const api = apiWith(scheduling.headers);
+  const processOf = async (host: string): Promise<Process | undefined> => {
+    const query = new URLSearchParams({ host, binary }).toString();
+    const answer = (await api.call('GET', `${scheduling.path}?${query}`)) as { services?: Process[] } | undefined;
+    // One that never ran has no row.
+    return answer?.services?.find((one) => one.host === host && one.binary === binary);
+  };
+  for (const host of gone)
+    if ((await processOf(host))?.status === 'enabled')
+      await api.call('PUT', `${scheduling.path}/${scheduling.disable}`, { host, binary, disabled_reason: reason });
+  for (const host of back) {
+    const { status, disabled_reason: why } = (await processOf(host)) ?? {};
+    if (status === 'disabled' && why === reason) await api.call('PUT', `${scheduling.path}/enable`, { host, binary });
+  }
+}
+
+/** A process of a service, as its API lists them. */
+interface Process {
+  readonly host: string;
+  readonly binary: string;
+  readonly status: string;
+  readonly disabled_reason?: string | null;
+}
+
+/** What there is, in words. */
+async function countAll({ counts, backends }: CountPlan, apiWith: ApiWith): Promise<string[]> {
+  const found: string[] = [];
+  const hosts = backends === undefined ? [undefined] : backends.gone;
+  for (const one of counts)
+    for (const host of hosts) {
+      const { number, atLeast } = await countOne(one, apiWith(one.headers), host);
+      if (number === 0) continue;
+      found.push(`${one.of}: ${atLeast ? 'at least ' : ''}${number}${host === undefined ? '' : ` of ${host}`}`);
+    }
+  return found;
+}
+
+/** Counts by listing, as APIs offer nothing cheaper. */
+async function countOne(
+  { of, lists, items = of, host: attribute }: Counting,
+  api: JsonApi,
+  host: string | undefined,
+): Promise<{ readonly number: number; readonly atLeast: boolean }> {
+  const ids = new Set<string>();
+  let atLeast = false;
+  for (const list of lists) {
+    const path = list.replace('{host}', encodeURIComponent(host ?? ''));
+    let marker: string | undefined;
+    for (let page = 0; ; page++) {
+      const answer = await api.call('GET', marker === undefined ? path : `${path}&marker=${marker}`);
+      const { [items]: found, [`${items}_links`]: links } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+      if (!Array.isArray(found)) throw new Error(`GET ${path}: the answer holds no ${items}`);
+      const all = found as readonly Item[];
+      for (const one of all)
+        if (attribute === undefined || host === undefined || liesIn(one[attribute], host)) ids.add(one.id);
+      // What has a state that nobody can tell (servers of a cell that is down) comes last, and cannot be a marker.
+      const last = all.findLast(({ status }) => status !== 'UNKNOWN')?.id;
+      if (links === undefined || last === undefined || last === marker) break;
+      if (page >= mostPages) {
+        atLeast = true;
+        break;
+      }
+      marker = last;
+    }
+  }
+  return { number: ids.size, atLeast };
+}
+
+interface Item {
+  readonly id: string;
+  readonly status?: string;
+  readonly [attribute: string]: unknown;
+}
+
+/** Whether something lies in a backend, in whichever of its pools. */
+function liesIn(place: unknown, host: string): boolean {
+  return place === host || (typeof place === 'string' && place.startsWith(`${host}#`));
+}
