@@ -48,7 +48,8 @@ function template(length: number, image: string, flavor: string) {
 test('a stack with a network and a server is made, changed and deleted; it outlives that Heat was disabled', async () => {
   const heat = optionalService('heat', 'heats');
   await heat({ enabled: true });
-  const [user, image, flavor] = await Promise.all([member(), guestImage(), tiny()]);
+  const [known, image, flavor] = await Promise.all([member(), guestImage(), tiny()]);
+  const user = known.connectedAnew();
   const name = `${prefix}stack`;
   const body = (length: number) => ({ template: template(length, image, flavor), timeout_mins: 10 });
   const made = await asked(user, 'post', '/stacks', { stack_name: name, ...body(12) });
