@@ -1,7 +1,7 @@
 import { type KubeObject, Secret } from '@openstack-operator/kube';
 import { Barbican, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { blockStorage, type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 
 const url = 'http://my-cloud-barbican-api.openstack.svc:9311';
@@ -114,4 +114,21 @@ test('on its own it is Ready beside what it refers to', async () => {
   for (const kind of ['MariaDB', 'RabbitMQ', 'Memcached', 'Keystone', 'Barbican'])
     await cloud.settle(cloud.rehearsal.create(alone(kind, kind.toLowerCase())));
   await cloud.until(() => cloud.isReady('Barbican', 'barbican'));
+});
+
+test('it stays, and says why, for as long as volumes of the cloud may be encrypted', async () => {
+  const cinder = { ...blockStorage, volumeTypes: [{ name: 'safe', encryption: {} }] };
+  const { cloud } = await readyCloud({ spec: { ...spec, cinder } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: false } } });
+  const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'BarbicanReady');
+  await cloud.until(() => told()?.status === 'False');
+  expect(told()).toMatchObject({
+    reason: 'InUse',
+    message: expect.stringContaining('spec.barbican.enabled is false, but spec.cinder needs it') as string,
+  });
+  await cloud.clock.advance(120_000);
+  expect(cloud.get('Barbican', 'my-cloud-barbican')?.metadata.deletionTimestamp).toBeUndefined();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { volumeTypes: null } } });
+  await cloud.until(() => cloud.get('Barbican', 'my-cloud-barbican') === undefined);
+  await cloud.ready();
 });

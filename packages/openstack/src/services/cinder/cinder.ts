@@ -19,7 +19,7 @@ import {
 import { backupPath, configSets, counting, lasting, poolsOf, usesCeph, words } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { driverMistakes, storageProblems } from './problems.ts';
-import { volumeTypeApi, volumeTypes } from './volume-types.ts';
+import { encryptedTypes, volumeTypeApi, volumeTypes } from './volume-types.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
 export const cinder = defineService<Cinder>({
@@ -32,7 +32,11 @@ export const cinder = defineService<Cinder>({
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
   name: 'cinder',
   user: 'cinder',
-  dependsOn: { ...dependsOn, cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }) } },
+  dependsOn: {
+    ...dependsOn,
+    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }) },
+    barbicanRef: { stated: (spec) => encryptedTypes(spec).length > 0 },
+  },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({
     api: { processes: 2, pools: 1 },

@@ -11,6 +11,7 @@ import { config, policy, region, release, template, unknownOptions } from '../..
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { backendsField, defaultBackend, isOf, knownDefault, references, single } from '../backend-fields.ts';
+import { barbicanRef } from '../barbican/reference.ts';
 
 const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
   string(what, { maxLength: 128, minLength: 1, ...options });
@@ -144,6 +145,7 @@ export const Cinder = defineApi({
       region,
       ...references,
       cephStorageRef: cephStorageRef('volumes and their copies'),
+      barbicanRef: barbicanRef('keys of encrypted volumes'),
       database: database('cinder', ['cinder']),
       messageQueue: messageQueue('cinder'),
       identity: identity('cinder'),

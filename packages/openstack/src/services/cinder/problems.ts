@@ -5,6 +5,7 @@ import { backendProblems, backendsOf } from '../backends.ts';
 import { words } from './configuration.ts';
 import { driverMistake, mounts } from './drivers.ts';
 import type { Backend, Cinder } from './kind.ts';
+import { encryptedTypes } from './volume-types.ts';
 
 /** What is wrong with backends and backups: drivers that nobody names, a pool whose cluster nobody names. */
 export function storageProblems(context: Context<Cinder>): string[] {
@@ -69,10 +70,8 @@ function mistakeOf({ spec }: Context<Cinder>, option: Parameters<typeof driverMi
 
 /** Types whose keys nobody keeps: neither a Barbican of this cloud, nor what the options name. */
 function keyProblems({ spec, surroundings }: Context<Cinder>): string[] {
-  if (spec.config?.['cinder.conf']?.['key_manager']?.['backend'] !== undefined) return [];
-  const encrypted = (spec.volumeTypes ?? []).filter(({ encryption }) => encryption !== undefined);
-  if (encrypted.length === 0 || surroundings.peer('Barbican') !== undefined) return [];
-  return encrypted.map(
+  if (surroundings.peer('Barbican') !== undefined) return [];
+  return encryptedTypes(spec).map(
     ({ name }) =>
       `spec.volumeTypes[name=${name}].encryption: nobody keeps its keys; state barbican in the control plane, or backend of section key_manager in spec.config`,
   );

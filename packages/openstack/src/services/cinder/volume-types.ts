@@ -23,6 +23,12 @@ export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
   },
 };
 
+/** Types with encryption whose keys Barbican keeps: all that have any, unless the options name another key manager. */
+export function encryptedTypes({ volumeTypes = [], config }: Partial<Cinder['spec']>): readonly VolumeType[] {
+  if (config?.['cinder.conf']?.['key_manager']?.['backend'] !== undefined) return [];
+  return volumeTypes.filter(({ encryption }) => encryption !== undefined);
+}
+
 /** The type of each backend, and those that are stated. */
 export function volumeTypes(spec: Partial<Cinder['spec']>): CloudResource[] {
   const ofBackends = backendTypes(words, backendsOf(spec), { in: 'cinderRef', kind: 'volume type' });
