@@ -151,6 +151,11 @@ test-cloud-storage: export CEPH = yes
 test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph, on a cloud of its own (test/cloud/storage)
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts
 
+.PHONY: test-cloud-storage-failures
+test-cloud-storage-failures: export CEPH = yes
+test-cloud-storage-failures: cloud ## that a Ceph that stands still, a full pool and changed keys are told, and guests write on
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage-failures/vitest.config.ts
+
 .PHONY: test-cloud-models
 test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/models/vitest.config.ts

@@ -3,10 +3,10 @@ import { newKey } from '../../../tools/ceph/keys.ts';
 import { member } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
 import { prefix } from '../running-cloud.ts';
+import { ceph } from '../storage/client.ts';
+import { attach, goesOn, guest, made, reaches, servicesAreUp, writing } from '../storage/disks.ts';
+import { cephIs, check } from '../storage/health.ts';
 import { until } from '../until.ts';
-import { ceph } from './client.ts';
-import { attach, goesOn, guest, made, reaches, servicesAreUp, writing } from './disks.ts';
-import { cephIs, check } from './health.ts';
 
 /** Stops the processes of a daemon of Ceph, or lets them go on. */
 async function signal(daemon: 'mon' | 'osd', name: 'STOP' | 'CONT'): Promise<void> {
