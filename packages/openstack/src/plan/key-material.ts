@@ -16,7 +16,7 @@ export class KeyMaterialMissingError extends Error {
  */
 export function lostWith(
   live: Live,
-  { object, secretClass, guards }: GeneratedSecret,
+  { object, secretClass, guards, filled }: GeneratedSecret,
   loss: string,
 ): string | undefined {
   if (secretClass !== 'keyMaterial' || guards === undefined) return undefined;
@@ -25,9 +25,9 @@ export function lostWith(
     guards.kind === 'Job'
       ? live.finishedJobs[guards.name] !== undefined
       : live.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
-  // What of a Job names no volume may be younger than the rest: what is left of an earlier resource says nothing of it.
-  const tells = guards.kind === 'PersistentVolumeClaim' || guards.volume !== undefined;
-  const former = exists || !tells ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
+  // What a Job fills may be younger than the rest: without a volume nothing that is left says that there was any.
+  const isUntold = filled !== undefined && guards.volume === undefined;
+  const former = exists || isUntold ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
   if (!exists && former === undefined) return undefined;
   const way =
     former === undefined

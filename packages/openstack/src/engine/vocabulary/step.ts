@@ -127,7 +127,7 @@ export interface DataGuard {
   readonly name: string;
   /**
    * Of a Job: a volume claim that is there after it was filled alone. One that is older than the resource says so, too. Without
-   * it nothing that an earlier resource has left counts.
+   * it nothing that an earlier resource has left says that the Job had filled its Secret.
    */
   readonly volume?: string;
   /** What is lost without the Secret, for the condition's message. */
