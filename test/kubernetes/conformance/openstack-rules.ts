@@ -1,6 +1,7 @@
 import {
   type Api,
   Glance,
+  Heat,
   Keystone,
   kinds,
   MariaDB,
@@ -85,9 +86,18 @@ const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below])
 ]);
 
 const networks = { nodeNetworks: ['10.0.0.0/16', 'fd00:1::/64'] };
-const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, OpenStackControlPlane].map((kind) =>
-  refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
-);
+const badNetworks: readonly RefusedSpec[] = [
+  ...[RabbitMQ, OVNNetwork, Glance, OpenStackControlPlane].map((kind) =>
+    refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
+  ),
+  refused(
+    OpenStackControlPlane,
+    'spec.glance.nodeNetworks[0]',
+    'expected a network',
+    { glance: { nodeNetworks: ['10.0.0.0/33'] } },
+    { glance: networks },
+  ),
+];
 
 const singles: readonly RefusedSpec[] = [
   ...[MariaDB, RabbitMQ, Memcached].flatMap((kind) => [
@@ -382,6 +392,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { [name]: { enabled: false, replicas: 2 } },
     ),
   ),
-  refused(OpenStackControlPlane, 'spec.heat', `heat ${notYet}`, { heat: { engineReplicas: 2 } }, {}),
+  refused(OpenStackControlPlane, 'spec.octavia', `octavia ${notYet}`, { octavia: { replicas: 2 } }, {}),
+  refused(
+    Heat,
+    'spec.components',
+    'replicas cannot be set for engine: state spec.engineReplicas',
+    { components: { engine: { replicas: 4 } } },
+    { components: { api: { replicas: 4 } } },
+  ),
   ...storageRules,
 ];
