@@ -9,6 +9,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    provide: { budget: 1200 },
+    provide: { budget: 1800 },
   },
 });
