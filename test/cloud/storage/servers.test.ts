@@ -199,6 +199,11 @@ test('a volume goes to another project; what a quota does not allow is refused',
   await reaches(other, 'volume', volume, 'available');
   expect(await exists(user, volume)).toBe(false);
   await other.call('block_storage.delete_volume', volume.id);
+  await until({
+    what: 'the volume to be gone',
+    seconds: 60,
+    probe: async () => !(await exists(other, volume)) || undefined,
+  });
 
   const quota = (volumes: number) =>
     admin.call('block_storage.put', `/os-quota-sets/${other.projectId}`, { json: { quota_set: { volumes } } });
