@@ -118,6 +118,13 @@ const swiftRules = [
     { storagePolicies: [{ ...gold, deprecated: true }], defaultStoragePolicy: 'gold' },
     { storagePolicies: [gold], defaultStoragePolicy: 'gold' },
   ),
+  refused(
+    OpenStackControlPlane,
+    'spec.glance.nodeNetworks[0]',
+    'expected a network',
+    { glance: { nodeNetworks: ['10.0.0.0/33'] } },
+    { glance: { nodeNetworks: ['10.0.0.0/16'] } },
+  ),
   refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
   refused(
     Swift,

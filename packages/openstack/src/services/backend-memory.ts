@@ -54,7 +54,19 @@ export function servedBackends<B extends Backend>(context: Stating<B>): readonly
 /** Those of them that are stated no more. */
 export function removedBackends<B extends Backend>(context: Stating<B>): readonly B[] {
   const { remembered } = context.surroundings;
-  return removed(context).flatMap(({ field }) => (remembered[field] === undefined ? [] : [remembered[field] as B]));
+  return removed(context).flatMap(({ field, name }) => {
+    const entry = remembered[field];
+    return isTrusted(entry, name) ? [entry as B] : [];
+  });
+}
+
+/**
+ * Whether a process may be made of an entry. Who may write ConfigMaps may have written it: it must be the entry of that
+ * backend, and brings no process that may become root, which is left as it is.
+ */
+function isTrusted(entry: unknown, name: string): boolean {
+  const { name: own, type, rootHelpers } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  return own === name && typeof type === 'string' && rootHelpers !== true;
 }
 
 /** What stays until it is counted, and until the process of what is stated again is enabled. */
@@ -69,7 +81,7 @@ export function stayingBackends<B extends Backend>(
     .map((backend) => `${hostOf(context, backend)}@${backend.name}`)
     .filter((host) => lasting[processOf(words, host)] !== undefined);
   if (gone.length === 0 && back.length === 0) return undefined;
-  const unknown = gone.filter(({ field }) => remembered[field] === undefined);
+  const unknown = gone.filter(({ field, name }) => !isTrusted(remembered[field], name));
   return {
     step: 'RemovedBackendsEmpty',
     plan: {

@@ -47,7 +47,7 @@ export interface OperatorSurroundings {
   readonly clusterDomain: string;
   /** Where the resource is between two releases; nothing is known of one that is new. */
   readonly release: ReleaseProgress;
-  /** What its fields were when they were stated first (`Service.lasting`), as the ConfigMap of its memory has it. */
+  /** What its fields were when they were stated first (`Service.lasting`), as its status has it, or without that the ConfigMap of its memory. */
   readonly lasting: Readonly<Record<string, string>>;
   /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
   readonly remembered: Readonly<Record<string, unknown>>;

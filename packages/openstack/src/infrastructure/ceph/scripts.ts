@@ -1,8 +1,8 @@
 /**
  * Does in each pool and filesystem what its users do. Arguments: the name of what it makes and removes; the id of the
  * cluster that is expected, or nothing; its monitors; then user, name and `write`, `read` or `share`. The last line, which a
- * condition shows, is what they cannot do, or that the monitors do not answer: then nothing is tried. When all can, it leaves which cluster has answered, how it is and what room there
- * is as the message of its end.
+ * condition shows, is what they cannot do, or that the monitors do not answer: then nothing is tried. When all can, it
+ * leaves which cluster has answered, how it is and what room there is as the message of its end.
  *
  * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
  * the run itself, or by the next one, which finds it there.
@@ -46,13 +46,15 @@ lines() {
     esac
   done
 }
+# The first details alone: there may be one for each placement group.
 health_of() {
-  said=
+  said= details=0
   while read -r line; do
     case $line in
-      '['*) ;;
-      *) said="\${said:+$said; }$line" ;;
+      '['*) continue ;;
     esac
+    [ "$details" -gt 5 ] || said="\${said:+$said; }$line"
+    details=$((details + 1))
   done
   printf '%s' "$said"
 }

@@ -176,7 +176,10 @@ test('its process is made from its entry as all others are, or left as it is whe
   expect(known.text).toContain(':newer');
   expect(known.all).toContain('rbd_flatten_volume_from_snapshot = true');
   expect(known.all).not.toContain('volume type/slow');
-  expect(of({})).toMatchObject({ text: '[]', staying: { components: ['volume-slow'] } });
+  const written = (entry: unknown) => of({ 'spec.backends[name=slow]': entry });
+  // Whoever may write the ConfigMap has no process made that may become root, nor one of another name.
+  for (const entry of [undefined, null, 'slow', { ...slow, name: 'api' }, { ...slow, rootHelpers: true }])
+    expect(written(entry)).toMatchObject({ text: '[]', staying: { components: ['volume-slow'] } });
 });
 
 test('a removed backend needs its cluster for as long as it may have volumes', () => {
