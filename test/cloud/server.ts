@@ -16,6 +16,12 @@ export interface ServerState {
   readonly fault: { readonly message: string; readonly details?: string } | null;
 }
 
+/** Nothing, where an API was not reached. @throws what else went wrong */
+function unreached(error: unknown): string {
+  if (error instanceof SdkError && error.kind === 'ConnectFailure') return '';
+  throw error;
+}
+
 /** What a user says of a server that he wants. */
 export interface Wanted {
   readonly name: string;
@@ -99,7 +105,8 @@ export class Server {
     return until({
       what: `server ${this.name} to say ${words}`,
       seconds,
-      probe: async () => words.exec(await this.console()) ?? undefined,
+      // The console comes from the hypervisor: while that is busy, so may be all workers of the API, which then takes none.
+      probe: async () => words.exec(await this.console().catch(unreached)) ?? undefined,
       explain: () => this.#explain(),
     });
   }
