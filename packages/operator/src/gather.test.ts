@@ -52,3 +52,38 @@ test('of thousands of resources with one database few are told of, older ones', 
   expect(twins.every(({ isOlder }) => isOlder)).toBe(true);
   expect(twins[0]?.shared).toEqual(['database']);
 });
+
+test('a peer tells what it remembers, unless its ConfigMap is not its own', () => {
+  const named = (kind: string, name: string, more: object = {}): StoredObject => ({
+    apiVersion: 'openstack.k8s.io/v1alpha1',
+    kind,
+    metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1', ...more },
+  });
+  const entry = { name: 'fast', type: 'ceph' };
+  const field = 'spec.backends[name=fast]';
+  const memory = JSON.stringify({ [field]: { is: 'ceph', entry } });
+  const remembered = (owner: string, lasting?: object) => {
+    const controller = {
+      apiVersion: 'openstack.k8s.io/v1alpha1',
+      kind: 'Cinder',
+      name: 'cinder',
+      uid: owner,
+      controller: true,
+    };
+    const objects = [
+      { ...named('Cinder', 'cinder'), status: { lasting } },
+      { ...named('ConfigMap', 'cinder-lasting', { ownerReferences: [controller] }), data: { 'lasting.json': memory } },
+    ];
+    const cache = {
+      list: ({ kind }: Kind) => objects.filter((one) => one.kind === kind),
+      get: ({ kind }: Kind, { name }: { name: string }) =>
+        objects.find((one) => one.kind === kind && one.metadata.name === name),
+    };
+    const context = { cache, object: named('Nova', 'nova'), digestKey: {} } as unknown as ComposeContext;
+    const nova = services.find(({ name }) => name === 'nova');
+    return gather(context, nova).peerRemembered('Cinder');
+  };
+  expect(remembered('cinder', { [field]: 'ceph' })).toEqual({ [field]: entry });
+  expect(remembered('cinder', {})).toEqual({});
+  expect(remembered('somebody')).toEqual({});
+});

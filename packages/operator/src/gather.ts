@@ -74,11 +74,12 @@ export function gather(
     operatorImage,
     clusterDomain,
     release,
-    ...rememberedIn(lasting, lastingOf(context)),
+    ...rememberedIn(lasting, lastingOf(context, resource)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind)?.name,
     peerSpec: (kind) => peerIn(context, service, kind)?.spec,
+    peerRemembered: (kind) => peerRememberedIn(context, service, kind),
     address: (owner, name) => addressOf(context, owner, name),
     serves: (api) => optionalKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
     digest(name) {
@@ -102,7 +103,7 @@ interface Remembered {
 }
 
 /** The ConfigMap in which an earlier resource of the name has left what its data are found by. */
-function lastingOf({ cache, object }: ComposeContext): StoredObject | undefined {
+function lastingOf({ cache }: ComposeContext, object: StoredObject): StoredObject | undefined {
   const { name, namespace = '' } = object.metadata;
   const found = cache.get(ConfigMap, { namespace, name: `${name}-${lastingSuffix}` });
   return found !== undefined && ownershipOf(object, true).ours?.(found) === true ? found : undefined;
@@ -257,6 +258,21 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
     root: ownerOf(context),
     others: () => context.cache.list(peer.kind, { namespace }),
   });
+}
+
+/** What the peer of a kind remembers of its entries; nothing while the resource does not exist. */
+function peerRememberedIn(
+  context: ComposeContext,
+  service: Gathered | undefined,
+  kind: string,
+): Surroundings['remembered'] {
+  const peer = service?.peers?.find((one) => one.kind.kind === kind);
+  const name = peerIn(context, service, kind)?.name;
+  const { namespace = '' } = context.object.metadata;
+  const found = peer && name && context.cache.get(peer.kind, { namespace, name });
+  if (!found) return {};
+  const { lasting } = (found['status'] ?? {}) as Remembered;
+  return rememberedIn(lasting, lastingOf(context, found)).remembered;
 }
 
 /** The address of a Service, if that is controlled by the owner and has one. */

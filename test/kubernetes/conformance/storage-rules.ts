@@ -8,6 +8,7 @@ const wrongBackends: readonly (readonly [string, string, object])[] = [
   ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
   ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
   ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
+  ['[0].backendHost', "expected a name without '@' and '#'", { ...backend, backendHost: 'old@fast' }],
 ];
 const cinderRules = [
   ...wrongBackends.map(([at, words, wrong]) =>
@@ -51,6 +52,7 @@ const wrongShares: readonly (readonly [string, string, object])[] = [
   ['[0]', 'cephFSName can be set for type cephfs or nfs only', { ...fileSystem, type: 'generic' }],
   ['[0]', 'shareServers can be set for type netapp or custom only', { ...fileSystem, shareServers: false }],
   ['[0].name', 'manila.conf has a section of this name already', { ...fileSystem, name: 'nova' }],
+  ['[0].backendHost', "expected a name without '@' and '#'", { ...fileSystem, backendHost: 'old@fast' }],
 ];
 const manilaRules = [
   ...wrongShares.map(([at, words, wrong]) =>

@@ -6,7 +6,7 @@ import { cacheRef, coordinationRef } from '../infrastructure/memcached/reference
 import { messageQueueRef } from '../infrastructure/rabbitmq/reference.ts';
 import { keystoneRef } from './keystone/reference.ts';
 
-const text = (what: string, options: { otherwise?: string } = {}) =>
+const text = (what: string, options: Partial<Parameters<typeof string>[1]> = {}) =>
   string(what, { maxLength: 128, minLength: 1, ...options });
 
 /** Fields that no other type may have. */
@@ -61,7 +61,11 @@ export function backendsField<T, F extends Fields>(kind: BackendKind<T, F>) {
         name: required(partName(`Its name: also that of its section in ${file}, and of ${named}.`)),
         type: required(type),
         ...fields,
-        backendHost: text(backendHost, { otherwise: 'the name of this resource' }),
+        backendHost: text(backendHost, {
+          otherwise: 'the name of this resource',
+          // cinder.volume.volume_utils.extract_host: what is recorded is host@backend#pool.
+          form: { pattern: '^[^@#]*$', expected: "a name without '@' and '#'" },
+        }),
         config: config(file),
       },
       {

@@ -18,7 +18,11 @@ interface Pod {
     readonly imagePullPolicy?: string;
     readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
     readonly livenessProbe?: unknown;
-    readonly readinessProbe?: unknown;
+    readonly readinessProbe?: {
+      readonly httpGet?: object;
+      readonly periodSeconds: number;
+      readonly failureThreshold: number;
+    };
   }[];
 }
 
@@ -120,6 +124,20 @@ test('every program of the control plane has probes', () => {
       .map(([name]) => name),
   );
   expect(without).toEqual([]);
+});
+
+test('an API whose workers all wait for an agent stays in its Service', () => {
+  const rpcResponseTimeout = 60;
+  const held = samples.flatMap((sample) =>
+    Object.entries(pods(sample)).flatMap(([name, { containers }]) =>
+      containers.flatMap(({ readinessProbe }) => {
+        if (readinessProbe?.httpGet === undefined) return [];
+        return [{ name, seconds: readinessProbe.periodSeconds * (readinessProbe.failureThreshold - 1) }];
+      }),
+    ),
+  );
+  expect(held.length).toBeGreaterThan(10);
+  expect(held.filter(({ seconds }) => seconds < rpcResponseTimeout)).toEqual([]);
 });
 
 describe('who may connect', () => {

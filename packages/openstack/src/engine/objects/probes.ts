@@ -9,6 +9,13 @@ type Probed = Pick<PodInput, 'startupSeconds' | 'nodeAgent'> & { readonly health
 /** Seconds in which a Service lets go of a pod. */
 const letGoSeconds = 5;
 
+/**
+ * Seconds that an API may leave its probe without an answer before its Service lets go of it. Requests that wait for an agent
+ * hold its workers for as long as oslo.messaging waits (`rpc_response_timeout`, 60 s by default): it has nobody left who
+ * could answer, and is well. One that has ended is seen at once, by its container.
+ */
+const busySeconds = 75;
+
 /** What an API under uwsgi takes to stop at most: its Service lets go, its requests end, its master ends. */
 export const wsgiGraceSeconds = letGoSeconds + reloadMercySeconds + 5;
 
@@ -26,7 +33,12 @@ export function probes({ health, startupSeconds = 600, nodeAgent }: Probed): Rec
   if (health === undefined) return {};
   const { periodSeconds = 'connected' in health ? 10 : 5 } = health;
   const timeoutSeconds = Math.max(5, Math.ceil(periodSeconds / 2));
-  const readinessProbe = { ...handlerOf(health, 'ready'), periodSeconds, timeoutSeconds, failureThreshold: 3 };
+  const readinessProbe = {
+    ...handlerOf(health, 'ready'),
+    periodSeconds,
+    timeoutSeconds,
+    failureThreshold: 'get' in health ? Math.ceil(busySeconds / periodSeconds) : 3,
+  };
   if (nodeAgent !== undefined) return { readinessProbe };
   const handler = handlerOf(health, 'alive');
   const startupPeriod = Math.min(periodSeconds, 'get' in health || 'tcp' in health ? 2 : 5);

@@ -73,6 +73,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly peer: (kind: string) => string | undefined;
   /** Spec of that resource: for a child, what the root says of it. Undefined when there is none. */
   readonly peerSpec: (kind: string) => Readonly<Record<string, unknown>> | undefined;
+  /** What that resource remembers of entries of its spec, those that are stated no more among them (`remembered`). */
+  readonly peerRemembered: (kind: string) => Readonly<Record<string, unknown>>;
   /** Address of a Service that another resource controls; undefined when it has none (yet). */
   readonly address: (owner: Pick<StoredObject, 'metadata'>, service: string) => string | undefined;
   /** Whether the cluster serves an optional API, as `group/Kind` (`gateway.networking.k8s.io/HTTPRoute`). */
@@ -106,6 +108,8 @@ export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   readonly peers?: Readonly<Record<string, string>>;
   /** By kind. */
   readonly peerSpecs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** By kind. */
+  readonly peersRemembered?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly served?: ReadonlySet<string>;
   readonly digests?: Readonly<Record<string, string>>;
   readonly gateways?: Readonly<Record<string, GatewayFacts>>;
@@ -124,6 +128,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     references = {},
     peers,
     peerSpecs,
+    peersRemembered,
     served,
     digests,
     gateways,
@@ -141,6 +146,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     reference: (field) => references[field],
     peer: (kind) => ownValue(peers, kind),
     peerSpec: (kind) => ownValue(peerSpecs, kind),
+    peerRemembered: (kind) => ownValue(peersRemembered, kind) ?? {},
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),

@@ -46,6 +46,15 @@ export function lasting(context: Context<Cinder>): Record<string, string> {
 export const usesCeph = (spec: Partial<Cinder['spec']>): boolean =>
   spec.backup?.type === 'ceph' || backendsOf(spec).some(({ type }) => type === 'ceph');
 
+/** Whether volumes lie in Ceph: in backends that are stated, or in others that are remembered. */
+export function keepsVolumesInCeph(
+  spec: Partial<Cinder['spec']>,
+  remembered: Readonly<Record<string, unknown>>,
+): boolean {
+  const inCeph = (backend: unknown) => (backend as Partial<Backend> | null)?.type === 'ceph';
+  return [...backendsOf(spec), ...Object.values(remembered)].some(inCeph);
+}
+
 /** Pools of a spec, as a CephStorage lists them. */
 export function poolsOf(spec: Partial<Cinder['spec']>): CephPool[] {
   const volumes = backendsOf(spec).flatMap(({ type, cephPoolName }): CephPool[] =>

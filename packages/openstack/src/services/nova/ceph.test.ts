@@ -29,6 +29,15 @@ test('libvirt knows the key with which volumes are attached, once Cinder keeps a
   expect(texts({}, volumes).join()).not.toContain('cephkey');
 });
 
+test('libvirt keeps that key while volumes lie in a backend that is stated no more', () => {
+  const known = { peers: { Cinder: 'cinder' }, peerSpecs: { Cinder: { backends: [] } } };
+  const peersRemembered = { Cinder: { 'spec.backends[name=fast]': volumes.backends?.[0] } };
+  const nova = { ...sample, spec: { ...sample.spec, ...ceph } };
+  const of = (more: object) => JSON.stringify(objectsOf(composed(nova, surroundings(read, { ...known, ...more }))));
+  expect(of({ peersRemembered })).toContain(key('cinder'));
+  expect(of({})).not.toContain(key('cinder'));
+});
+
 test('a cloud that keeps no volumes in Ceph needs no key to attach them with', () => {
   const spec: Partial<Nova['spec']> = { ...ceph, ephemeralStorage: 'ceph' };
   for (const cinder of [{ backends: [] }, { backup: { type: 'ceph' } }] satisfies Partial<Cinder['spec']>[]) {

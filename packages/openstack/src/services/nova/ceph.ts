@@ -3,7 +3,7 @@ import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { type Ceph, cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { poolsOf } from '../cinder/configuration.ts';
+import { keepsVolumesInCeph } from '../cinder/configuration.ts';
 import type { Nova } from './kind.ts';
 
 /** Where libvirt's start finds the keys of users of Ceph. */
@@ -42,12 +42,13 @@ export function diskFiles(context: Context<Nova>): ConfigFiles {
 }
 
 /**
- * Whose keys libvirt has to know. Volumes are attached as Cinder's user, if Cinder keeps any in Ceph: its spec says so. What
- * the Secret has of keys says nothing: one that was lost or emptied takes none from a node.
+ * Whose keys libvirt has to know. Volumes are attached as Cinder's user, if Cinder keeps any in Ceph: its spec says so, or
+ * what it remembers, as long as there are volumes in a backend that is stated no more. What the Secret has of keys says
+ * nothing: one that was lost or emptied takes none from a node.
  */
 function usersOf({ spec, surroundings }: Context<Nova>): CephUser[] {
-  const pools = poolsOf(surroundings.peerSpec('Cinder') ?? {});
-  const attaches = pools.some(({ purpose }) => purpose === 'cinder-volumes');
+  const stated = surroundings.peerSpec('Cinder');
+  const attaches = stated !== undefined && keepsVolumesInCeph(stated, surroundings.peerRemembered('Cinder'));
   return [...(attaches ? ['cinder' as const] : []), ...(disksInCeph(spec) ? ['nova' as const] : [])];
 }
 
