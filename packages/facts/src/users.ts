@@ -43,6 +43,7 @@ export const users = {
   telegraf: 42448,
   trove: 42449,
   watcher: 42451,
+  zaqar: 42452,
   haproxy: 42454,
   memcached: 42457,
   vitrage: 42459,
