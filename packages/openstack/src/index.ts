@@ -71,7 +71,7 @@ export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
-export { commonAccounts } from './engine/vocabulary/common-accounts.ts';
+export { commonAccounts, heldAccounts } from './engine/vocabulary/common-accounts.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
 export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counting.ts';
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';

@@ -16,6 +16,7 @@ import {
   externalOf,
   fieldFor,
   type GatewayFacts,
+  heldAccounts,
   kindOf,
   kindReferredBy,
   type Lacking,
@@ -118,61 +119,65 @@ const accounts = ['database', 'broker', 'identity'] as const satisfies readonly 
 const mostTwins = 2;
 
 /**
- * Other resources of the same kind in the namespace that have an account of this one's on the same server and are not
- * being deleted, or whose agents run on its nodes. Of thousands, few: each of them is told of the others.
+ * Other resources in the namespace that have an account of this one's on the same server and are not being deleted, or of
+ * its kind, whose agents run on its nodes. Of thousands, few: each of them is told of the others.
  */
 function twinsOf(context: OperatorContext, service: Gathered): Twin[] {
   const { cache, object: resource } = context;
   const { namespace = '', uid } = resource.metadata;
-  const fields = accounts.flatMap((capability) => {
-    const field = fieldFor(service, capability);
-    return field === undefined ? [] : [[capability, field] as const];
-  });
+  const serverOf = serversBy(context);
+  const mine = serversOf(service, resource, serverOf);
   const onNodes = service.groups !== undefined;
-  if (fields.length === 0 && !onNodes) return [];
+  if (mine.size === 0 && !onNodes) return [];
   const cloud = cloudOf(resource);
-  // Who has nodes already goes before who was made first.
-  const age = ({ metadata, status }: StoredObject & { status?: unknown }) => {
-    const { nodes = [] } = (status ?? {}) as { nodes?: readonly unknown[] };
-    return `${nodes.length > 0 ? 0 : 1} ${metadata.creationTimestamp} ${metadata.uid}`;
-  };
-  const born = age(resource);
-  const servers = fields.map(([capability, field]) => [capability, serverBy(context, field)] as const);
-  const mine = new Map(servers.map(([capability, serverOf]) => [capability, serverOf(resource)]));
+  const held = heldAccounts(service, resource.metadata.name, resource['spec'] ?? {});
+  const born = ageOf(resource);
   const told = new Map<string, number>();
-  return cache
-    .list(kindOf(resource), { namespace })
-    .filter(({ metadata }) => metadata.uid !== uid)
-    .map((other) => ({
-      other,
-      age: age(other),
-      shared: [
-        ...servers.flatMap(([capability, serverOf]) =>
-          other.metadata.deletionTimestamp === undefined && serverOf(other) === mine.get(capability)
-            ? [capability]
-            : [],
-        ),
-        ...(onNodes && hasNodes(other) && cloudOf(other) === cloud ? ['nodes' as const] : []),
-      ],
-    }))
-    .filter(({ shared }) => shared.length > 0)
+  const kind = kindOf(resource);
+  return services
+    .flatMap((one) => cache.list(one.kind, { namespace }).map((other) => ({ one, other })))
+    .filter(({ other }) => other.metadata.uid !== uid)
+    .flatMap(({ one, other }) => {
+      const { metadata } = other;
+      const its = metadata.deletionTimestamp === undefined ? serversOf(one, other, serverOf) : new Map();
+      const servers = accounts.filter(
+        (capability) => its.has(capability) && its.get(capability) === mine.get(capability),
+      );
+      const isOfKind = one.kind.kind === kind.kind;
+      const onSameNodes = onNodes && isOfKind && hasNodes(other) && cloudOf(other) === cloud;
+      const shared = [...servers, ...(onSameNodes ? ['nodes' as const] : [])];
+      const common =
+        servers.length === 0
+          ? []
+          : commonAccounts(heldAccounts(one, metadata.name, other['spec'] ?? {}), { held, shared });
+      const age = ageOf(other);
+      const twin: Twin = { kind: one.kind.kind, name: metadata.name, held: common, shared, isOlder: age < born };
+      return common.length === 0 && !onSameNodes ? [] : [{ twin, age }];
+    })
     .sort((one, other) => (one.age < other.age ? -1 : 1))
-    .flatMap(({ other, age, shared }) => {
-      const { kind, metadata } = other;
-      const twin: Twin = {
-        kind,
-        name: metadata.name,
-        spec: other['spec'] ?? {},
-        shared,
-        isOlder: age < born,
-      };
-      const spec = (resource['spec'] ?? {}) as ServiceSpec;
-      const accounts = commonAccounts(service, resource.metadata.name, spec, twin).map((one) => JSON.stringify(one));
-      const common = shared.includes('nodes') ? ['nodes', ...accounts] : accounts;
+    .flatMap(({ twin }) => {
+      const common = [...(twin.shared.includes('nodes') ? ['nodes'] : []), ...twin.held.map(({ what }) => what)];
       const untold = common.filter((one) => (told.get(one) ?? 0) < mostTwins);
       for (const one of untold) told.set(one, (told.get(one) ?? 0) + 1);
       return untold.length === 0 ? [] : [twin];
     });
+}
+
+/** By what the older one of two is known: who has nodes already goes before who was made first. */
+function ageOf({ metadata, status }: StoredObject & { readonly status?: unknown }): string {
+  const { nodes = [] } = (status ?? {}) as { nodes?: readonly unknown[] };
+  return `${nodes.length > 0 ? 0 : 1} ${metadata.creationTimestamp} ${metadata.uid}`;
+}
+
+type ServerOf = (field: ReferenceField, resource: StoredObject) => string;
+
+/** On which servers a resource has accounts. */
+function serversOf(service: Gathered, resource: StoredObject, serverOf: ServerOf): ReadonlyMap<Capability, string> {
+  const fields = accounts.flatMap((capability) => {
+    const field = fieldFor(service, capability);
+    return field === undefined ? [] : [[capability, serverOf(field, resource)] as const];
+  });
+  return new Map(fields);
 }
 
 /** Whether a resource that is there still has its nodes: one that is deleted has them until we let it go. */
@@ -184,16 +189,21 @@ function hasNodes({ metadata: { deletionTimestamp, finalizers = [] } }: StoredOb
  * Gives the server that a field of a resource leads to, as a text to compare; what does not resolve is nobody else's. A
  * namespace may have thousands of resources: it is listed once.
  */
-function serverBy({ cache, object }: OperatorContext, field: ReferenceField): (resource: StoredObject) => string {
-  const kind = kindReferredBy(field);
+function serversBy({ cache, object }: OperatorContext): ServerOf {
   const { namespace = '' } = object.metadata;
-  const candidates = cache.list(kind, { namespace });
-  const only = candidates.length === 1 ? candidates[0] : undefined;
-  return (resource) => {
+  const onlyOnes = new Map<ReferenceField, StoredObject | undefined>();
+  const onlyOne = (field: ReferenceField) => {
+    if (!onlyOnes.has(field)) {
+      const [first, ...more] = cache.list(kindReferredBy(field), { namespace });
+      onlyOnes.set(field, more.length === 0 ? first : undefined);
+    }
+    return onlyOnes.get(field);
+  };
+  return (field, resource) => {
     const spec = (resource['spec'] ?? {}) as Record<string, { name?: string; external?: object } | undefined>;
     const { name, external } = spec[field] ?? {};
     if (external !== undefined) return JSON.stringify({ ...external, secretName: '' });
-    const found = name === undefined ? only : cache.get(kind, { namespace, name });
+    const found = name === undefined ? onlyOne(field) : cache.get(kindReferredBy(field), { namespace, name });
     return found?.metadata.uid ?? `unresolved, of ${resource.metadata.name}`;
   };
 }

@@ -42,6 +42,32 @@ test('a second Keystone on the same database does nothing, and says what the fir
   expect(await login(cloud)).not.toBe('');
 });
 
+test('a service of another kind takes no account of one that is there, nor the administrator', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  const refs = Object.fromEntries(
+    ['keystone', 'mariadb'].map((name) => [
+      name === 'mariadb' ? 'databaseRef' : 'keystoneRef',
+      { name: `my-cloud-${name}` },
+    ]),
+  );
+  const placement = (name: string, more: object) => ({
+    ...kubernetes,
+    kind: 'Placement',
+    metadata: metadata(name),
+    spec: { ...refs, ...more },
+  });
+  const database = { names: { placement: 'keystone' }, user: 'keystone' };
+  await cloud.settle(cloud.rehearsal.create(placement('thief', { database, identity: { userName: 'thief' } })));
+  await cloud.until(() => cloud.condition(Placement, 'thief')?.reason === 'AccountTaken');
+  expect(cloud.condition(Placement, 'thief')?.message).toContain(
+    'database keystone, user keystone of the database server: Keystone my-cloud-keystone of this namespace uses the same',
+  );
+  const own = { database: { names: { placement: 'own' }, user: 'own' }, identity: { userName: 'admin' } };
+  await cloud.settle(cloud.rehearsal.create(placement('admin', own)));
+  await cloud.until(() => JSON.stringify(cloud.get('Placement', 'admin')?.['status']).includes('keeps these records'));
+  expect(await login(cloud)).not.toBe('');
+});
+
 test('who has what another one has takes nothing of it back', async () => {
   const { cloud } = await readyCloud({ spec: { ...identityOnly, placement: { enabled: true } } });
   const brought = {

@@ -1,5 +1,5 @@
-import { PersistentVolumeClaim, parseTimestamp, Secret, type StoredObject } from '@openstack-operator/kube';
-import { retainedFor, retainedForLabel } from '../engine/names/names.ts';
+import { ConfigMap, PersistentVolumeClaim, parseTimestamp, Secret, type StoredObject } from '@openstack-operator/kube';
+import { lastingSuffix, retainedFor, retainedForLabel } from '../engine/names/names.ts';
 import type { DataGuard } from '../engine/vocabulary/step.ts';
 import type { GeneratedSecret } from './action.ts';
 import type { Live } from './live.ts';
@@ -27,12 +27,13 @@ export function lostWith(
       : live.cache.get(PersistentVolumeClaim, { namespace, name: guards.name }) !== undefined;
   // What a Job fills may be younger than the rest: without a volume nothing that is left says that there was any.
   const isUntold = filled !== undefined && guards.volume === undefined;
-  const former = exists || isUntold ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live));
+  const former =
+    exists || isUntold ? undefined : (retainedVolume(live, guards) ?? retainedSecret(live) ?? retainedMemory(live));
   if (!exists && former === undefined) return undefined;
   const way =
     former === undefined
       ? ''
-      : `. ${former.kind} ${former.metadata.name} is left of an earlier ${live.resource.kind} of this name: to do without them, delete ${former.kind === 'Secret' ? 'that one' : 'its volume claims'} as well`;
+      : `. ${former.kind} ${former.metadata.name} is left of an earlier ${live.resource.kind} of this name: to do without them, delete ${former.kind === 'PersistentVolumeClaim' ? 'its volume claims' : 'that one'} as well`;
   return `Secret ${name} ${loss}, and with it ${guards.data}: restore the Secret from a backup; a new one could not read them${way}`;
 }
 
@@ -52,4 +53,12 @@ function retainedSecret({ cache, resource }: Live): StoredObject | undefined {
   return cache
     .list(Secret, { namespace, labelSelector })
     .find(({ metadata }) => parseTimestamp(metadata.creationTimestamp ?? '') < born);
+}
+
+/** What an earlier resource of this name has left of what its data are found by. */
+function retainedMemory({ cache, resource }: Live): StoredObject | undefined {
+  const { name, namespace = '', creationTimestamp = '' } = resource.metadata;
+  const memory = cache.get(ConfigMap, { namespace, name: `${name}-${lastingSuffix}` });
+  const isOlder = parseTimestamp(memory?.metadata.creationTimestamp ?? '') < parseTimestamp(creationTimestamp);
+  return isOlder ? memory : undefined;
 }

@@ -195,3 +195,17 @@ test('a domain with its administrator, and a role that implies another one, are 
   );
   expect(await removeIdentityRecords(own, http)).toEqual([]);
 });
+
+test.each([
+  ['the user that keeps them', { users: [{ name: 'Admin', password: 'mine', project: 'service', roles: [] }] }],
+  ['it by the name of its domain', { users: [{ name: 'admin', password: 'mine', domain: 'default', roles: [] }] }],
+  ['the domain of all users', { domains: [{ name: 'Default', description: '' }] }],
+])('records that have %s are refused, and never taken back', async (_what, more) => {
+  const { http, list, of } = identity(4);
+  of('users').set('1', { id: '1', name: 'admin', domain_id: 'default', enabled: true });
+  of('domains').set('default', { id: 'default', name: 'Default', enabled: true });
+  const own: IdentityRecords = { ...records, ...more };
+  await expect(keepIdentityRecords(own, http)).rejects.toThrow('expected another name in spec.identity');
+  await removeIdentityRecords(own, http);
+  expect([...list('users'), ...list('domains')].filter((one) => one['enabled'] === true)).toHaveLength(2);
+});

@@ -33,13 +33,34 @@ export interface UserRecord {
 /** Users and projects of services live here; bootstrap creates it under this id. */
 const defaultDomain = 'default';
 
+const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+/** Whether a record is of who logs in to keep the records. Keystone compares names without case. */
+function isAdministrator({ username, userDomain }: IdentityRecords, { name, domain = 'Default' }: UserRecord): boolean {
+  return isSame(name, username) && isSame(domain, userDomain);
+}
+
+/** What of the records is never a service's own. */
+function refuseForeign(records: IdentityRecords): void {
+  const user = records.users.find((one) => isAdministrator(records, one));
+  const domain = records.domains?.find(({ name }) => isSame(name, defaultDomain));
+  if (user !== undefined)
+    throw new Error(
+      `user ${user.name} of domain ${records.userDomain} keeps these records, and is no service's: expected another name in spec.identity`,
+    );
+  if (domain !== undefined)
+    throw new Error(`domain ${domain.name} is that of all users: expected another name in spec.identity.domains`);
+}
+
 /**
  * Makes domains, projects, roles, users, services and endpoints what the records say; says in words what it changed.
  * Endpoints are changed in place, in their own region only; what others made there stays. Two runs at once end in the same
  * records: Keystone refuses a second domain, project, role or user of a name, and of two services or endpoints that both
  * runs made every run keeps the one with the smallest id.
+ * @throws Error when the records have their own keeper, or the domain of all users
  */
 export async function keepIdentityRecords(records: IdentityRecords, http: Http): Promise<string[]> {
+  refuseForeign(records);
   const { keeper, changes } = await keeperOf(records, http);
   const domains = new Map<string, Entity>();
   for (const { name, description } of records.domains ?? [])
@@ -90,11 +111,15 @@ export async function keepIdentityRecords(records: IdentityRecords, http: Http):
 export async function removeIdentityRecords(records: IdentityRecords, http: Http): Promise<string[]> {
   const { keeper, changes } = await keeperOf(records, http);
   for (const service of records.services) await keeper.withdraw(service);
-  for (const { name, domain } of records.users) {
+  // Lists that earlier versions have made may have the administrator, or the domain of all users.
+  for (const user of records.users) {
+    const { name, domain } = user;
+    if (isAdministrator(records, user)) continue;
     const id = domain === undefined ? defaultDomain : (await keeper.find('domains', { name: domain }))?.id;
     if (id !== undefined) await keeper.disable('user', 'users', { name, domain_id: id });
   }
-  for (const { name } of records.domains ?? []) await keeper.disable('domain', 'domains', { name });
+  for (const { name } of records.domains ?? [])
+    if (!isSame(name, defaultDomain)) await keeper.disable('domain', 'domains', { name });
   return changes;
 }
 

@@ -3,7 +3,7 @@ import { deregistrationSuffix, labelsOf } from '../names/names.ts';
 import { imageOf } from '../objects/images.ts';
 import { podSpec } from '../objects/pod.ts';
 import { conditionOf } from '../status/conditions.ts';
-import { commonAccounts } from '../vocabulary/common-accounts.ts';
+import { commonAccounts, heldAccounts } from '../vocabulary/common-accounts.ts';
 import type { Init, Mount } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { keepingsOf } from '../vocabulary/keeping.ts';
@@ -68,12 +68,13 @@ export function deregistration<R extends ServiceResource>(
   const lists: string[] = [];
   const lost: string[] = [];
   const { jobs = {} } = (resource['status'] ?? {}) as { jobs?: Readonly<Record<string, string>> };
+  const held = heldAccounts(kept.service, context.name, spec);
   /** Which other one has the same account there: it would stand still without that. */
   const sharedBy = (capability: Capability): string | undefined => {
     const words = surroundings
       .twins()
       .flatMap((twin) =>
-        commonAccounts(kept.service, context.name, spec, twin).flatMap((common) =>
+        commonAccounts(held, twin).flatMap((common) =>
           common.capability === capability ? [`${twin.kind} ${twin.name} has ${common.what} as well`] : [],
         ),
       );

@@ -14,6 +14,10 @@ function composeWith(sample: string, more: object, lasting: Readonly<Record<stri
   return composed({ ...found, spec: { ...found.spec, ...more } }, surroundings(read, { lasting }));
 }
 
+/** Why its configuration is refused, if it is. */
+const problemOf = ({ steps }: ReturnType<typeof composed>) =>
+  steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+
 const inCeph = { cephStorageRef: { name: 'ceph' }, cephPoolName: 'new' };
 
 test.each([
@@ -21,15 +25,33 @@ test.each([
   ['nova', { ...inCeph, ephemeralStorage: 'ceph' }],
 ])('the pool of a %s that was there before stays its pool', (sample, spec) => {
   expect(composeWith(sample, spec).status).toMatchObject({ lasting: { 'spec.cephPoolName': 'new' } });
-  const { steps } = composeWith(sample, spec, { 'spec.cephPoolName': 'old' });
-  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain(
+  expect(problemOf(composeWith(sample, spec, { 'spec.cephPoolName': 'old' }))).toContain(
     `spec.cephPoolName: it was old before (status.lasting, ConfigMap ${sample}-lasting), and is new now`,
   );
 });
 
-test('what keeps nothing in Ceph has nothing to remember', () => {
-  expect(objectsOf(composeWith('glance', {})).map(({ object }) => object.metadata.name)).not.toContain(
-    'glance-lasting',
+test.each([
+  ['glance', 'spec.storageType', 'pvc'],
+  ['nova', 'spec.ephemeralStorage', 'local'],
+  ['heat', 'spec.authEncryptionKeySecretName', 'heat-auth-encryption-key'],
+  ['barbican', 'spec.keyEncryptionKeySecretName', 'barbican-kek'],
+])('a %s that was deleted finds its data by the same %s again', (sample, field, is) => {
+  expect(composeWith(sample, {}).status).toMatchObject({ lasting: { [field]: is } });
+  expect(problemOf(composeWith(sample, {}, { [field]: 'another' }))).toContain(`${field}: it was another before`);
+  expect(problemOf(composeWith(sample, {}, { [field]: is }))).toBeUndefined();
+});
+
+test('a cluster that has not said yet which one it is gets nothing of what lies in another one', () => {
+  const spec = { ...inCeph, storageType: 'ceph' };
+  expect(problemOf(composeWith('glance', spec, { 'spec.cephStorageRef': 'cluster a' }))).toMatch(
+    /^spec.cephStorageRef: it was cluster a before .*, and has not said yet what it is now/,
+  );
+  expect(problemOf(composeWith('glance', spec))).toBeUndefined();
+});
+
+test('what finds its data by nothing has nothing to remember', () => {
+  expect(objectsOf(composeWith('placement', {})).map(({ object }) => object.metadata.name)).not.toContain(
+    'placement-lasting',
   );
 });
 

@@ -29,6 +29,16 @@ function statedBy(service: Service, context: Context): Readonly<Record<string, s
   return { ...Object.fromEntries(referred), ...service.lasting?.(context) };
 }
 
+/** Fields that refer to what says no more, or not yet, what data are found by there: it may be another one. */
+function unknownOf(service: Service, context: Context): string[] {
+  return [...(service.providers ?? [])].flatMap(([field, { offers }]) => {
+    const { lasting } = offers?.[field] ?? {};
+    const found = lasting && context.reference(field);
+    const isUnknown = found && keepsIn(service, context, field) && lasting(found) === undefined;
+    return isUnknown ? [`spec.${field}`] : [];
+  });
+}
+
 /** Whether it keeps anything there: a field that is needed by some specs alone may be stated for nothing. */
 function keepsIn({ dependsOn }: Service, { spec }: Context, field: ReferenceField): boolean {
   const moment = dependsOn[field];
@@ -134,5 +144,10 @@ export function lastingFindings(service: Service, context: Context): SpecFinding
     const message = `${field}: it was ${was} before (status.lasting, ConfigMap ${context.named(lastingSuffix)}), and is ${is} now: data that are found by it are out of reach; state what it was, or another name`;
     return [{ reason: 'SpecRefused', message } as const];
   });
-  return { problems };
+  const unknown = unknownOf(service, context).flatMap((field) => {
+    const was = before[field];
+    const message = `${field}: it was ${was} before (status.lasting, ConfigMap ${context.named(lastingSuffix)}), and has not said yet what it is now: nothing is changed until it has`;
+    return was === undefined ? [] : [{ reason: 'SpecRefused', message } as const];
+  });
+  return { problems: [...problems, ...unknown] };
 }

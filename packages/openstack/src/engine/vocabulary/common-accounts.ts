@@ -3,65 +3,87 @@ import type { Capability, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import type { ServiceSpec, Twin } from './surroundings.ts';
 
-/** An account, database or virtual host that a resource and its twin have under the same name on the same server. */
-interface CommonAccount {
+/** An account, database, virtual host or domain that a resource has on a server. */
+export interface HeldAccount {
   /** Of what it is one. */
   readonly capability: Capability;
-  /** In words. */
+  /** In words, by which those of two resources are compared. */
   readonly what: string;
   /** The field of the spec that names it, which is immutable. */
   readonly way: string;
-  /** Whether both take its password from the same Secret, and so get along. */
-  readonly agreed: boolean;
+  /** Whether those of another kind may have it as well, and whoever takes its password from the same Secret. */
+  readonly shared: { readonly byKinds?: boolean; readonly bySecret?: string };
 }
 
 type Named = Pick<Service, 'name' | 'databases' | 'messaging' | 'identity'>;
 
-/** What a resource has in common with its twin. */
-export function commonAccounts(service: Named, name: string, spec: ServiceSpec, twin: Twin): CommonAccount[] {
-  const mine = accountsOf(service, name, spec);
-  const its = accountsOf(service, twin.name, twin.spec);
-  const names = (service.databases ?? []).map((database) => databaseName(mine, database.name));
-  const theirs = new Set((service.databases ?? []).map((database) => databaseName(its, database.name)));
-  const common: CommonAccount[] = names
-    .filter((one) => theirs.has(one))
-    .map((one) => ({ capability: 'database', what: `database ${one}`, way: 'spec.database.names', agreed: false }));
-  const agreed = (one: { secret: string }, other: { secret: string }) => one.secret === other.secret;
-  for (const user of service.databases === undefined ? [] : mine.database.users) {
-    const same = its.database.users.find(({ name }) => name === user.name);
-    if (same === undefined) continue;
-    common.push({
-      capability: 'database',
-      what: `user ${user.name} of the database server`,
-      way: user.user === undefined ? 'spec.database.user' : `spec.database.users.${user.user}.user`,
-      agreed: agreed(user, same),
-    });
-  }
-  if (service.messaging === true && mine.broker.vhost === its.broker.vhost)
-    common.push({
-      capability: 'broker',
-      what: `virtual host ${mine.broker.vhost}`,
-      way: 'spec.messageQueue.vhost',
-      agreed: false,
-    });
-  if (service.messaging === true && mine.broker.user === its.broker.user)
-    common.push({
-      capability: 'broker',
-      what: `user ${mine.broker.user} of the broker`,
-      way: 'spec.messageQueue.user',
-      agreed: agreed(mine.broker, its.broker),
-    });
-  for (const [index, user] of mine.identity.users.entries()) {
-    const same = its.identity.users.find(({ name, domain }) => name === user.name && domain === user.domain);
-    if (same === undefined) continue;
-    common.push({
-      capability: 'identity',
-      what: `${userTitle(user)} in Keystone`,
-      way: index === 0 ? 'spec.identity.userName' : `spec.identity.users.${user.user.name}.userName`,
-      agreed: agreed(user, same),
-    });
-  }
-  return common.filter(({ capability }) => twin.shared.includes(capability));
+/** What a resource has on servers. */
+export function heldAccounts(service: Named, name: string, spec: ServiceSpec): HeldAccount[] {
+  const { database, broker, identity } = accountsOf(service, name, spec);
+  const { databases = [], messaging } = service;
+  const accounts = { database, broker, identity };
+  return [
+    ...databases.map(
+      (one): HeldAccount => ({
+        capability: 'database',
+        what: `database ${databaseName(accounts, one.name)}`,
+        way: 'spec.database.names',
+        shared: {},
+      }),
+    ),
+    ...(databases.length === 0 ? [] : database.users).map(
+      (user): HeldAccount => ({
+        capability: 'database',
+        what: `user ${user.name} of the database server`,
+        way: user.user === undefined ? 'spec.database.user' : `spec.database.users.${user.user}.user`,
+        shared: { bySecret: user.secret },
+      }),
+    ),
+    ...(messaging === true
+      ? ([
+          {
+            capability: 'broker',
+            what: `virtual host ${broker.vhost}`,
+            way: 'spec.messageQueue.vhost',
+            // Each kind has queues of its own names: one virtual host of all is what kolla-ansible makes.
+            shared: { byKinds: true },
+          },
+          {
+            capability: 'broker',
+            what: `user ${broker.user} of the broker`,
+            way: 'spec.messageQueue.user',
+            shared: { bySecret: broker.secret },
+          },
+        ] satisfies HeldAccount[])
+      : []),
+    ...identity.users.map(
+      (user, index): HeldAccount => ({
+        capability: 'identity',
+        what: `${userTitle(user)} in Keystone`,
+        way: index === 0 ? 'spec.identity.userName' : `spec.identity.users.${user.user.name}.userName`,
+        shared: { bySecret: user.secret },
+      }),
+    ),
+    ...identity.domains.map(
+      (domain): HeldAccount => ({
+        capability: 'identity',
+        what: `domain ${domain.name} in Keystone`,
+        way: 'spec.identity.domains',
+        shared: {},
+      }),
+    ),
+  ];
+}
+
+/** What a resource has on the same server as its twin, under the same name. */
+export function commonAccounts(held: readonly HeldAccount[], { held: its, shared }: Pick<Twin, 'held' | 'shared'>) {
+  return held.filter(({ capability, what }) => shared.includes(capability) && its.some((one) => one.what === what));
+}
+
+/** Whether both may have it. */
+function isAgreed({ what, shared: { byKinds = false, bySecret } }: HeldAccount, twin: Twin, kind: string): boolean {
+  const its = twin.held.find((one) => one.what === what);
+  return (byKinds && twin.kind !== kind) || (bySecret !== undefined && bySecret === its?.shared.bySecret);
 }
 
 /** Milliseconds between two looks at a resource that has what is another one's: it may have been deleted. */
@@ -69,17 +91,19 @@ const takenAgain = 60_000;
 
 /** Why a resource is not to be touched: what it would make is an older one's, and each would break the other. */
 export function takenProblem(
-  service: Named,
+  service: Named & { readonly kind: { readonly kind: string } },
   name: string,
   spec: ServiceSpec,
   twins: readonly Twin[],
 ): Problem | undefined {
+  const held = heldAccounts(service, name, spec);
   for (const twin of twins) {
     if (twin.isOlder && twin.shared.includes('nodes')) {
       const message = `${twin.kind} ${twin.name} of this namespace claims the nodes that the agents of this one need; a namespace has one ${twin.kind} beside those of control planes: delete this one, or create it in another namespace`;
       return { reason: 'NodesTaken', message, requeueAfter: takenAgain };
     }
-    const taken = twin.isOlder ? commonAccounts(service, name, spec, twin).filter(({ agreed }) => !agreed) : [];
+    const common = twin.isOlder ? commonAccounts(held, twin) : [];
+    const taken = common.filter((one) => !isAgreed(one, twin, service.kind.kind));
     if (taken.length === 0) continue;
     const whats = taken.map(({ what }) => what).join(', ');
     const ways = [...new Set(taken.map(({ way }) => way))].join(', ');

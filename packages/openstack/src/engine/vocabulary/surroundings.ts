@@ -1,6 +1,7 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from '../names/own-value.ts';
 import type { ReleaseProgress } from '../status/upgrade.ts';
+import type { HeldAccount } from './common-accounts.ts';
 import type { Capability } from './service.ts';
 
 /** A field by which a resource refers to another one; which kind it is about, `Service.offers` says. */
@@ -26,12 +27,13 @@ export interface GatewayFacts {
   readonly listeners: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
 }
 
-/** Another resource of the same kind in the namespace that is not being deleted. */
+/** Another resource in the namespace that is not being deleted, of whatever kind. */
 export interface Twin {
   readonly kind: string;
   readonly name: string;
-  readonly spec: ServiceSpec;
-  /** What both have on the same server; and whether their agents run on the same nodes. */
+  /** Its accounts that have the name of one of this resource's. */
+  readonly held: readonly HeldAccount[];
+  /** Where both have any on the same server; and whether their agents run on the same nodes. */
   readonly shared: readonly (Capability | 'nodes')[];
   /** Whether it was made before. */
   readonly isOlder: boolean;
@@ -97,7 +99,7 @@ export interface Surroundings extends OperatorSurroundings {
    * nothing.
    */
   readonly wasReady: () => boolean;
-  /** Other resources of its kind in the namespace that have an account of its own; of many with the same, few. */
+  /** Other resources in the namespace that have an account of its own; of many with the same, few. */
   readonly twins: () => readonly Twin[];
 }
 

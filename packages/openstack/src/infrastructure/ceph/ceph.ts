@@ -23,7 +23,8 @@ export const ceph = defineService<CephStorage>({
     cephStorageRef: {
       address: (resource) => cephAddress(resource),
       lasting: (resource) => {
-        const { fsid } = foundOf(resource);
+        const { external } = ((resource as { spec?: unknown }).spec ?? {}) as Partial<CephStorageSpec>;
+        const fsid = external?.fsid ?? foundOf(resource).fsid;
         return fsid && `cluster ${fsid}`;
       },
     },
@@ -63,9 +64,10 @@ export const ceph = defineService<CephStorage>({
           },
         ];
   },
-  lasting: ({ resource, spec }) => {
-    const { fsid } = foundOf(resource);
-    return fsid === undefined ? {} : { [fsidField]: spec.external?.fsid ?? fsid };
+  lasting: ({ resource, spec, surroundings }) => {
+    // As long as no cluster has answered, what was stated may be corrected.
+    const known = surroundings.lasting[fsidField] ?? foundOf(resource).fsid;
+    return known === undefined ? {} : { [fsidField]: spec.external?.fsid ?? known };
   },
   findings: ({ resource, spec }) => {
     const { fsid, monitorHosts } = foundOf(resource);
@@ -92,14 +94,9 @@ function finds(words: readonly string[], before: CephFound & Found): Found {
   return fsid === undefined || monitorHosts === undefined ? before : { ...before, fsid, monitorHosts };
 }
 
-/**
- * The id that monitors have to answer with: that of the spec; for others than those that have answered, that of the cluster
- * that was there before.
- */
+/** The id that monitors have to answer with: that of the spec, or of the cluster that has answered before. */
 function expectedId({ resource, spec, surroundings }: Context<CephStorage>): string {
-  const { fsid, monitorHosts } = foundOf(resource);
-  const isNew = monitorHosts !== spec.external?.monitorHosts;
-  return spec.external?.fsid ?? (isNew ? (surroundings.lasting[fsidField] ?? fsid) : undefined) ?? '';
+  return spec.external?.fsid ?? surroundings.lasting[fsidField] ?? foundOf(resource).fsid ?? '';
 }
 
 /** The program that tries everything. */

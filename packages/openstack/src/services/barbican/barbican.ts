@@ -71,6 +71,9 @@ export const barbican = defineService<Barbican>({
           },
         ]
       : [],
+  lasting: ({ spec, named }) => ({
+    'spec.keyEncryptionKeySecretName': spec.keyEncryptionKeySecretName ?? named('kek'),
+  }),
   config: (context) => ({
     main: files(context, proxied, authtoken(context), messaging(context, { pthreadHeartbeat: true }), {
       // Empty: links have the address by which a client asks, inside as outside.

@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { object, transition } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -47,7 +47,7 @@ export const Barbican = defineApi({
     policy,
     unknownOptions,
   }),
-  status: object('Observed state of Barbican.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Barbican.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 

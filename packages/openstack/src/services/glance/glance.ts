@@ -111,7 +111,10 @@ export const glance = defineService<Glance>({
           ]
         : [],
   }),
-  lasting: ({ spec }): Record<string, string> => (inCeph(spec) ? { 'spec.cephPoolName': poolOf(spec) } : {}),
+  lasting: ({ spec }): Record<string, string> => ({
+    'spec.storageType': spec.storageType ?? 'pvc',
+    ...(inCeph(spec) && { 'spec.cephPoolName': poolOf(spec) }),
+  }),
   problems: (context) => {
     const { replicas = 1 } = context.spec.components?.['api'] ?? {};
     const tooMany = replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];

@@ -87,6 +87,9 @@ export const heat = defineService<Heat>({
           },
         ]
       : [],
+  lasting: ({ spec, named }) => ({
+    'spec.authEncryptionKeySecretName': spec.authEncryptionKeySecretName ?? named('auth-encryption-key'),
+  }),
   config: (context) => ({
     main: { '/etc/heat/heat.conf': { oslo: sections(files(context), proxied) } },
     engine: { '/etc/heat/heat.conf': { oslo: sections(files(context), { DEFAULT: { num_engine_workers: 2 } }) } },

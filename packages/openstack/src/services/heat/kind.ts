@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { int, object, transition } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -65,7 +65,7 @@ export const Heat = defineApi({
     policy,
     unknownOptions,
   }),
-  status: object('Observed state of Heat.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Heat.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],
 });
 

@@ -95,7 +95,10 @@ export const nova = defineService<Nova>({
   components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
   jobs: novaJobs,
   schedules: (context) => [novaHousekeeping(context)],
-  lasting: ({ spec }): Record<string, string> => (disksInCeph(spec) ? { 'spec.cephPoolName': diskPool(spec) } : {}),
+  lasting: ({ spec }): Record<string, string> => ({
+    'spec.ephemeralStorage': spec.ephemeralStorage ?? 'local',
+    ...(disksInCeph(spec) && { 'spec.cephPoolName': diskPool(spec) }),
+  }),
   needs: { MigrationReady: ['CellsReady'], HostsReady: ['AgentsReady', 'DeploymentReady'] },
   problems: (context) => {
     const messages = [...groupProblems(context), ...diskProblems(context)];
