@@ -162,3 +162,4 @@ export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutro
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
+export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';

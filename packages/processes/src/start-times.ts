@@ -49,6 +49,11 @@ export const startTimes = {
   heatEngine: 5000,
   /** A stack of a random string and a wait condition, once its signal was there. */
   heatStack: 1900,
+  watcherManage: { start: 1500, dbSync: 1500 },
+  watcherApi: 2500,
+  watcherServer: 3000,
+  /** An audit for the goal dummy, or its action plan: it sleeps for 3 seconds, the rest are the steps of its states. */
+  watcherWork: 4000,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -84,6 +84,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   compute: '/servers',
   'key-manager': '/v1/secrets',
   orchestration: '/stacks',
+  'infra-optim': '/v1/audits',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -140,6 +141,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   'key-manager': useKeys,
   'block-storage': useVolumes,
   'shared-file-system': useShares,
+  'infra-optim': useAudits,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -224,6 +226,22 @@ async function useShares({ get, post, wait }: Endpoint): Promise<void> {
   for (const binary of ['manila-scheduler', 'manila-share', 'manila-data'])
     if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
       throw new Error(`${binary} is not up`);
+}
+
+/** Makes an audit, and starts the plan that it ends with; the hypervisors are in the picture of the cloud. */
+async function useAudits({ get, post, wait }: Endpoint): Promise<void> {
+  const { uuid } = await post('/v1/audits', { audit_type: 'ONESHOT', goal: 'dummy' });
+  await wait(10_000);
+  const plan = async () =>
+    ((await get('/v1/action_plans'))['action_plans'] ?? []).find((one) => one['audit_uuid'] === uuid) ?? {};
+  await post(`/v1/action_plans/${String((await plan())['uuid'])}/start`, {});
+  await wait(10_000);
+  const { state } = await plan();
+  if (state !== 'SUCCEEDED') throw new Error(`an action plan is ${String(state)}`);
+  const { context = [] } = await get('/v1/data_model');
+  if (context.length === 0) throw new Error('no hypervisor in the picture of the cloud');
+  const { services = [] } = await get('/v1/services');
+  if (services.some((one) => one['status'] !== 'ACTIVE')) throw new Error('a service of optimization is not active');
 }
 
 /** A browser with noVNC's page: the page, and the websocket that its script opens with the token of the page's address. */

@@ -22,6 +22,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   full: withParts(...optional),
   keys: withParts('rabbitmq', 'barbican'),
   stacks: withParts('rabbitmq', 'heat'),
+  audits: withParts(...optional, 'watcher'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -36,7 +36,6 @@ export const notOffered = {
   blazar: 'Reservations',
   zun: 'Containers',
   cloudKitty: 'Rating',
-  watcher: 'Optimization',
   vitrage: 'Root cause analysis',
   zaqar: 'Messaging',
   freezer: 'Backups',

@@ -15,6 +15,7 @@ import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
+import { watcher } from './watcher/watcher.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [
@@ -33,6 +34,7 @@ export const definitions = [
   barbican,
   manila,
   heat,
+  watcher,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

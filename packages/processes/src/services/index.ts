@@ -9,6 +9,7 @@ import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
+import { watcher } from './watcher/watcher.ts';
 
 /** The services of OpenStack that are modelled. */
 export const services: readonly Modelled[] = [
@@ -22,4 +23,5 @@ export const services: readonly Modelled[] = [
   swift,
   manila,
   heat,
+  watcher,
 ];

@@ -39,6 +39,7 @@ const databases = [
   'barbican',
   'cinder',
   'manila',
+  'watcher',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -84,6 +85,7 @@ const files = {
   '/etc/ceph/ceph.client.cinder.keyring': `[client.cinder]\n\tkey = ${Buffer.alloc(28, 1).toString('base64')}\n`,
   '/etc/ceph/ceph.client.manila.keyring': `[client.manila]\n\tkey = ${Buffer.alloc(28, 2).toString('base64')}\n`,
   '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
+  '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
@@ -92,6 +94,7 @@ const files = {
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
   '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
+  '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
 const endpoints = {
@@ -164,7 +167,7 @@ export async function ground(change: Changes = {}) {
   };
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
