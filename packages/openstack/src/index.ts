@@ -151,6 +151,7 @@ export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { apiBlocks } from './registry/blocks.ts';
 export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './registry/kinds.ts';
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
+export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';

@@ -54,6 +54,9 @@ export const startTimes = {
   watcherServer: 3000,
   /** An audit for the goal dummy, or its action plan: it sleeps for 3 seconds, the rest are the steps of its states. */
   watcherWork: 4000,
+  blazarManage: { start: 900, dbSync: 1000 },
+  blazarApi: 1900,
+  blazarManager: 1900,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

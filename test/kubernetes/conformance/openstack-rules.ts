@@ -1,5 +1,6 @@
 import {
   type Api,
+  Blazar,
   Glance,
   Heat,
   Keystone,
@@ -246,6 +247,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { storage: { size: '10G' } },
   ),
   refused(MariaDB, 'spec.replicas', 'greater than or equal to 0', { replicas: -1 }, { replicas: 0 }),
+  refused(Blazar, 'spec.managerReplicas', 'at most 1', { managerReplicas: 2 }, { managerReplicas: 1 }),
   refused(RabbitMQ, 'spec.clusterEnabled', notYet, { clusterEnabled: true }, { clusterEnabled: false }),
   refused(
     OVNNetwork,

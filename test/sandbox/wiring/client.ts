@@ -85,6 +85,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   'key-manager': '/v1/secrets',
   orchestration: '/stacks',
   'infra-optim': '/v1/audits',
+  reservation: '/leases',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -142,6 +143,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   'block-storage': useVolumes,
   'shared-file-system': useShares,
   'infra-optim': useAudits,
+  reservation: useLeases,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -226,6 +228,18 @@ async function useShares({ get, post, wait }: Endpoint): Promise<void> {
   for (const binary of ['manila-scheduler', 'manila-share', 'manila-data'])
     if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
       throw new Error(`${binary} is not up`);
+}
+
+/** Gives a host to who reserves it, and leases it. */
+async function useLeases({ get, post, wait, host: name }: Endpoint): Promise<void> {
+  const { hosts = [] } = await get('/os-hosts');
+  if (hosts.length > 0) return;
+  await post('/os-hosts', { name });
+  const { lease } = await post('/leases', { name: 'week', reservations: [{ resource_type: 'physical:host' }] });
+  await wait(15_000);
+  const { leases = [] } = await get('/leases');
+  const { status } = leases.find(({ id }) => id === lease?.['id']) ?? {};
+  if (status !== 'ACTIVE') throw new Error(`a lease is ${String(status)}`);
 }
 
 /** Makes an audit, and starts the plan that it ends with; the hypervisors are in the picture of the cloud. */

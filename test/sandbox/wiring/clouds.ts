@@ -23,6 +23,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   keys: withParts('rabbitmq', 'barbican'),
   stacks: withParts('rabbitmq', 'heat'),
   audits: withParts(...optional, 'watcher'),
+  leases: withParts(...optional, 'blazar'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

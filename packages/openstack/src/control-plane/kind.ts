@@ -33,7 +33,6 @@ export const notOffered = {
   mistral: 'Workflows',
   tacker: 'Network functions',
   cyborg: 'Accelerators',
-  blazar: 'Reservations',
   zun: 'Containers',
   cloudKitty: 'Rating',
   vitrage: 'Root cause analysis',

@@ -6,6 +6,7 @@ import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
 import { barbican } from './barbican/barbican.ts';
+import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
@@ -35,6 +36,7 @@ export const definitions = [
   manila,
   heat,
   watcher,
+  blazar,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

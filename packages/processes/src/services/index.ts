@@ -1,5 +1,6 @@
 import type { Modelled } from '../model/model.ts';
 import { barbican } from './barbican/barbican.ts';
+import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
@@ -24,4 +25,5 @@ export const services: readonly Modelled[] = [
   manila,
   heat,
   watcher,
+  blazar,
 ];

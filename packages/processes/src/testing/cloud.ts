@@ -40,6 +40,7 @@ const databases = [
   'cinder',
   'manila',
   'watcher',
+  'blazar',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -85,6 +86,7 @@ const files = {
   '/etc/ceph/ceph.client.cinder.keyring': `[client.cinder]\n\tkey = ${Buffer.alloc(28, 1).toString('base64')}\n`,
   '/etc/ceph/ceph.client.manila.keyring': `[client.manila]\n\tkey = ${Buffer.alloc(28, 2).toString('base64')}\n`,
   '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
+  '/etc/blazar/blazar.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\nos_auth_host = keystone\nos_auth_prefix = v3\nos_auth_version =\nos_admin_username = blazar\nos_admin_password = pw\nos_admin_project_name = service\nos_region_name = RegionOne\n[manager]\nplugins = physical.host.plugin\n[database]\nconnection = ${database('blazar')}\n${authtoken('blazar')}`,
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
@@ -94,6 +96,7 @@ const files = {
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
   '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
+  '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
@@ -167,7 +170,7 @@ export async function ground(change: Changes = {}) {
   };
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher', 'blazar']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }

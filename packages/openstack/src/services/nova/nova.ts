@@ -16,7 +16,10 @@ export const nova = defineService<Nova>({
   offers: {
     novaRef: {
       // Nova changes nothing of a flavour but its description. Without the filter it lists public ones only.
-      resources: { flavor: { path: '/flavors', list: '/flavors/detail?is_public=None', item: 'flavor' } },
+      resources: {
+        flavor: { path: '/flavors', list: '/flavors/detail?is_public=None', item: 'flavor' },
+        aggregate: { path: '/os-aggregates', item: 'aggregate' },
+      },
     },
   },
   child: {

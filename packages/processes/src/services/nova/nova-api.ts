@@ -10,7 +10,7 @@ import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { addHost } from './nova-aggregates.ts';
+import { changeHosts } from './nova-aggregates.ts';
 import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
@@ -75,7 +75,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       'os-services': (call) => services(context, call),
       'os-hypervisors': () => hypervisors(context),
       'os-server-external-events': (call) => externalEvents(context, call),
-      'os-aggregates': (call) => (call.part === 'action' ? addHost(context, call) : undefined),
+      'os-aggregates': (call) => (call.part === 'action' ? changeHosts(context, call) : undefined),
     },
   });
 }

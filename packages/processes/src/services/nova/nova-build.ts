@@ -3,6 +3,7 @@ import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { type CellMapping, cell0, cellsOf, inApi, inCell } from './nova-cells.ts';
+import { passes } from './nova-filters.ts';
 import { isUp } from './nova-service.ts';
 import type { PlacementClient } from './placement-client.ts';
 import type { RequestContext } from './user-client.ts';
@@ -14,6 +15,8 @@ export interface BuildRequest {
   readonly image: string | undefined;
   readonly networks: readonly string[];
   readonly user: RequestContext;
+  /** The reservation whose hosts are wanted. */
+  readonly reservation?: string | undefined;
 }
 
 /** A host that the scheduler has chosen. */
@@ -43,13 +46,14 @@ export async function selectDestination(
     );
     throw noHost();
   }
+  const isFree = await passes(context, request.reservation);
   const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
   for (const cell of await cellsOf(context)) {
     if (cell.uuid === cell0 || cell.disabled) continue;
     const found = await inCell(context, cell, 'SELECT', (schema) => {
       const services = tableOf(schema, 'services');
       return rowsOf(schema, 'compute_nodes')
-        .filter((node) => providers.includes(String(node['uuid'])))
+        .filter((node) => providers.includes(String(node['uuid'])) && isFree(String(node['host'])))
         .find((node) => {
           const service = services.get(`${String(node['host'])}/nova-compute`);
           return service !== undefined && service['disabled'] !== true && isUp(context, service);

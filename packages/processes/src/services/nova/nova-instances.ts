@@ -20,6 +20,7 @@ export async function createServer(
   const { server = {} } = body as {
     server?: { name?: string; imageRef?: string; flavorRef?: string; networks?: readonly { uuid: string }[] | 'none' };
   };
+  const { 'os:scheduler_hints': hints = {} } = body as { 'os:scheduler_hints'?: { reservation?: string } };
   const { name = 'server', imageRef, flavorRef = '', networks = 'none' } = server;
   const user: RequestContext = { token: identity.token, project: identity.projectId, catalog: identity.catalog };
   const absent = (what: string): Fault => new Fault(400, `${what} could not be found.`);
@@ -32,7 +33,8 @@ export async function createServer(
     if (!(await exists(context, user, 'neutron', 'network', `/v2.0/networks/${network}`)))
       throw absent(`Network ${network}`);
   }
-  const build: BuildRequest = { uuid: uuid(context.process.random), name, image: imageRef, networks: wanted, user };
+  const asked = { name, image: imageRef, networks: wanted, user, reservation: hints.reservation };
+  const build: BuildRequest = { uuid: uuid(context.process.random), ...asked };
   await inApi(context, 'INSERT', (schema) => {
     tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name, project_id: user.project });
     tableOf(schema, 'instance_mappings').set(build.uuid, { instance_uuid: build.uuid, cell: null });

@@ -12,6 +12,7 @@ import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
 import { openConsole } from './nova-consoles.ts';
+import { enabledFilters } from './nova-filters.ts';
 import { discoverHosts } from './nova-hosts.ts';
 import { localObjects, type NovaAction, type NovaObjects } from './nova-objects.ts';
 import { runService } from './nova-service.ts';
@@ -54,6 +55,7 @@ export const novaScheduler: ServiceProgram = {
     const { config, log } = context;
     const messaging = new Messaging(context);
     const logger = 'nova.scheduler.manager';
+    enabledFilters(config);
     const placement = new PlacementClient(context);
     await placement.test(logger, 'scheduling');
     const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval');
