@@ -155,6 +155,7 @@ export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/ki
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';
+export { Horizon, type HorizonSpec, type HorizonStatus } from './services/horizon/kind.ts';
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export type { KeystoneRef } from './services/keystone/reference.ts';

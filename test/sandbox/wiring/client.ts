@@ -30,9 +30,9 @@ async function reporting(process: Process, run: () => Promise<void>): Promise<nu
   }
 }
 
-/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any). */
+/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any). */
 async function use(process: Process): Promise<void> {
-  const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST } = process.env;
+  const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL } = process.env;
   const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
   const made: Made = {};
   for (const type of TYPES.split(' ')) {
@@ -54,6 +54,31 @@ async function use(process: Process): Promise<void> {
       });
     }
   }
+  if (DASHBOARD_URL !== undefined) await browse(process, DASHBOARD_URL, PASSWORD);
+}
+
+/** Logs in to the dashboard by its form, and looks at a page and its styles. */
+async function browse(process: Process, url: string, password: string): Promise<void> {
+  const cookies: Record<string, string> = {};
+  const open = async (path: string, body?: string): Promise<HttpAnswer> => {
+    const cookie = Object.entries(cookies).map((pair) => pair.join('='));
+    const headers = { host: new URL(url).host, cookie: cookie.join('; ') };
+    const method = body === undefined ? 'GET' : 'POST';
+    const answer = await overNetwork(process, { method, url: `${url}${path}`, headers, body: body ?? '' });
+    const [, name = '', value = ''] = /^(\w+)=([^;]*)/u.exec(answer.headers['set-cookie'] ?? '') ?? [];
+    cookies[name] = value;
+    return answer;
+  };
+  const page = await open('/auth/login/');
+  demand('GET', '/auth/login/', page);
+  const [, style = ''] = /href="([^"]*)"/u.exec(page.body) ?? [];
+  demand('GET', style, await open(style));
+  const [, token = ''] = /name="csrfmiddlewaretoken" value="([^"]*)"/u.exec(page.body) ?? [];
+  const form = new URLSearchParams({ csrfmiddlewaretoken: token, username: 'admin', password });
+  await open('/auth/login/', form.toString());
+  const images = await open('/project/images/');
+  demand('GET', '/project/images/', images);
+  if (!images.body.includes('"images"')) throw new Error(`the dashboard shows no images: ${images.body}`);
 }
 
 /** What one service made for the next one. */

@@ -24,6 +24,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   stacks: withParts('rabbitmq', 'heat'),
   audits: withParts(...optional, 'watcher'),
   leases: withParts(...optional, 'blazar'),
+  dashboard: { ...withParts('glance'), horizon: {} },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
  * Ports that anybody may reach: the APIs and the console, which users reach through a gateway; broker, southbound
  * database and metadata, because node agents come from the nodes' own addresses, which no policy can name.
  */
-const open = new Set([5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 8776, 8786, 6080, 5672, 6642, 8775]);
+const open = new Set([5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 8776, 8786, 6080, 5672, 6642, 8775, 8088]);
 
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
 export async function use(cloud: Cloud): Promise<string | undefined> {
@@ -41,6 +41,9 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
       REGION: 'RegionOne',
       // Where no node is claimed, the network has no agents.
       ...(cloud.list('DaemonSet').length > 0 && { HOST: 'node-1' }),
+      ...(cloud.list('Horizon').length > 0 && {
+        DASHBOARD_URL: `http://${cloudName}-horizon.${namespace}.svc:8088`,
+      }),
       TYPES: Object.entries(types)
         .flatMap(([kind, type]) => (cloud.list(kind).length > 0 ? [type] : []))
         .join(' '),

@@ -40,7 +40,7 @@ export interface Child {
   readonly after: readonly string[];
   /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
   readonly references: Readonly<Record<string, string>>;
-  /** First label of the public host name, for children with an API. */
+  /** First label of the public host name, for children that are reached from outside. */
   readonly hostname?: string;
   /** Runs agents on the nodes that the cloud claims. */
   readonly onNodes: boolean;
@@ -59,7 +59,7 @@ function childField(reference: ReferenceField): string {
 
 /** The children of a control plane, in the order in which they come up. */
 export const children: readonly Child[] = services.flatMap((service): Child[] => {
-  const { kind, child, identity, groups, name } = service;
+  const { kind, child, groups, name } = service;
   if (child === undefined) return [];
   const { properties = {} } = kind.spec.schema;
   const references = [...referencesOf(service), ...mentionsOf(service)];
@@ -77,7 +77,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       asks: (reference, template) => askedOf(service, reference, template),
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
-      ...(identity === undefined ? {} : { hostname: name }),
+      ...(Object.hasOwn(properties, 'publicHostname') ? { hostname: name } : {}),
       onNodes: groups !== undefined,
       ...(child.fields === undefined ? {} : { fields: child.fields }),
       has: (field) => Object.hasOwn(properties, field),

@@ -41,7 +41,6 @@ export const notOffered = {
   venus: 'Logs',
   adjutant: 'Operations',
   storlets: 'Computing inside object storage',
-  horizon: 'The classic dashboard',
   skyline: 'The modern dashboard',
 } as const;
 

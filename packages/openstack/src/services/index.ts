@@ -10,6 +10,7 @@ import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
+import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -37,6 +38,7 @@ export const definitions = [
   heat,
   watcher,
   blazar,
+  horizon,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

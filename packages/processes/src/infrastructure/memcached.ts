@@ -4,12 +4,11 @@ import { CommandError, commandWith, pause, terminated } from '../program-support
 import { startTimes } from '../start-times.ts';
 
 /** What a memcached client asks. */
-export interface MemcachedRequest {
-  readonly type: 'get';
-  readonly key: string;
-}
+export type MemcachedRequest =
+  | { readonly type: 'get'; readonly key: string }
+  | { readonly type: 'set'; readonly key: string; readonly value: unknown };
 
-/** `memcached`: nobody's answers depend on what it keeps, so that it keeps nothing. */
+/** `memcached`: it keeps what it is given until it ends. */
 export const memcached: Program = commandWith(
   {
     flags: 'v vv d k r M L C F A Z',
@@ -22,8 +21,14 @@ export const memcached: Program = commandWith(
     const port = Number(line.value('port') ?? 11_211);
     const host = (line.value('listen') ?? '0.0.0.0').split(',')[0]?.split(':')[0] ?? '0.0.0.0';
     if (!(await pause(process, startTimes.memcached))) return 0;
+    const kept = new Map<string, unknown>();
+    const receive = (message: unknown): Promise<unknown> => {
+      const request = message as MemcachedRequest;
+      if (request.type === 'set') kept.set(request.key, request.value);
+      return Promise.resolve(kept.get(request.key));
+    };
     worded(
-      () => process.network.listen(port, 'memcached', () => ({ receive: () => Promise.resolve(undefined) }), { host }),
+      () => process.network.listen(port, 'memcached', () => ({ receive }), { host }),
       (error) => new CommandError(`bind(): ${error.reason}\nfailed to listen on TCP port ${port}: ${error.reason}`, 71),
     );
     await terminated(process);

@@ -4,6 +4,7 @@ import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
+import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -26,4 +27,5 @@ export const services: readonly Modelled[] = [
   heat,
   watcher,
   blazar,
+  horizon,
 ];

@@ -1,6 +1,6 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
 import { bodyOf, headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
-import type { Schema } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema } from '../../infrastructure/mysql-protocol.ts';
 import { answerCollection, type Collection } from '../../model/collection.ts';
 import { Fault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
@@ -13,7 +13,7 @@ import { authenticate, unauthorized } from './keystone-auth.ts';
 import { grants } from './keystone-grants.ts';
 import { Passwords } from './keystone-passwords.ts';
 import { applicationCredentials, collectionsOf } from './keystone-resources.ts';
-import { findRow, keystoneDatabase, newId } from './keystone-schema.ts';
+import { findRow, keystoneDatabase, newId, rolesOf } from './keystone-schema.ts';
 import { openToken, sealToken, type TokenPayload, tokenBody, tokenRoles } from './keystone-tokens.ts';
 import { keystoneWords } from './keystone-words.ts';
 
@@ -120,7 +120,8 @@ class KeystoneApi {
 
   #auth(schema: Schema, request: HttpMessage, what: string): HttpReply {
     if (what === 'tokens' && request.method === 'POST') return this.#issue(schema, request);
-    const { roles } = this.#caller(schema, request);
+    const { roles, payload: caller } = this.#caller(schema, request);
+    if (what === 'projects') return json(200, { projects: projectsOf(schema, caller.user) });
     if (what !== 'tokens') throw notFound();
     const subject = headerOf(request, 'x-subject-token') ?? '';
     const isOwn = subject === headerOf(request, 'x-auth-token');
@@ -154,6 +155,13 @@ class KeystoneApi {
     const payload: TokenPayload = { ...proven, issued, expires, audit: newId(process.random) };
     return tokenReply(201, schema, request, payload, sealToken(payload, primary));
   }
+}
+
+/** Projects that a user has a role on. */
+function projectsOf(schema: Schema, user: string): Row[] {
+  return rowsOf(schema, 'project').filter(
+    ({ id, is_domain: isDomain }) => isDomain !== true && rolesOf(schema, user, String(id)).length > 0,
+  );
 }
 
 function tokenReply(
