@@ -1,5 +1,6 @@
 import { Job, Pod } from '@openstack-operator/kube';
 import { conditionOf } from '@openstack-operator/openstack';
+import { parse } from 'yaml';
 import type { Cloud } from '../rollout/cloud.ts';
 
 const namespace = 'openstack';
@@ -29,16 +30,18 @@ const open = new Set([5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234
 
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
 export async function use(cloud: Cloud): Promise<string | undefined> {
-  const { data } = cloud.get('Secret', `${cloudName}-keystone-admin-password`) ?? { data: {} };
-  const { password = '' } = data as { password?: string };
+  const { data } = cloud.get('Secret', `${cloudName}-keystone-clouds`) ?? { data: {} };
+  const text = Buffer.from((data as Record<string, string>)['clouds.yaml'] ?? '', 'base64').toString();
+  const { clouds } = parse(text) as { clouds: Record<string, { auth: Record<string, string>; region_name: string }> };
+  const { auth = {}, region_name: region = '' } = clouds['admin-internal'] ?? {};
   const asUser = await runPod(cloud, {
     name: 'client',
     // As a pod of the cloud: what others reach is told by the stranger.
     labels: { 'app.kubernetes.io/part-of': 'openstack' },
     env: {
-      IDENTITY_URL: `http://${cloudName}-keystone-api.${namespace}.svc:5000/v3`,
-      PASSWORD: Buffer.from(password, 'base64').toString(),
-      REGION: 'RegionOne',
+      IDENTITY_URL: auth['auth_url'] ?? '',
+      PASSWORD: auth['password'] ?? '',
+      REGION: region,
       // Where no node is claimed, the network has no agents.
       ...(cloud.list('DaemonSet').length > 0 && { HOST: 'node-1' }),
       ...(cloud.list('Horizon').length > 0 && {

@@ -34,6 +34,10 @@ describe('filters encode a value for the place where it is put', () => {
     );
   });
 
+  test('shell: between single quotes, a quote ends them and begins them again', () => {
+    expect(resolve('shell', `it's`)).toBe(String.raw`it'\''s`);
+  });
+
   test('sqlhash: what MariaDB says of a password (SELECT PASSWORD)', () => {
     expect(resolve('sqlhash', 'secretpw')).toBe('*7648E52EC79D4BB879B7B913F0B8BBF8DC4AB6CC');
   });

@@ -13,6 +13,8 @@ export type Filter =
   | 'quoted'
   /** `%` doubled, as in Python's configparser (alembic). */
   | 'percent'
+  /** For a shell: the reference stands between single quotes. */
+  | 'shell'
   /** The bare key of a user of Ceph, from a keyring with this user alone, or from the key itself. */
   | 'cephkey';
 
@@ -70,6 +72,8 @@ function encode(text: string, filter: Filter): string {
         .replaceAll('\t', '\\t');
     case 'percent':
       return text.replaceAll('%', '%%');
+    case 'shell':
+      return text.replaceAll("'", String.raw`'\''`);
     case 'cephkey':
       return cephKey(text);
     default:

@@ -4,6 +4,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { externalIdentity, identityAddress } from './address.ts';
 import { login } from './client-options.ts';
+import { clientFiles } from './clouds.ts';
 import { Keystone } from './kind.ts';
 import { identityRecords } from './records.ts';
 
@@ -132,6 +133,7 @@ export const keystone = defineService<Keystone>({
       runs: [{ name: 'bootstrap', command: ['keystone-manage', 'bootstrap'] }],
     },
   ],
+  objects: (context) => ({ ConfigReady: [clientFiles(context)] }),
 });
 
 function configuration(context: Context<Keystone>) {
