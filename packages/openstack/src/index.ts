@@ -160,6 +160,7 @@ export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export type { KeystoneRef } from './services/keystone/reference.ts';
 export { Manila, type ManilaSpec, type ManilaStatus } from './services/manila/kind.ts';
+export { Mistral, type MistralSpec, type MistralStatus } from './services/mistral/kind.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';

@@ -111,6 +111,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   orchestration: '/stacks',
   'infra-optim': '/v1/audits',
   reservation: '/leases',
+  workflow: '/workflows',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -140,6 +141,16 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { stacks = [] } = await get('/stacks');
     const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};
     if (status !== 'CREATE_COMPLETE') throw new Error(`a stack is ${String(status)}: ${String(reason)}`);
+  },
+  workflow: async ({ get, post, wait }) => {
+    const { workflows = [] } = await get('/workflows');
+    const name = `hello-${workflows.length}`;
+    await post('/workflows', { version: '2.0', [name]: { tasks: { greet: { action: 'std.echo' } } } });
+    const { id } = (await post('/executions', { workflow_name: name })) as { id?: string };
+    await post('/cron_triggers', { name, workflow_name: name, pattern: '* * * * *' });
+    await wait(5000);
+    const { state } = (await get(`/executions/${id}`)) as Record<string, unknown>;
+    if (state !== 'SUCCESS') throw new Error(`a workflow is ${String(state)}`);
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');

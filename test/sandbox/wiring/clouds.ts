@@ -25,6 +25,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   audits: withParts(...optional, 'watcher'),
   leases: withParts(...optional, 'blazar'),
   dashboard: { ...withParts('glance'), horizon: {} },
+  workflows: withParts('rabbitmq', 'mistral'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

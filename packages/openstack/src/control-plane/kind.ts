@@ -30,7 +30,6 @@ export const notOffered = {
   ceilometer: 'Telemetry',
   aodh: 'Alarms',
   masakari: 'High availability of servers',
-  mistral: 'Workflows',
   tacker: 'Network functions',
   cyborg: 'Accelerators',
   zun: 'Containers',

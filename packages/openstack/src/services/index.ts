@@ -13,6 +13,7 @@ import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
+import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
@@ -39,6 +40,7 @@ export const definitions = [
   watcher,
   blazar,
   horizon,
+  mistral,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -7,6 +7,7 @@ import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { manila } from './manila/manila.ts';
+import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
@@ -28,4 +29,5 @@ export const services: readonly Modelled[] = [
   watcher,
   blazar,
   horizon,
+  mistral,
 ];
