@@ -159,6 +159,7 @@ export { Horizon, type HorizonSpec, type HorizonStatus } from './services/horizo
 export { services } from './services/index.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export type { KeystoneRef } from './services/keystone/reference.ts';
+export { Magnum, type MagnumSpec, type MagnumStatus } from './services/magnum/kind.ts';
 export { Manila, type ManilaSpec, type ManilaStatus } from './services/manila/kind.ts';
 export { Mistral, type MistralSpec, type MistralStatus } from './services/mistral/kind.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
@@ -166,3 +167,4 @@ export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } f
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';
+export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';

@@ -64,6 +64,14 @@ export const startTimes = {
   mistralApi: 2400,
   mistralServer: 2500,
   mistralAction: 300,
+  /** Guessed by Heat's, which imports as much. */
+  magnumManage: { start: 1500, dbSync: 1300 },
+  magnumApi: 2400,
+  magnumConductor: 2500,
+  /** Guessed by Manila's, which import as much. */
+  troveManage: { start: 1500, dbSync: 1500 },
+  troveApi: 2500,
+  troveServer: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -5,6 +5,7 @@ import {
   Heat,
   Keystone,
   kinds,
+  Magnum,
   MariaDB,
   Memcached,
   Neutron,
@@ -392,6 +393,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'replicas cannot be set for engine: state spec.engineReplicas',
     { components: { engine: { replicas: 4 } } },
     { components: { api: { replicas: 4 } } },
+  ),
+  refused(
+    Magnum,
+    'spec.defaultCOE',
+    'this value of defaultCOE is not offered by this version of the operator; possible now: kubernetes',
+    { defaultCOE: 'swarm' },
+    { defaultCOE: 'kubernetes' },
   ),
   ...storageRules,
 ];

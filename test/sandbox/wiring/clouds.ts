@@ -26,6 +26,8 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   leases: withParts(...optional, 'blazar'),
   dashboard: { ...withParts('glance'), horizon: {} },
   workflows: withParts('rabbitmq', 'mistral'),
+  clusters: { ...withParts(...optional, 'heat'), magnum: {} },
+  databases: { ...withParts(...optional), cinder: blockStorage, trove: {} },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -74,7 +74,7 @@ async function rollout(
   },
 ): Promise<Outcome> {
   const { usual, complaintsCount = false, onComplaint, onPod } = more;
-  const cloud = await createCloud({ ...options, images: [clientImage] });
+  const cloud = await createCloud({ capacity: { cpu: '8', memory: '32Gi' }, ...options, images: [clientImage] });
   const begun = cloud.clock.now();
   const seen = watch(cloud);
   if (onPod !== undefined) cloud.rehearsal.sandbox.api.store.subscribe('pods', ({ object }) => onPod(object));

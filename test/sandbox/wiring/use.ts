@@ -19,6 +19,8 @@ const types: Readonly<Record<string, string>> = {
   Watcher: 'infra-optim',
   Blazar: 'reservation',
   Mistral: 'workflow',
+  Magnum: 'container-infra',
+  Trove: 'database',
   Cinder: 'block-storage',
   Manila: 'shared-file-system',
 };
@@ -27,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
  * Ports that anybody may reach: the APIs and the console, which users reach through a gateway; broker, southbound
  * database and metadata, because node agents come from the nodes' own addresses, which no policy can name.
  */
-const open = new Set([5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 8776, 8786, 6080, 5672, 6642, 8775, 8088, 8989]);
+const open = new Set([5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 8776, 8786, 6080, 5672, 6642, 8775, 8088, 8989, 9511, 8779]);
 
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
 export async function use(cloud: Cloud): Promise<string | undefined> {

@@ -66,6 +66,7 @@ test('only what can never change is written into objects as a default', () => {
     'Neutron.mechanism: ovn',
     'Neutron.tunnelType: geneve',
     'Nova.ephemeralStorage: local',
+    'Magnum.certificateStore: database',
   ]);
 });
 

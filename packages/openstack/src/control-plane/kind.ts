@@ -25,8 +25,6 @@ export const notOffered = {
   octavia: 'Load balancers',
   designate: 'DNS',
   ironic: 'Bare metal',
-  magnum: 'Kubernetes clusters',
-  trove: 'Databases',
   ceilometer: 'Telemetry',
   aodh: 'Alarms',
   masakari: 'High availability of servers',

@@ -12,6 +12,7 @@ import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
+import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -19,6 +20,7 @@ import { nova } from './nova/nova.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
 import { watcher } from './watcher/watcher.ts';
+import { trove } from './trove/trove.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [
@@ -41,6 +43,8 @@ export const definitions = [
   blazar,
   horizon,
   mistral,
+  magnum,
+  trove,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

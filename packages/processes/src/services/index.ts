@@ -6,6 +6,7 @@ import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
+import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
@@ -13,6 +14,7 @@ import { nova } from './nova/nova.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
 import { watcher } from './watcher/watcher.ts';
+import { trove } from './trove/trove.ts';
 
 /** The services of OpenStack that are modelled. */
 export const services: readonly Modelled[] = [
@@ -30,4 +32,6 @@ export const services: readonly Modelled[] = [
   blazar,
   horizon,
   mistral,
+  magnum,
+  trove,
 ];

@@ -5,7 +5,8 @@ import type { ServiceProgram } from '../../model/program.ts';
 import { respawning } from '../../model/rpc-service.ts';
 import { now } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
-import { httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
+import { makeInDomain } from '../../oslo/domain-admin.ts';
+import { KeystoneSession } from '../../oslo/keystone-session.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -108,19 +109,12 @@ async function work({ process, config }: ServiceContext, stack: string): Promise
   await session.token();
   const uri =
     config.optional('clients_keystone', 'auth_uri') ?? config.text('keystone_authtoken', 'www_authenticate_uri');
-  const domain = { name: config.optional('DEFAULT', 'stack_user_domain_name') ?? 'Default' };
-  const user = {
+  const admin = {
+    uri,
+    domain: config.optional('DEFAULT', 'stack_user_domain_name') ?? 'Default',
     name: config.text('DEFAULT', 'stack_domain_admin'),
     password: config.text('DEFAULT', 'stack_domain_admin_password'),
-    domain,
   };
-  const identity = { methods: ['password'], password: { user } };
-  const asked = await session.send('POST', `${uri}/auth/tokens`, {}, { auth: { identity, scope: { domain } } });
-  if (asked.status !== 201) throw httpError(asked, uuid(process.random));
-  const { token } = JSON.parse(asked.body ?? '{}') as { token: { domain?: { id: string } } };
-  const headers = { 'x-auth-token': asked.headers?.['x-subject-token'] ?? '' };
-  const project = { name: `stack-${stack}`, domain_id: token.domain?.id };
-  const made = await session.send('POST', `${uri}/projects`, headers, { project });
-  if (made.status !== 201) throw httpError(made, uuid(process.random));
+  await makeInDomain(process, session, admin, 'project', { name: `stack-${stack}` });
   await pause(process, startTimes.heatStack);
 }
