@@ -153,6 +153,7 @@ export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } f
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
 export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
+export { Designate, type DesignateSpec, type DesignateStatus } from './services/designate/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';
 export { Horizon, type HorizonSpec, type HorizonStatus } from './services/horizon/kind.ts';

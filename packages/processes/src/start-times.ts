@@ -72,6 +72,12 @@ export const startTimes = {
   troveManage: { start: 1500, dbSync: 1500 },
   troveApi: 2500,
   troveServer: 2500,
+  /** Guesses, from Heat's: it imports as much. */
+  designateManage: { start: 1500, dbSync: 1600 },
+  designateApi: 2400,
+  designateService: 2500,
+  /** BIND without zones. */
+  named: 300,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -16,6 +16,7 @@ import {
   Placement,
   RabbitMQ,
 } from '@openstack-operator/openstack';
+import { dnsRules } from './dns-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 import { storageRules } from './storage-rules.ts';
 
@@ -402,4 +403,5 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { defaultCOE: 'kubernetes' },
   ),
   ...storageRules,
+  ...dnsRules,
 ];

@@ -114,6 +114,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   workflow: '/workflows',
   'container-infra': '/clusters',
   database: '/datastores',
+  dns: '/v2/zones',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -203,6 +204,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     }
   },
   'key-manager': useKeys,
+  dns: useZones,
   'block-storage': useVolumes,
   'shared-file-system': useShares,
   'infra-optim': useAudits,
@@ -260,6 +262,20 @@ async function useKeys({ url, get, post, wait }: Endpoint): Promise<void> {
     await wait(1000);
   }
   throw new Error('an order stays PENDING');
+}
+
+/** Makes a zone with a record, and waits until name servers have it. */
+async function useZones({ get, post, wait }: Endpoint): Promise<void> {
+  const { zones: before = [] } = await get('/v2/zones');
+  const name = `zone-${before.length}.example.com.`;
+  const { id } = (await post('/v2/zones', { name, email: 'hostmaster@example.com' })) as Record<string, unknown>;
+  await post(`/v2/zones/${String(id)}/recordsets`, { name: `www.${name}`, type: 'A', records: ['192.0.2.7'] });
+  for (let waited = 0; ; waited += 5) {
+    const { status } = (await get(`/v2/zones/${String(id)}`)) as Record<string, unknown>;
+    if (status === 'ACTIVE') return;
+    if (status === 'ERROR' || waited === 120) throw new Error(`a zone is ${String(status)}`);
+    await wait(5000);
+  }
 }
 
 /** Makes a volume of the default type, and waits for it; every service of block storage is up. */

@@ -28,6 +28,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   workflows: withParts('rabbitmq', 'mistral'),
   clusters: { ...withParts(...optional, 'heat'), magnum: {} },
   databases: { ...withParts(...optional), cinder: blockStorage, trove: {} },
+  zones: withParts('rabbitmq', 'designate'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

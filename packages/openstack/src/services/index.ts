@@ -8,6 +8,7 @@ import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
+import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
@@ -45,6 +46,7 @@ export const definitions = [
   mistral,
   magnum,
   trove,
+  designate,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -2,6 +2,7 @@ import type { Modelled } from '../model/model.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
+import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
@@ -34,4 +35,5 @@ export const services: readonly Modelled[] = [
   mistral,
   magnum,
   trove,
+  designate,
 ];

@@ -8,6 +8,7 @@ import { ovsControlCommands } from '../infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from '../infrastructure/ovsdb-server.ts';
 import { rabbitmqServer } from '../infrastructure/rabbitmq-server.ts';
 import { uwsgi } from '../model/uwsgi.ts';
+import { named, rndc } from '../services/designate/bind9.ts';
 import { services } from '../services/index.ts';
 import { baseCommands } from '../shell/system-commands.ts';
 import { request, World } from './world.ts';
@@ -25,6 +26,8 @@ export const cloudPrograms = {
   '/ovn-ctl': ovnCtl,
   ...libvirtPrograms,
   ...ovnDaemons,
+  named,
+  rndc,
   ...merged(services.map(({ programs }) => programs)),
   uwsgi: uwsgi(merged(services.map(({ modules }) => modules))),
 };
@@ -41,6 +44,7 @@ const databases = [
   'manila',
   'watcher',
   'blazar',
+  'designate',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -88,6 +92,20 @@ const files = {
   '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
   '/etc/blazar/blazar.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\nos_auth_host = keystone\nos_auth_prefix = v3\nos_auth_version =\nos_admin_username = blazar\nos_admin_password = pw\nos_admin_project_name = service\nos_region_name = RegionOne\n[manager]\nplugins = physical.host.plugin\n[database]\nconnection = ${database('blazar')}\n${authtoken('blazar')}`,
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
+  '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
+  '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
+  '/etc/designate/rndc.key': 'key "designate" { algorithm hmac-sha256; secret "c2VjcmV0"; };\n',
+  '/etc/designate/named.conf':
+    'include "/etc/designate/rndc.key";\ncontrols { inet * port 953 allow { any; } keys { "designate"; }; };\noptions { directory "/var/lib/named"; listen-on port 53 { any; }; allow-new-zones yes; allow-notify { any; }; };\n',
+  '/etc/designate/pools.yaml': `- name: default
+  id: 794ccc2c-d751-44fe-b57f-8894c9f5c842
+  ns_records: [{hostname: ns1.example.com., priority: 1}]
+  nameservers: [{host: SERVER, port: 53}]
+  targets:
+    - type: bind9
+      masters: [{host: MASTER, port: 5354}]
+      options: {host: SERVER, port: 53, rndc_host: SERVER, rndc_port: 953, rndc_key_file: /etc/designate/rndc.key}
+`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
@@ -95,6 +113,7 @@ const files = {
   '/metadata.ini': ini('nova.wsgi.metadata:application', 8775),
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
   '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
+  '/designate.ini': ini('designate.api.wsgi:init_application()', 9001),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
@@ -171,6 +190,7 @@ export async function ground(change: Changes = {}) {
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher', 'blazar']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'designate']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
@@ -185,7 +205,7 @@ export async function ground(change: Changes = {}) {
       host,
       programs: cloudPrograms,
       files: all,
-      directories: ['run/ovn', 'var/lib/glance', 'var/lib/nova'],
+      directories: ['run/ovn', 'var/lib/glance', 'var/lib/named', 'var/lib/nova'],
     });
   return { world, token, container };
 }

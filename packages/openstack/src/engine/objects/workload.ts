@@ -145,7 +145,7 @@ export function serviceOf(input: ComponentInput): KubeObject | undefined {
       selector: selectorOf(service.name, context.name, name),
       ports: Object.entries(component.ports).map(([port, number]) => ({
         name: port,
-        port: number,
+        port: component.servicePorts?.[port] ?? number,
         protocol: protocolOf(component, port),
         targetPort: port,
       })),
@@ -171,7 +171,7 @@ export function memberServices(input: ComponentInput): KubeObject[] {
         },
         ports: memberPorts.map((port) => ({
           name: port,
-          port: ports[port],
+          port: component.servicePorts?.[port] ?? ports[port],
           protocol: protocolOf(component, port),
           targetPort: port,
         })),
@@ -226,7 +226,10 @@ export function networkPolicy(input: ComponentInput): KubeObject | undefined {
   const { reachable = 'cloud', ports = {}, clients, monitored = [] } = component;
   const { nodeNetworks } = context.spec;
   const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);
-  const open = (port: string) => reachable === 'anyone' || (ofNodes(port) && nodeNetworks === undefined);
+  const ofAnyone = (port: string) =>
+    reachable === 'anyone' ||
+    (typeof reachable === 'object' && 'anyone' in reachable && reachable.anyone.includes(port));
+  const open = (port: string) => ofAnyone(port) || (ofNodes(port) && nodeNetworks === undefined);
   const rule = (names: readonly string[], more: object) =>
     names.length === 0
       ? []

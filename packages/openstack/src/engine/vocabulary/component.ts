@@ -164,6 +164,8 @@ export interface Component {
   readonly ports?: Readonly<Record<string, number>>;
   /** Names of those that are UDP; the others are TCP. */
   readonly udp?: readonly string[];
+  /** What its Services offer instead, by name: a port that only root may listen at. */
+  readonly servicePorts?: Readonly<Record<string, number>>;
   /** `headless` gives every pod a name; `none` makes no Service. Default: a ClusterIP when there are ports. */
   readonly service?: 'cluster' | 'headless' | 'none';
   /**
@@ -190,9 +192,9 @@ export interface Component {
   readonly publicHostname?: string;
   /**
    * Who may connect: pods of this cloud (default), anybody, or to these ports the agents on nodes, too. Those have the
-   * addresses of their nodes: without `spec.nodeNetworks` that is anybody.
+   * addresses of their nodes: without `spec.nodeNetworks` that is anybody. Or anybody to the ports that `anyone` names.
    */
-  readonly reachable?: 'cloud' | 'anyone' | readonly string[];
+  readonly reachable?: 'cloud' | 'anyone' | readonly string[] | { readonly anyone: readonly string[] };
   /** Whose pods are meant by "of this cloud": of the services that depend on this one; its own alone; default: of all. */
   readonly clients?: 'dependents' | 'own';
   /** Ports that may be read from namespaces with the label `openstack.k8s.io/monitoring: "true"`. */
