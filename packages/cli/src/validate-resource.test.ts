@@ -110,9 +110,9 @@ test.each([
   ],
   [
     'a service that is not offered',
-    { octavia: {} },
-    'spec.octavia',
-    'octavia is not offered by this version of the operator; remove spec.octavia or set spec.octavia.enabled to false',
+    { magnum: {} },
+    'spec.magnum',
+    'magnum is not offered by this version of the operator; remove spec.magnum or set spec.magnum.enabled to false',
   ],
 ])('%s', (_title, spec, field, message) => {
   expect(validateResource(controlPlane(spec))).toEqual([{ field, message }]);

@@ -25,6 +25,7 @@ export interface DynamicGroup {
  * plug-ins of os-vif).
  * manila/coordination.py registers `backend_url` of `[coordination]`, which manila/opts.py lists in `[DEFAULT]`;
  * of NetApp's driver it leaves two lists out (manila/share/drivers/netapp/options.py).
+ * octavia/common/config.py registers the options of a client of keystoneauth in `[neutron]`, and lists them nowhere.
  * cinder/service_auth.py registers `auth_type` of `[service_user]`, which cinder/opts.py does not list.
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
@@ -91,6 +92,18 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
     {
       names: ['nova_sys_admin', 'privsep_osbrick', 'vif_plug_linux_bridge_privileged', 'vif_plug_ovs_privileged'],
       options: ['privsep'],
+    },
+  ],
+  octavia: [
+    {
+      names: ['neutron'],
+      options: [],
+      own: [
+        ...['auth_type', 'endpoint_override', 'region_name', 'service_name', 'service_type'].map((name) =>
+          optionOf('octavia', ['neutron', name, 'string', null]),
+        ),
+        optionOf('octavia', ['neutron', 'valid_interfaces', 'list', null]),
+      ],
     },
   ],
 };

@@ -165,6 +165,7 @@ export { Manila, type ManilaSpec, type ManilaStatus } from './services/manila/ki
 export { Mistral, type MistralSpec, type MistralStatus } from './services/mistral/kind.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
+export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavia/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';

@@ -6,7 +6,10 @@ import { until } from '../until.ts';
  * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. When the test is
  * over the field is removed again.
  */
-export function optionalService(field: string, plural: string): (spec: { enabled: boolean }) => Promise<void> {
+export function optionalService(
+  field: string,
+  plural: string,
+): (spec: { readonly enabled: boolean; readonly [field: string]: unknown }) => Promise<void> {
   const patch = async (spec: object | null) => {
     const { name, namespace } = (await controlPlane()).metadata;
     const text = JSON.stringify({ spec: { [field]: spec } });

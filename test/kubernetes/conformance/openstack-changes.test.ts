@@ -51,7 +51,7 @@ describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', 
       );
     for (const { path, absent, message } of api.spec.transitions) {
       // Nothing can be taken from what is empty at first.
-      if (path.at(-1) === 'storagePolicies') continue;
+      if (['storagePolicies', 'flavorID'].includes(path.at(-1) ?? '')) continue;
       // What a field needs beside it.
       const beside: Readonly<Record<string, object | undefined>> = { backup: { type: 'pvc' } };
       const place = (value: unknown) =>
@@ -103,6 +103,24 @@ test('what encrypts the secrets of Barbican stays as it was while there is a Bar
   expect(await generated(key('own'))).toMatchObject(refused);
   const without = await changing('without', undefined);
   expect(await without(key('own'))).toBeUndefined();
+});
+
+test('the provider amphora is not removed, and may be changed', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Octavia') as Api;
+  const amphora = {
+    flavorID: 'small',
+    imageOwnerID: 'service',
+    managementNetworkID: 'management',
+    securityGroupIDs: ['amphorae'],
+    controllerAddresses: ['192.0.2.1:5555'],
+  };
+  await server.client.create(api, objectOf(api, { amphora }, 'balancing'));
+  const change = (to: object | null) =>
+    refusal(
+      server.client.patch(api, { namespace, name: 'balancing' }, 'merge', { spec: { amphora: to } }, { dryRun: true }),
+    );
+  expect(await change(null)).toMatchObject([{ field: 'spec.amphora.flavorID' }]);
+  expect(await change({ flavorID: 'large' })).toBeUndefined();
 });
 
 test('a cell is not removed', async () => {

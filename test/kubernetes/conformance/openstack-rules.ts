@@ -11,6 +11,7 @@ import {
   Neutron,
   Nova,
   notOffered,
+  Octavia,
   OpenStackControlPlane,
   OVNNetwork,
   Placement,
@@ -87,6 +88,42 @@ const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below])
     ),
   ),
 ]);
+
+const amphora = {
+  flavorID: 'amphora',
+  imageOwnerID: '2f3b1c5d',
+  managementNetworkID: '5a1f0c56-55b5',
+  securityGroupIDs: ['0b7e6a4c-2a1d'],
+  controllerAddresses: ['192.0.2.10:5555', '[fd00::10]:5555'],
+};
+const octavia: readonly RefusedSpec[] = [
+  refused(
+    Octavia,
+    'spec.amphora',
+    'needs amphora to be set as well',
+    { provider: 'amphora' },
+    { provider: 'amphora', amphora },
+  ),
+  ...(['worker', 'health-manager'] as const).map((name) =>
+    refused(
+      Octavia,
+      'spec.components',
+      `replicas cannot be set for ${name}`,
+      { components: { [name]: { replicas: 2 } } },
+      { components: { api: { replicas: 2 } } },
+    ),
+  ),
+  ...[
+    [
+      'controllerAddresses[0]',
+      'expected an address and a port',
+      { controllerAddresses: ['octavia.example.com'] },
+    ] as const,
+    ['flavorID', 'expected an identifier', { flavorID: 'm1 small' }] as const,
+  ].map(([at, words, wrong]) =>
+    refused(Octavia, `spec.amphora.${at}`, words, { amphora: { ...amphora, ...wrong } }, { amphora }),
+  ),
+];
 
 const networks = { nodeNetworks: ['10.0.0.0/16', 'fd00:1::/64'] };
 const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, Glance, OpenStackControlPlane].map((kind) =>
@@ -387,7 +424,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { [name]: { enabled: false, replicas: 2 } },
     ),
   ),
-  refused(OpenStackControlPlane, 'spec.octavia', `octavia ${notYet}`, { octavia: { replicas: 2 } }, {}),
+  refused(OpenStackControlPlane, 'spec.magnum', `magnum ${notYet}`, { magnum: { replicas: 2 } }, {}),
   refused(
     Heat,
     'spec.components',
@@ -402,6 +439,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { defaultCOE: 'swarm' },
     { defaultCOE: 'kubernetes' },
   ),
+  ...octavia,
   ...storageRules,
   ...dnsRules,
 ];

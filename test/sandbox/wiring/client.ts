@@ -115,6 +115,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   'container-infra': '/clusters',
   database: '/datastores',
   dns: '/v2/zones',
+  'load-balancer': '/v2/lbaas/loadbalancers',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -205,6 +206,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   },
   'key-manager': useKeys,
   dns: useZones,
+  'load-balancer': useBalancers,
   'block-storage': useVolumes,
   'shared-file-system': useShares,
   'infra-optim': useAudits,
@@ -276,6 +278,14 @@ async function useZones({ get, post, wait }: Endpoint): Promise<void> {
     if (status === 'ERROR' || waited === 120) throw new Error(`a zone is ${String(status)}`);
     await wait(5000);
   }
+/** Makes a load balancer of the default provider in a network, and waits for it. */
+async function useBalancers({ get, post, wait, made }: Endpoint): Promise<void> {
+  const asked = { vip_network_id: made.network, vip_address: '10.40.0.10' };
+  const { loadbalancer } = await post('/v2/lbaas/loadbalancers', { loadbalancer: asked });
+  await wait(5000);
+  const { loadbalancers = [] } = await get('/v2/lbaas/loadbalancers');
+  const { provider, provisioning_status: status } = loadbalancers.find(({ id }) => id === loadbalancer?.['id']) ?? {};
+  if (status !== 'ACTIVE') throw new Error(`a load balancer of ${String(provider)} is ${String(status)}`);
 }
 
 /** Makes a volume of the default type, and waits for it; every service of block storage is up. */

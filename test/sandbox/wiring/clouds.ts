@@ -9,16 +9,18 @@ const withParts = (...parts: string[]): Record<string, unknown> => ({
   ...Object.fromEntries(parts.map((part) => [part, part === 'nova' ? { virtType: 'qemu' } : { enabled: true }])),
 });
 
+const network = {
+  ...withParts('rabbitmq', 'ovnNetwork', 'neutron'),
+  // Claimed by itself, a node has all agents but those of Nova.
+  ovnNetwork: { enabled: true, nodeGroups: [{ name: 'default', replicas: 1 }] },
+};
+
 /** Clouds by name, smallest first: a mistake is tried on the first one that has its object. */
 export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   identity: withParts(),
   image: withParts('glance'),
   placement: withParts('placement'),
-  network: {
-    ...withParts('rabbitmq', 'ovnNetwork', 'neutron'),
-    // Claimed by itself, a node has all agents but those of Nova.
-    ovnNetwork: { enabled: true, nodeGroups: [{ name: 'default', replicas: 1 }] },
-  },
+  network,
   full: withParts(...optional),
   keys: withParts('rabbitmq', 'barbican'),
   stacks: withParts('rabbitmq', 'heat'),
@@ -29,6 +31,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   clusters: { ...withParts(...optional, 'heat'), magnum: {} },
   databases: { ...withParts(...optional), cinder: blockStorage, trove: {} },
   zones: withParts('rabbitmq', 'designate'),
+  balancers: { ...network, octavia: { enabled: true } },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

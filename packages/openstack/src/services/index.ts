@@ -18,6 +18,7 @@ import { manila } from './manila/manila.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
+import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -47,6 +48,7 @@ export const definitions = [
   magnum,
   trove,
   designate,
+  octavia,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -12,6 +12,7 @@ import { manila } from './manila/manila.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
+import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -36,4 +37,5 @@ export const services: readonly Modelled[] = [
   magnum,
   trove,
   designate,
+  octavia,
 ];

@@ -45,6 +45,7 @@ const databases = [
   'watcher',
   'blazar',
   'designate',
+  'octavia',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -106,6 +107,7 @@ const files = {
       masters: [{host: MASTER, port: 5354}]
       options: {host: SERVER, port: 53, rndc_host: SERVER, rndc_port: 953, rndc_key_file: /etc/designate/rndc.key}
 `,
+  '/etc/octavia/octavia.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[api_settings]\nhealthcheck_enabled = true\nenabled_provider_drivers = ovn:OVN\ndefault_provider_driver = ovn\n[driver_agent]\nenabled_provider_agents = ovn\nstatus_socket_path = /run/octavia/status.sock\nstats_socket_path = /run/octavia/stats.sock\nget_socket_path = /run/octavia/get.sock\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n[database]\nconnection = ${database('octavia')}\n${authtoken('octavia')}${client('neutron', 'octavia')}endpoint_override = http://neutron:9696\n`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
@@ -117,6 +119,7 @@ const files = {
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
+  '/octavia.ini': ini('octavia.api.app:setup_app()', 9876),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
 };
 const endpoints = {
@@ -191,6 +194,7 @@ export async function ground(change: Changes = {}) {
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher', 'blazar']) {
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'designate']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'octavia']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
@@ -206,6 +210,7 @@ export async function ground(change: Changes = {}) {
       programs: cloudPrograms,
       files: all,
       directories: ['run/ovn', 'var/lib/glance', 'var/lib/named', 'var/lib/nova'],
+      directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/nova'],
     });
   return { world, token, container };
 }

@@ -1,4 +1,5 @@
 import { cloudLabel } from '../../engine/names/names.ts';
+import { hostOf } from '../../engine/vocabulary/addresses.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import { ovsdbPeer } from '../../engine/vocabulary/connected.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -23,6 +24,7 @@ export const neutron = defineService<Neutron>({
   kind: Neutron,
   offers: {
     neutronRef: {
+      address: (neutron) => `http://${hostOf(neutron, '-server')}:9696`,
       resources: {
         network: { path: '/v2.0/networks', item: 'network', owned: true, change: 'PUT' },
         subnet: { path: '/v2.0/subnets', item: 'subnet', owned: true, change: 'PUT' },
