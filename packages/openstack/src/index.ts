@@ -150,6 +150,7 @@ export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { apiBlocks } from './registry/blocks.ts';
 export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './registry/kinds.ts';
+export { Aodh, type AodhSpec, type AodhStatus } from './services/aodh/kind.ts';
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
 export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';

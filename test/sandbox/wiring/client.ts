@@ -116,6 +116,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   database: '/datastores',
   dns: '/v2/zones',
   'load-balancer': '/v2/lbaas/loadbalancers',
+  alarming: '/v2/alarms',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -180,6 +181,9 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     await wait(5000);
     const { state } = (await get(`/executions/${id}`)) as Record<string, unknown>;
     if (state !== 'SUCCESS') throw new Error(`a workflow is ${String(state)}`);
+  alarming: async ({ get, post }) => {
+    await post('/v2/alarms', { name: 'any', type: 'event' });
+    await get('/v2/alarms');
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');

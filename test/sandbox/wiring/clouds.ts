@@ -32,6 +32,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   databases: { ...withParts(...optional), cinder: blockStorage, trove: {} },
   zones: withParts('rabbitmq', 'designate'),
   balancers: { ...network, octavia: { enabled: true } },
+  alarms: withParts('rabbitmq', 'aodh'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -5,6 +5,7 @@ import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
+import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
@@ -49,6 +50,7 @@ export const definitions = [
   trove,
   designate,
   octavia,
+  aodh,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

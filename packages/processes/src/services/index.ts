@@ -1,4 +1,5 @@
 import type { Modelled } from '../model/model.ts';
+import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
@@ -38,4 +39,5 @@ export const services: readonly Modelled[] = [
   trove,
   designate,
   octavia,
+  aodh,
 ];

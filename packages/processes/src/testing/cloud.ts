@@ -46,6 +46,7 @@ const databases = [
   'blazar',
   'designate',
   'octavia',
+  'aodh',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -108,6 +109,7 @@ const files = {
       options: {host: SERVER, port: 53, rndc_host: SERVER, rndc_port: 953, rndc_key_file: /etc/designate/rndc.key}
 `,
   '/etc/octavia/octavia.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[api_settings]\nhealthcheck_enabled = true\nenabled_provider_drivers = ovn:OVN\ndefault_provider_driver = ovn\n[driver_agent]\nenabled_provider_agents = ovn\nstatus_socket_path = /run/octavia/status.sock\nstats_socket_path = /run/octavia/stats.sock\nget_socket_path = /run/octavia/get.sock\n[ovn]\novn_nb_connection = tcp:ovn-nb:6641\novn_sb_connection = tcp:ovn-sb:6642\n[database]\nconnection = ${database('octavia')}\n${authtoken('octavia')}${client('neutron', 'octavia')}endpoint_override = http://neutron:9696\n`,
+  '/etc/aodh/aodh.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('aodh')}\n${authtoken('aodh')}${client('service_credentials', 'aodh')}interface = internal\n`,
   '/usr/share/novnc/vnc_lite.html': '<title>noVNC</title>\n',
   '/keystone.ini': ini('keystone.wsgi.api:application', 5000),
   '/placement.ini': ini('placement.wsgi.api:application', 8778),
@@ -116,6 +118,7 @@ const files = {
   '/barbican.ini': ini('barbican.api.app:get_api_wsgi_script()', 9311),
   '/cinder.ini': ini('cinder.wsgi.api:application', 8776),
   '/designate.ini': ini('designate.api.wsgi:init_application()', 9001),
+  '/aodh.ini': ini('aodh.api.app:build_wsgi_app()', 8042),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
@@ -195,6 +198,7 @@ export async function ground(change: Changes = {}) {
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher', 'blazar']) {
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'designate']) {
   for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'octavia']) {
+  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'aodh']) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
