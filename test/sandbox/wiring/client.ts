@@ -181,6 +181,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     await wait(5000);
     const { state } = (await get(`/executions/${id}`)) as Record<string, unknown>;
     if (state !== 'SUCCESS') throw new Error(`a workflow is ${String(state)}`);
+  },
   alarming: async ({ get, post }) => {
     await post('/v2/alarms', { name: 'any', type: 'event' });
     await get('/v2/alarms');
@@ -282,6 +283,8 @@ async function useZones({ get, post, wait }: Endpoint): Promise<void> {
     if (status === 'ERROR' || waited === 120) throw new Error(`a zone is ${String(status)}`);
     await wait(5000);
   }
+}
+
 /** Makes a load balancer of the default provider in a network, and waits for it. */
 async function useBalancers({ get, post, wait, made }: Endpoint): Promise<void> {
   const asked = { vip_network_id: made.network, vip_address: '10.40.0.10' };

@@ -22,8 +22,8 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
-import { watcher } from './watcher/watcher.ts';
 import { trove } from './trove/trove.ts';
+import { watcher } from './watcher/watcher.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [

@@ -16,8 +16,8 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
-import { watcher } from './watcher/watcher.ts';
 import { trove } from './trove/trove.ts';
+import { watcher } from './watcher/watcher.ts';
 
 /** The services of OpenStack that are modelled. */
 export const services: readonly Modelled[] = [

@@ -195,10 +195,20 @@ export async function ground(change: Changes = {}) {
   };
   const project = (await send('POST', 'projects', { project: { name: 'service' } }))['project']?.id;
   const roles = (await send('GET', 'roles?name=admin'))['roles'];
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'watcher', 'blazar']) {
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'designate']) {
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'octavia']) {
-  for (const user of ['glance', 'placement', 'neutron', 'nova', 'barbican', 'cinder', 'manila', 'aodh']) {
+  for (const user of [
+    'glance',
+    'placement',
+    'neutron',
+    'nova',
+    'barbican',
+    'cinder',
+    'manila',
+    'watcher',
+    'blazar',
+    'designate',
+    'octavia',
+    'aodh',
+  ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
   }
@@ -213,8 +223,7 @@ export async function ground(change: Changes = {}) {
       host,
       programs: cloudPrograms,
       files: all,
-      directories: ['run/ovn', 'var/lib/glance', 'var/lib/named', 'var/lib/nova'],
-      directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/nova'],
+      directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/named', 'var/lib/nova'],
     });
   return { world, token, container };
 }
