@@ -117,6 +117,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   dns: '/v2/zones',
   'load-balancer': '/v2/lbaas/loadbalancers',
   alarming: '/v2/alarms',
+  accelerator: '/devices',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -216,6 +217,7 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   'shared-file-system': useShares,
   'infra-optim': useAudits,
   reservation: useLeases,
+  accelerator: useDevices,
   compute: async ({ get, post, open, host, made, wait, say }) => {
     const { services = [] } = await get('/os-services');
     for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
@@ -324,6 +326,15 @@ async function useShares({ get, post, wait }: Endpoint): Promise<void> {
   for (const binary of ['manila-scheduler', 'manila-share', 'manila-data'])
     if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
       throw new Error(`${binary} is not up`);
+}
+
+/** Makes a device profile; the agent of a node has reported what its driver makes up. */
+async function useDevices({ get, post, wait }: Endpoint): Promise<void> {
+  const { device_profiles: before = [] } = await get('/device_profiles');
+  await post('/device_profiles', [{ name: `fake-${before.length}`, groups: [{ 'resources:FPGA': '1' }] }]);
+  await wait(70_000);
+  const { devices = [] } = await get('/devices');
+  if (devices.length === 0) throw new Error('no device was reported');
 }
 
 /** Gives a host to who reserves it, and leases it. */

@@ -33,6 +33,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   zones: withParts('rabbitmq', 'designate'),
   balancers: { ...network, octavia: { enabled: true } },
   alarms: withParts('rabbitmq', 'aodh'),
+  devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -26,7 +26,6 @@ export const notOffered = {
   ceilometer: 'Telemetry',
   masakari: 'High availability of servers',
   tacker: 'Network functions',
-  cyborg: 'Accelerators',
   zun: 'Containers',
   cloudKitty: 'Rating',
   vitrage: 'Root cause analysis',

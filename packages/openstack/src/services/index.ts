@@ -9,6 +9,7 @@ import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
+import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
@@ -51,6 +52,7 @@ export const definitions = [
   designate,
   octavia,
   aodh,
+  cyborg,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

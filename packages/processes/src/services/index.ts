@@ -3,6 +3,7 @@ import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { cinder } from './cinder/cinder.ts';
+import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
 import { heat } from './heat/heat.ts';
@@ -40,4 +41,5 @@ export const services: readonly Modelled[] = [
   designate,
   octavia,
   aodh,
+  cyborg,
 ];

@@ -47,6 +47,7 @@ const databases = [
   'designate',
   'octavia',
   'aodh',
+  'cyborg',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -93,6 +94,8 @@ const files = {
   '/etc/ceph/ceph.client.manila.keyring': `[client.manila]\n\tkey = ${Buffer.alloc(28, 2).toString('base64')}\n`,
   '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
   '/etc/blazar/blazar.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\nos_auth_host = keystone\nos_auth_prefix = v3\nos_auth_version =\nos_admin_username = blazar\nos_admin_password = pw\nos_admin_project_name = service\nos_region_name = RegionOne\n[manager]\nplugins = physical.host.plugin\n[database]\nconnection = ${database('blazar')}\n${authtoken('blazar')}`,
+  '/etc/cyborg/cyborg.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[api]\napi_paste_config = /etc/cyborg/api-paste.ini\n[agent]\nenabled_drivers = fake_driver\n[database]\nconnection = ${database('cyborg')}\n${client('placement', 'cyborg')}${authtoken('cyborg')}`,
+  '/etc/cyborg/api-paste.ini': '[pipeline:main]\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -121,6 +124,7 @@ const files = {
   '/aodh.ini': ini('aodh.api.app:build_wsgi_app()', 8042),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
+  '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/octavia.ini': ini('octavia.api.app:setup_app()', 9876),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
@@ -208,6 +212,7 @@ export async function ground(change: Changes = {}) {
     'designate',
     'octavia',
     'aodh',
+    'cyborg',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
