@@ -46,11 +46,33 @@ async function boots(user: User, reservation?: string): Promise<string> {
   return status;
 }
 
+/** Puts away what runs on the hosts until the test is over: no host with servers can be reserved. */
+async function cleared(user: User): Promise<void> {
+  const path = '/servers/detail?all_tenants=1&status=ACTIVE';
+  const { servers } = await asked<{ servers: { id: string }[] }>(user, 'compute', 'GET', path);
+  const act = (action: string) =>
+    Promise.all(servers.map(({ id }) => asked(user, 'compute', 'POST', `/servers/${id}/action`, { [action]: null })));
+  onTestFinished(async () => {
+    await act('unshelve');
+  });
+  await act('shelve');
+  await until({
+    what: 'the hosts to be without servers',
+    seconds: 240,
+    probe: async () => {
+      const all = '/servers/detail?all_tenants=1';
+      const { servers: now } = await asked<{ servers: { status: string }[] }>(user, 'compute', 'GET', all);
+      return now.every(({ status }) => status === 'SHELVED_OFFLOADED') || undefined;
+    },
+  });
+}
+
 test('a lease keeps a host for who names it; it outlives that Blazar was disabled, and gives the host back', async () => {
   const blazar = optionalService('blazar', 'blazars');
   await blazar({ enabled: true });
   const user = admin.connectedAnew();
   const ask = <T>(method: string, path: string, json?: object) => asked<T>(user, 'reservation', method, path, json);
+  await cleared(user);
   const [hypervisor] = await user.call<{ name: string }[]>('compute.hypervisors');
   const { host } = await ask<{ host: { id: string } }>('POST', '/os-hosts', { name: hypervisor?.name });
   onTestFinished(async () => {
