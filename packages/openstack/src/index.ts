@@ -172,3 +172,4 @@ export { Placement, type PlacementSpec, type PlacementStatus } from './services/
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';
+export { Zaqar, type ZaqarSpec, type ZaqarStatus } from './services/zaqar/kind.ts';

@@ -11,6 +11,7 @@ import { ovsControlCommands } from './infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from './infrastructure/ovsdb-server.ts';
 import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
 import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
+import { valkeyServer } from './infrastructure/valkey.ts';
 import { unboundModule } from './oslo/ovsdbapp.ts';
 import { imageOf, owned, type Recipe } from './recipe.ts';
 import { services } from './services/index.ts';
@@ -46,6 +47,13 @@ const recipes: readonly Recipe[] = [
     files: { '/run/mysqld': owned('mysql'), '/var/lib/mysql': owned('mysql') },
   },
   { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },
+  {
+    names: ['valkey-server'],
+    user: 'valkey',
+    runsAsUser: true,
+    programs: { '/usr/bin': { 'valkey-server': valkeyServer } },
+    files: { '/etc/valkey': owned('valkey'), '/var/lib/valkey': owned('valkey') },
+  },
   {
     names: ['rabbitmq', 'rabbitmq-4-1'],
     user: 'rabbitmq',

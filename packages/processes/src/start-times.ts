@@ -89,6 +89,9 @@ export const startTimes = {
   cyborgManage: { start: 1200, dbSync: 1000 },
   cyborgApi: 2500,
   cyborgServer: 2500,
+  /** Guessed by Barbican's, which import as much. */
+  zaqarManage: { start: 900, dbSync: 700 },
+  zaqarServer: 1900,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -16,6 +16,7 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
+  Zaqar,
 } from '@openstack-operator/openstack';
 import { dnsRules } from './dns-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
@@ -440,6 +441,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { defaultCOE: 'kubernetes' },
   ),
   ...octavia,
+  refused(
+    Zaqar,
+    'spec.messageStore',
+    'this value of messageStore is not offered by this version of the operator; possible now: redis',
+    { messageStore: 'swift' },
+    { messageStore: 'redis' },
+  ),
   ...storageRules,
   ...dnsRules,
 ];

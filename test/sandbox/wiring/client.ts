@@ -118,6 +118,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   'load-balancer': '/v2/lbaas/loadbalancers',
   alarming: '/v2/alarms',
   accelerator: '/devices',
+  messaging: '/v2/queues',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -154,6 +155,13 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { stacks = [] } = await get('/stacks');
     const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};
     if (status !== 'CREATE_COMPLETE') throw new Error(`a stack is ${String(status)}: ${String(reason)}`);
+  },
+  messaging: async ({ get, put, post }) => {
+    await put('/v2/queues/jobs', {});
+    await post('/v2/queues/jobs/messages', { messages: [{ body: 'one', ttl: 300 }] });
+    const { messages = [] } = await get('/v2/queues/jobs/messages');
+    if (messages.length === 0) throw new Error('a message is gone');
+    await post('/v2/queues/jobs/claims', { ttl: 60, grace: 60 });
   },
   database: async ({ get, post, made }) => {
     const { datastores = [] } = await get('/datastores');
@@ -418,6 +426,7 @@ async function call<T>(process: Process, token: string, method: string, url: str
       'x-auth-token': token,
       'content-type': 'application/json',
       'openstack-api-version': 'placement 1.39',
+      'client-id': 'e0b2f0c2-5a3b-4c4e-9d59-0f8a3c1d2e4f',
     },
     body: body === undefined ? '' : JSON.stringify(body),
   });

@@ -34,6 +34,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   balancers: { ...network, octavia: { enabled: true } },
   alarms: withParts('rabbitmq', 'aodh'),
   devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
+  messages: { ...withParts('zaqar'), imageRegistry: 'registry.example.com/openstack' },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

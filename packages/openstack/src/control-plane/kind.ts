@@ -29,7 +29,6 @@ export const notOffered = {
   zun: 'Containers',
   cloudKitty: 'Rating',
   vitrage: 'Root cause analysis',
-  zaqar: 'Messaging',
   freezer: 'Backups',
   venus: 'Logs',
   adjutant: 'Operations',

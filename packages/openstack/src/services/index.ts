@@ -25,6 +25,7 @@ import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
 import { watcher } from './watcher/watcher.ts';
+import { zaqar } from './zaqar/zaqar.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [
@@ -53,6 +54,7 @@ export const definitions = [
   octavia,
   aodh,
   cyborg,
+  zaqar,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -19,6 +19,7 @@ import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
 import { watcher } from './watcher/watcher.ts';
+import { zaqar } from './zaqar/zaqar.ts';
 
 /** The services of OpenStack that are modelled. */
 export const services: readonly Modelled[] = [
@@ -42,4 +43,5 @@ export const services: readonly Modelled[] = [
   octavia,
   aodh,
   cyborg,
+  zaqar,
 ];
