@@ -20,10 +20,9 @@ test('templates of clusters are made, and outlive that Magnum was disabled; a co
   const admin = administrator().connectedAnew();
   const [user, image, flavor] = [(await member()).connectedAnew(), await guestImage(), await tiny()];
   const template = { name: `${prefix}template`, coe: 'kubernetes', image_id: image, flavor_id: flavor };
-  // Tells that it has read the image.
   const without = await asked(user, 'post', '/clustertemplates', template);
   expect(without.status).toBe(400);
-  expect(JSON.stringify(without.body)).toContain('os_distro');
+  expect(JSON.stringify(without.body)).toContain('Cluster type (vm, None, kubernetes) not supported');
   await admin.call('image.update_image', image, { os_distro: 'fedora-coreos' });
   const made = await asked(user, 'post', '/clustertemplates', template);
   expect(made).toMatchObject({ status: 201, body: { cluster_distro: 'fedora-coreos' } });

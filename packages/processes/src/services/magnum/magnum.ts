@@ -82,7 +82,10 @@ async function validate(context: ServiceContext, { request, identity, body }: Ca
     throw new Fault(400, `Unable to find flavor ${flavor}.`);
   const found = await find('glance', 'image', '/v2/images', 'images', image);
   if (found === undefined) throw new Fault(400, `Image ${image} could not be found.`);
-  if (found['os_distro'] === undefined) throw new Fault(400, `Image ${image} doesn't contain os_distro field.`);
+  // Which driver is meant is looked for first: seen on a real cloud.
+  const { os_distro: os = 'None', coe } = { ...(found as { os_distro?: string }), coe: body['coe'] as string };
+  const type = `(vm, ${os}, ${coe})`;
+  if (type !== '(vm, fedora-coreos, kubernetes)') throw new Fault(400, `Cluster type ${type} not supported.`);
   return undefined;
 }
 
