@@ -164,6 +164,7 @@ export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/key
 export type { KeystoneRef } from './services/keystone/reference.ts';
 export { Magnum, type MagnumSpec, type MagnumStatus } from './services/magnum/kind.ts';
 export { Manila, type ManilaSpec, type ManilaStatus } from './services/manila/kind.ts';
+export { Masakari, type MasakariSpec, type MasakariStatus } from './services/masakari/kind.ts';
 export { Mistral, type MistralSpec, type MistralStatus } from './services/mistral/kind.ts';
 export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutron/kind.ts';
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';

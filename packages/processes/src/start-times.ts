@@ -76,6 +76,10 @@ export const startTimes = {
   designateManage: { start: 1500, dbSync: 1600 },
   designateApi: 2400,
   designateService: 2500,
+  /** Guesses, from Barbican's: it imports as much. */
+  masakariManage: { start: 1200, dbSync: 1200 },
+  masakariApi: 2000,
+  masakariEngine: 2000,
   /** BIND without zones. */
   named: 300,
   /** Not measured yet: guessed by Manila's. The migration is measured. */

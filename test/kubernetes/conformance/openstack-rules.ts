@@ -7,6 +7,7 @@ import {
   kinds,
   Magnum,
   MariaDB,
+  Masakari,
   Memcached,
   Neutron,
   Nova,
@@ -448,6 +449,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { messageStore: 'swift' },
     { messageStore: 'redis' },
   ),
+  refused(Masakari, 'spec.recoveryMethod', notYet, { recoveryMethod: 'migrate' }, { recoveryMethod: 'evacuate' }),
   ...storageRules,
   ...dnsRules,
 ];

@@ -119,6 +119,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   alarming: '/v2/alarms',
   accelerator: '/devices',
   messaging: '/v2/queues',
+  'instance-ha': '/segments',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -221,6 +222,18 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
   'key-manager': useKeys,
   dns: useZones,
   'load-balancer': useBalancers,
+  'instance-ha': async ({ get, post, host, wait }) => {
+    const { segments = [] } = await get('/segments');
+    const said = { name: `rack-${segments.length}`, recovery_method: 'auto', service_type: 'COMPUTE' };
+    const { segment } = await post('/segments', { segment: said });
+    const name = { name: host, type: 'COMPUTE', control_attributes: 'SSH' };
+    await post(`/segments/${String(segment?.['uuid'])}/hosts`, { host: name });
+    await post('/notifications', { notification: { type: 'COMPUTE_HOST', hostname: host, payload: {} } });
+    await wait(5000);
+    const { notifications = [] } = await get('/notifications');
+    const status = notifications.at(-1)?.['status'];
+    if (status !== 'finished') throw new Error(`a notification is ${String(status)}`);
+  },
   'block-storage': useVolumes,
   'shared-file-system': useShares,
   'infra-optim': useAudits,

@@ -35,6 +35,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   alarms: withParts('rabbitmq', 'aodh'),
   devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
   messages: { ...withParts('zaqar'), imageRegistry: 'registry.example.com/openstack' },
+  availability: withParts(...optional, 'masakari'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

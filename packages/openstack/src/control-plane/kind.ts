@@ -24,7 +24,6 @@ import { services } from '../services/index.ts';
 export const notOffered = {
   ironic: 'Bare metal',
   ceilometer: 'Telemetry',
-  masakari: 'High availability of servers',
   tacker: 'Network functions',
   zun: 'Containers',
   cloudKitty: 'Rating',

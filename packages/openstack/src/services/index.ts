@@ -17,6 +17,7 @@ import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
+import { masakari } from './masakari/masakari.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
@@ -55,6 +56,7 @@ export const definitions = [
   aodh,
   cyborg,
   zaqar,
+  masakari,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -11,6 +11,7 @@ import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
 import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
+import { masakari, masakariMonitors } from './masakari/masakari.ts';
 import { mistral } from './mistral/mistral.ts';
 import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
@@ -44,4 +45,6 @@ export const services: readonly Modelled[] = [
   aodh,
   cyborg,
   zaqar,
+  masakari,
+  masakariMonitors,
 ];
