@@ -10,27 +10,29 @@ export interface Result extends Question, Answer {}
 
 /** A mutant, the cloud on which it is tried, and whether it need not be tried at all. */
 export interface Planned extends Question {
-  /** On the whole cloud no process reads what it changes: nothing could notice. */
+  /** The last cloud that has its object: there is most there that could notice. */
+  readonly whole: string;
+  /** On that cloud no process reads what it changes: nothing could notice. */
   readonly unread: boolean;
 }
 
 /** Which mutants there are, and on which cloud each is tried: the smallest one that has its object. */
 export async function plan(): Promise<Planned[]> {
-  const planned = new Map<string, Question>();
-  let isUnread = (_id: string) => false;
+  const planned = new Map<string, Planned>();
   for (const cloud of Object.keys(clouds)) {
     const covered = await coveredRollout(clouds[cloud] ?? {});
     const { written, outcome } = covered.good;
-    isUnread = covered.isUnread;
     if (outcome.verdict !== 'survived') {
       throw new Error(`cloud ${cloud} does not even come up without a mistake: ${outcome.words}`);
     }
     const claimsNodes = [...written.values()].some(({ kind }) => kind === 'DaemonSet');
     for (const { id, onNodesOnly } of mutantsOf(written)) {
-      if (!planned.has(id) && (claimsNodes || !onNodesOnly)) planned.set(id, { cloud, id });
+      const first = planned.get(id)?.cloud ?? cloud;
+      if (planned.has(id) || claimsNodes || !onNodesOnly)
+        planned.set(id, { cloud: first, id, whole: cloud, unread: covered.isUnread(id) });
     }
   }
-  return [...planned.values()].map((question) => ({ ...question, unread: isUnread(question.id) }));
+  return [...planned.values()];
 }
 
 /** What becomes of a mistake in what nobody reads, without a trial. */
@@ -41,15 +43,12 @@ export function unnoticed({ cloud, id }: Question): Result {
 /** Real milliseconds after which a trial counts as hung, on a machine that has more to do. */
 const patience = 300_000;
 
-/** The last one: it has everything that could notice. */
-const wholeCloud = Object.keys(clouds).at(-1) ?? '';
-
 /**
  * Tries mutants in worker threads; one that hangs is ended with its worker. What survives on a part of the cloud for no
- * known reason is tried on the whole one. Results come as they are found.
+ * known reason is tried on the last one that has its object. Results come as they are found.
  */
 export async function tryAll(
-  questions: readonly Question[],
+  questions: readonly Planned[],
   options: {
     workers: number;
     mayLive: (id: string) => boolean;
@@ -68,12 +67,12 @@ export async function tryAll(
         worker = start();
         answer = await ask(worker, question);
       }
-      if (answer.verdict === 'survived' && question.cloud !== wholeCloud && !mayLive(question.id)) {
-        queue.unshift({ ...question, cloud: wholeCloud });
+      if (answer.verdict === 'survived' && question.cloud !== question.whole && !mayLive(question.id)) {
+        queue.unshift({ ...question, cloud: question.whole });
         continue;
       }
       const { died: _died, ...found } = answer;
-      onResult({ ...question, ...found });
+      onResult({ cloud: question.cloud, id: question.id, ...found });
       if (answer.verdict !== 'broken') continue;
       await worker.terminate();
       worker = start();
