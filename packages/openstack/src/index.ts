@@ -153,10 +153,12 @@ export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } f
 export { Aodh, type AodhSpec, type AodhStatus } from './services/aodh/kind.ts';
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
 export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';
+export { Ceilometer, type CeilometerSpec, type CeilometerStatus } from './services/ceilometer/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
 export { Cyborg, type CyborgSpec, type CyborgStatus } from './services/cyborg/kind.ts';
 export { Designate, type DesignateSpec, type DesignateStatus } from './services/designate/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
+export { Gnocchi, type GnocchiSpec, type GnocchiStatus } from './services/gnocchi/kind.ts';
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';
 export { Horizon, type HorizonSpec, type HorizonStatus } from './services/horizon/kind.ts';
 export { services } from './services/index.ts';

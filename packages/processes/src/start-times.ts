@@ -96,6 +96,10 @@ export const startTimes = {
   /** Guessed by Barbican's, which import as much. */
   zaqarManage: { start: 900, dbSync: 700 },
   zaqarServer: 1900,
+  gnocchiUpgrade: { start: 1200, upgrade: 700 },
+  gnocchiApi: 2400,
+  gnocchiMetricd: 2400,
+  ceilometerProgram: 2400,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

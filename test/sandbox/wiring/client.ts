@@ -120,6 +120,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   accelerator: '/devices',
   messaging: '/v2/queues',
   'instance-ha': '/segments',
+  metric: '/v1/resource/generic',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -192,9 +193,26 @@ const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
     const { state } = (await get(`/executions/${id}`)) as Record<string, unknown>;
     if (state !== 'SUCCESS') throw new Error(`a workflow is ${String(state)}`);
   },
-  alarming: async ({ get, post }) => {
-    await post('/v2/alarms', { name: 'any', type: 'event' });
-    await get('/v2/alarms');
+  // Aodh notifies of the second alarm, Ceilometer makes an event of that, and the first one fires.
+  alarming: async ({ get, post, wait }) => {
+    const first = (await post('/v2/alarms', {
+      name: 'first',
+      type: 'event',
+      event_rule: { event_type: 'alarm.creation' },
+    })) as Record<string, unknown>;
+    await post('/v2/alarms', { name: 'second', type: 'event', event_rule: { event_type: 'nothing' } });
+    await wait(10_000);
+    const { state } = (await get(`/v2/alarms/${String(first['alarm_id'])}`)) as Record<string, unknown>;
+    if (state !== 'alarm') throw new Error(`an alarm on an event is ${String(state)}`);
+  },
+  metric: async ({ get, post, wait }) => {
+    const id = `resource-${Object.keys(await get('/v1/resource/generic')).length}`;
+    await post('/v1/resource/generic', { id });
+    const measures = [{ timestamp: '2026-01-02T03:04:05', value: 42 }];
+    await post('/v1/batch/resources/metrics/measures?create_metrics=true', { [id]: { answer: { measures } } });
+    await wait(70_000);
+    const found = (await get(`/v1/resource/generic/${id}/metric/answer/measures`)) as unknown as unknown[];
+    if (found.length === 0) throw new Error('no measure is aggregated');
   },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');

@@ -36,6 +36,8 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
   messages: { ...withParts('zaqar'), imageRegistry: 'registry.example.com/openstack' },
   availability: withParts(...optional, 'masakari'),
+  alarms: withParts('rabbitmq', 'aodh', 'ceilometer'),
+  metrics: withParts('gnocchi'),
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -292,7 +292,6 @@ function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: C
       : {
           gatewayRef: spec.gatewayRef,
           exposure: spec.exposure,
-          region: spec.region,
           publicHostname: `${child.hostname}.${spec.publicDomain ?? defaultDomain}`,
         };
   const { kind, metadata } = nameOf(resource, child);
@@ -310,6 +309,7 @@ function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: C
       deletionPolicy: spec.deletionPolicy,
       nodeNetworks: child.has('nodeNetworks') ? spec.nodeNetworks : undefined,
       release: child.has('release') ? spec.release : undefined,
+      region: child.has('region') ? spec.region : undefined,
       ...api,
       ...Object.fromEntries(references),
       ...template,

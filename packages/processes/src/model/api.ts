@@ -4,6 +4,7 @@ import type { Row, Schema } from '../infrastructure/mysql-protocol.ts';
 import { AuthToken, type Identity, isIdentity } from '../oslo/auth-token.ts';
 import type { Config } from '../oslo/config.ts';
 import { Database } from '../oslo/database.ts';
+import { notify } from '../oslo/notifier.ts';
 import { statedPolicy } from '../oslo/policy-file.ts';
 import type { ProjectDatabase } from '../oslo/project-database.ts';
 import { PythonError } from '../oslo/python-error.ts';
@@ -95,6 +96,7 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
       answerCollection(collection, { schema, request, random, project: identity.projectId, words, known }, id, part),
     );
     if (makes) await collection.made?.(rowIn(collection, reply));
+    if (makes && collection.notifies !== undefined) notify(context, collection.notifies, rowIn(collection, reply));
     return reply;
   };
   return async (request) => {

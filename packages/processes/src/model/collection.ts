@@ -36,6 +36,8 @@ export interface Collection {
   identify?(use: RowUse, rows: ReadonlyMap<string, Row>): string | number;
   /** What is looked up outside of the database before one is made; `saving` knows it. @throws PythonError */
   before?(): Promise<unknown>;
+  /** The notification that is sent after one was made, such as `network.create.end`. */
+  readonly notifies?: string;
   /** What is done outside of the database after one was made. @throws PythonError */
   made?(row: Row): Promise<void>;
   /** Before a row is stored: may change it. @throws Fault */

@@ -7,8 +7,10 @@ import type { ServiceContext } from './service-context.ts';
  * there; files lie on the process's own disk.
  * @throws PythonError ToozConnectionError, and for an URL of another driver
  */
-export async function joinCoordination({ process, config }: ServiceContext): Promise<void> {
-  const url = config.text('coordination', 'backend_url');
+export async function joinCoordination(
+  { process, config }: ServiceContext,
+  url = config.text('coordination', 'backend_url'),
+): Promise<void> {
   if (url.startsWith('file://')) return;
   const [, host = '', port = '11211'] = /^memcached:\/\/(\[[^\]]+\]|[^/:]*)(?::(\d+))?/.exec(url) ?? [];
   if (host === '')

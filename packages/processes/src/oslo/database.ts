@@ -27,13 +27,17 @@ export class Database {
   /** `url`: instead of the one of the options. */
   constructor(
     { process, config, log }: ServiceContext,
-    { group = 'database', sqlite }: Pick<ProjectDatabase, 'group' | 'sqlite'> = {},
+    {
+      group = 'database',
+      url: [at, option] = [group, 'connection'],
+      sqlite,
+    }: Pick<ProjectDatabase, 'group' | 'url' | 'sqlite'> = {},
     url?: string,
   ) {
     this.#sqlite = sqlite === true;
     this.#process = process;
     this.#log = log;
-    this.#url = url ?? config.optional(group, 'connection');
+    this.#url = url ?? config.optional(at, option);
     this.#retries = config.integer(group, 'max_retries');
     this.#interval = config.integer(group, 'retry_interval');
   }

@@ -4,6 +4,8 @@ import { type Schema, tableOf } from '../infrastructure/mysql-protocol.ts';
 export interface ProjectDatabase {
   /** The group of `connection`; `database` when absent. */
   readonly group?: string;
+  /** Group and option of its URL, where another section than that of its pool has it. */
+  readonly url?: readonly [group: string, option: string];
   /** Revision of the newest migration; one a branch, expand before contract. */
   readonly heads: readonly string[];
   /** Names of tables, with blanks between. */

@@ -2,10 +2,12 @@ import type { Modelled } from '../model/model.ts';
 import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
+import { ceilometer } from './ceilometer/ceilometer.ts';
 import { cinder } from './cinder/cinder.ts';
 import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
+import { gnocchi } from './gnocchi/gnocchi.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
 import { keystone } from './keystone/keystone.ts';
@@ -47,4 +49,6 @@ export const services: readonly Modelled[] = [
   zaqar,
   masakari,
   masakariMonitors,
+  gnocchi,
+  ceilometer,
 ];

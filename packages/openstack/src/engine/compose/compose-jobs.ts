@@ -8,10 +8,11 @@ import { cronJobObject, repeated } from '../objects/schedule.ts';
 import type { Component } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Job, Schedule } from '../vocabulary/service.ts';
-import type { Assembly } from './assembly.ts';
+import { type Assembly, awaited } from './assembly.ts';
 
 /** Adds a Job to its step, and the files that start it. */
-export function addJob({ service, context, components, drafts, sets }: Assembly, job: Job, ...needs: string[]): void {
+export function addJob(assembly: Assembly, job: Job, ...needs: string[]): void {
+  const { service, context, components, drafts, sets } = assembly;
   const start = jobStart(service, context, job);
   const [main = ''] = Object.keys(components);
   const object = jobObject({
@@ -44,6 +45,7 @@ export function addJob({ service, context, components, drafts, sets }: Assembly,
   drafts.add('ConfigReady', ...start.objects);
   drafts.add(job.step, { verb: 'apply', object });
   drafts.need(job.step, ...needs, ...(job.needs ?? []));
+  drafts.step(job.step).awaits.push(...(job.asks ?? []).flatMap((field) => awaited(assembly, field)));
   if (job.again === undefined) return;
   drafts.add('SchedulesReady', { verb: 'apply', object: repeated(object, job.again) });
   drafts.need('SchedulesReady', job.step);

@@ -126,8 +126,9 @@ export function refusedRelease({ spec }: ServiceResource, surroundings: Surround
 
 /** Where the API answers, as the catalogue has it. */
 function apiOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
-  if (service.identity === undefined) return {};
-  const endpoints = endpointsOf(service, context, service.components(context), service.identity.catalogue[0]);
+  const [entry] = service.identity?.catalogue ?? [];
+  if (entry === undefined) return {};
+  const endpoints = endpointsOf(service, context, service.components(context), entry);
   return { apiEndpoint: endpoints.internal, endpoints };
 }
 

@@ -124,7 +124,7 @@ function identityAccounts({ name: service, identity }: Named, name: string, spec
       };
     }),
     domains: (identity?.domains ?? []).map(({ name, description }) => ({ name: domainName(name), description })),
-    serviceName: spec.serviceName ?? identity?.catalogue[0].name ?? service,
+    serviceName: spec.serviceName ?? identity?.catalogue[0]?.name ?? service,
   };
 }
 

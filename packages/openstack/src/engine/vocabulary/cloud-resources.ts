@@ -87,7 +87,7 @@ export const resourceRecords: Keeping = {
       resources: resourcesOf(kept).map(({ in: field, kind, ...resource }) => {
         const own = isOwn(kept, field);
         const api = (own ? service.offers?.[field] : offerBy(service, field))?.resources?.[kind];
-        const type = (own ? service : service.providers?.get(field))?.identity?.catalogue[0].type;
+        const type = (own ? service : service.providers?.get(field))?.identity?.catalogue[0]?.type;
         if (api === undefined || type === undefined) throw new Error(`${service.name}: ${field} offers no ${kind}`);
         return { kind, type, api, ...(own ? { own } : {}), ...resource };
       }),

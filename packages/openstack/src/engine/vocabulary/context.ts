@@ -104,7 +104,7 @@ export function contextOf<R extends ServiceResource>(
     release: upgradeOf(service.migrate !== undefined, spec, surroundings.release).running,
     surroundings,
     cloud: cloudOf(resource),
-    serviceType: service.identity?.catalogue[0].type,
+    serviceType: service.identity?.catalogue[0]?.type,
     accounts,
     named,
     host: (suffix) => serviceHost(named(suffix), namespace),

@@ -8,8 +8,8 @@ export interface Identity {
   readonly implied?: readonly ImpliedRole[];
   /** Domains of its own, beside `Default`. */
   readonly domains?: readonly IdentityDomain[];
-  /** Its entries in the catalogue. The first is its API, whose name and public host name the resource may change. */
-  readonly catalogue: readonly [CatalogueEntry, ...CatalogueEntry[]];
+  /** Its entries in the catalogue; none without an API. The first is its API, whose name and public host name the resource may change. */
+  readonly catalogue: readonly CatalogueEntry[];
 }
 
 /** A user in Keystone: `<name>-<name of the user>-password` is its Secret, `<name>-service-password` that of the first one. */

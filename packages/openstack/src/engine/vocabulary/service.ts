@@ -34,6 +34,8 @@ export interface Job {
   /** The condition of its step. */
   readonly step: string;
   readonly needs?: readonly string[];
+  /** The services that it asks, by the field that refers to them: it waits until they are Ready. */
+  readonly asks?: readonly ReferenceField[];
   readonly image: string;
   readonly user?: User;
   readonly config?: string;

@@ -31,8 +31,8 @@ export const aodh = defineService<Aodh>({
     listener: { processes: 1, pools: 1 },
   }),
   messaging: true,
-  // Events are made of notifications by others; what services send themselves is none.
-  listens: { topic, to: [] },
+  // Ceilometer makes events of notifications; what services send themselves is none.
+  listens: { topic, to: ['ceilometer'] },
   identity: {
     users: [{ name: 'aodh', roles: ['admin', 'service'] }],
     catalogue: [

@@ -82,6 +82,7 @@ function resources(config: Config, ovn: OvnConnections | undefined): Collection[
     {
       path: 'networks',
       item: 'network',
+      notifies: 'network.create.end',
       ...active,
       saving: (row, { schema }, before) => {
         Object.assign(row, networkOf(config, row));
