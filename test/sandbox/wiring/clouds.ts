@@ -32,7 +32,6 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   databases: { ...withParts(...optional), cinder: blockStorage, trove: {} },
   zones: withParts('rabbitmq', 'designate'),
   balancers: { ...network, octavia: { enabled: true } },
-  alarms: withParts('rabbitmq', 'aodh'),
   devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
   messages: { ...withParts('zaqar'), imageRegistry: 'registry.example.com/openstack' },
   availability: withParts(...optional, 'masakari'),
