@@ -31,7 +31,8 @@ class Browser {
     form?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; at: string; text: string }> {
     const cookie = [...this.#cookies].map((pair) => pair.join('=')).join('; ');
-    const headers = { cookie, origin: this.#url, referer: `${this.#url}${path}` };
+    const script = path.startsWith('/api/') ? { 'x-requested-with': 'XMLHttpRequest' } : {};
+    const headers = { cookie, origin: this.#url, referer: `${this.#url}${path}`, ...script };
     const answer = await asked(`${this.#url}${path}`, headers, form);
     for (const one of answer.headers['set-cookie'] ?? []) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/u.exec(one) ?? [];
@@ -85,6 +86,6 @@ test('enabled later, the dashboard shows a member what is in the project, and re
   expect(JSON.parse((await browser.open('/api/glance/images/')).text)).toMatchObject({ items: expect.any(Array) });
   const strange = await asked(`${await url()}/auth/login/`, { host: 'evil.example.com' });
   expect(strange.statusCode).toBe(400);
-  // A member administers nothing.
-  expect((await browser.open('/admin/hypervisors/')).text).not.toContain('Hypervisor Summary');
+  // A member administers nothing: Nova refuses what such a page asks.
+  expect((await browser.open('/admin/hypervisors/')).text).toContain('Unable to retrieve hypervisor information');
 });
