@@ -83,10 +83,11 @@ class Cluster {
   }
 }
 
-/** Kinds that may be exposed. */
-const apis = services.flatMap(({ kind }) =>
-  kind.spec.schema.properties?.['exposure'] === undefined ? [] : [kind.kind],
-);
+/** Kinds that may be exposed, or have something in Keystone. */
+const apis = services.flatMap(({ kind, databases, identity }) => {
+  const isExposed = kind.spec.schema.properties?.['exposure'] !== undefined;
+  return isExposed || databases !== undefined || identity !== undefined ? [kind.kind] : [];
+});
 /** Those of them that have a database. */
 const stored = services.flatMap(({ kind, databases, identity }) =>
   databases !== undefined && identity !== undefined ? [kind.kind] : [],
@@ -282,7 +283,7 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
     });
     const came = await world.count(() => cluster.put(StorageClass, storage({})));
     expect(new Set(came.map((key) => key.split(' ')[0]))).toEqual(
-      new Set(['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance', 'Cinder', 'Swift', 'Designate']),
+      new Set(['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance', 'Cinder', 'Swift', 'Designate', 'Gnocchi', 'Zaqar']),
     );
     const named = { ...child('MariaDB', 5), spec: { storage: { storageClassName: 'slow' } } };
     await world.count(() => cluster.put(MariaDB, named));
