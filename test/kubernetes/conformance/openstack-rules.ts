@@ -2,7 +2,7 @@ import {
   type Api,
   Blazar,
   Glance,
-  Heat,
+  Gnocchi,
   Keystone,
   kinds,
   Magnum,
@@ -19,6 +19,7 @@ import {
   RabbitMQ,
   Zaqar,
 } from '@openstack-operator/openstack';
+import { componentRules } from './component-rules.ts';
 import { dnsRules } from './dns-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 import { storageRules } from './storage-rules.ts';
@@ -106,15 +107,6 @@ const octavia: readonly RefusedSpec[] = [
     { provider: 'amphora' },
     { provider: 'amphora', amphora },
   ),
-  ...(['worker', 'health-manager'] as const).map((name) =>
-    refused(
-      Octavia,
-      'spec.components',
-      `replicas cannot be set for ${name}`,
-      { components: { [name]: { replicas: 2 } } },
-      { components: { api: { replicas: 2 } } },
-    ),
-  ),
   ...[
     [
       'controllerAddresses[0]',
@@ -133,16 +125,9 @@ const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, Glance, OpenS
 );
 
 const singles: readonly RefusedSpec[] = [
-  ...[MariaDB, RabbitMQ, Memcached].flatMap((kind) => [
+  ...[MariaDB, RabbitMQ, Memcached].map((kind) =>
     refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
-    refused(
-      kind,
-      'spec.components',
-      'replicas of server is at most 1',
-      { components: { server: { replicas: 2 } } },
-      { components: { server: { replicas: 1 } } },
-    ),
-  ]),
+  ),
   refused(
     Glance,
     'spec',
@@ -176,7 +161,7 @@ const names: readonly RefusedSpec[] = components.flatMap(([kind, component]) => 
     'spec.components',
     'the known names are',
     { components: { nobody: {} } },
-    { components: { [component]: { replicas: 1, priorityClassName: 'high' } } },
+    { components: { [component]: { priorityClassName: 'high' } } },
   ),
   refused(
     kind,
@@ -259,9 +244,9 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { externalService: { loadBalancerSourceRanges: ['203.0.113.0/24', '2001:db8::/32'] } },
     ),
   ),
-  ...[OpenStackControlPlane, ...apis].map((kind) =>
-    refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' }),
-  ),
+  ...kinds
+    .filter((kind) => has(kind, 'release'))
+    .map((kind) => refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' })),
   refused(OpenStackControlPlane, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'Gateway' }),
   refused(Keystone, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
   refused(Glance, 'spec.messageQueue', notYet, { messageQueue: { secretName: 'x' } }, {}),
@@ -312,30 +297,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'set spec.components',
     { resources: {} },
     { components: { northd: { resources: { requests: { cpu: 1, memory: '1Gi' } } } } },
-  ),
-  refused(
-    OVNNetwork,
-    'spec.components',
-    'replicas of nb-db, sb-db is at most 1',
-    { components: { 'sb-db': { replicas: 3 } } },
-    { components: { 'sb-db': { replicas: 1 }, northd: { replicas: 3 } } },
-  ),
-  ...(
-    [
-      [OVNNetwork, 'ovn-controller'],
-      [Neutron, 'metadata-agent'],
-      [Nova, 'libvirt'],
-    ] as const
-  ).flatMap(([kind, agent]) =>
-    [{ replicas: 1 }, { nodeSelector: { a: 'b' } }].map((settings) =>
-      refused(
-        kind,
-        'spec.components',
-        'once on every claimed node',
-        { components: { [agent]: settings } },
-        { components: { [agent]: { tolerations: [{ operator: 'Exists' }] } } },
-      ),
-    ),
   ),
   refused(
     OVNNetwork,
@@ -426,14 +387,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { [name]: { enabled: false, replicas: 2 } },
     ),
   ),
-  refused(OpenStackControlPlane, 'spec.magnum', `magnum ${notYet}`, { magnum: { replicas: 2 } }, {}),
-  refused(
-    Heat,
-    'spec.components',
-    'replicas cannot be set for engine: state spec.engineReplicas',
-    { components: { engine: { replicas: 4 } } },
-    { components: { api: { replicas: 4 } } },
-  ),
   refused(
     Magnum,
     'spec.defaultCOE',
@@ -449,7 +402,16 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { messageStore: 'swift' },
     { messageStore: 'redis' },
   ),
+  refused(
+    Gnocchi,
+    'spec.replicas',
+    'replicas of api is at most 1 with storageType pvc',
+    { replicas: 2 },
+    { replicas: 2, storageType: 'swift' },
+  ),
+  refused(Gnocchi, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
   refused(Masakari, 'spec.recoveryMethod', notYet, { recoveryMethod: 'migrate' }, { recoveryMethod: 'evacuate' }),
+  ...componentRules,
   ...storageRules,
   ...dnsRules,
 ];

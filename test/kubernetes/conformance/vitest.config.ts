@@ -5,6 +5,7 @@ const common = {
   pool: 'threads' as const,
   isolate: false,
   testTimeout: 30_000,
+  hookTimeout: 60_000,
 };
 
 /** Every file on both servers; the real one is started for the run and taken down after it. */

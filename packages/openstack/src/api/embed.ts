@@ -65,7 +65,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
         ...Object.fromEntries(
           kept.map(([name, child]) => [
             name,
-            isShared(name) ? opened(child, `${spec}.${name}`) : loosened(child, name),
+            isShared(name) ? { ...opened(child), description: seeKind } : loosened(child, name),
           ]),
         ),
       },
@@ -88,13 +88,21 @@ const sharedShapes: readonly string[] = [
   'images',
   'messageQueue',
   'nodeSelector',
+  'policy',
   'recordsAudit',
   'resources',
   'tolerations',
 ];
 
-/** Texts that services have from the same builders: of the right type and length here, what else they are there. */
-const sharedTexts: readonly string[] = ['exposure', 'image', 'imagePullPolicy', 'priorityClassName', 'publicHostname'];
+/** Texts that services have from the same builders: of the right type and length here, what else they are, and what they say, there. */
+const sharedTexts: readonly string[] = [
+  'exposure',
+  'image',
+  'imagePullPolicy',
+  'priorityClassName',
+  'publicHostname',
+  'unknownOptions',
+];
 
 function isShared(name: string): boolean {
   return sharedShapes.includes(name) || name.endsWith('Ref');
@@ -108,14 +116,8 @@ function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
   if (name === 'affinity') return opened(whole);
   const loose = without(whole, 'default');
   if (sharedTexts.includes(name)) {
-    const {
-      pattern: _pattern,
-      'x-expected': _expected,
-      'x-kubernetes-validations': _rules,
-      description = '',
-      ...text
-    } = loose;
-    return { ...text, description: firstSentence(description) };
+    const { pattern: _pattern, 'x-expected': _expected, 'x-kubernetes-validations': _rules, ...text } = loose;
+    return { ...text, description: seeKind };
   }
   return mapped(loose, isShared(name) ? (child) => undocumented(child) : loosened);
 }
@@ -124,10 +126,12 @@ function undocumented(schema: OpenApiSchema): OpenApiSchema {
   return mapped(without(without(schema, 'description'), 'default'), undocumented);
 }
 
-/** A shape that is only named. `path`: where the child's CRD has it. */
-function opened({ type, description = '', items, maxItems, ...rest }: OpenApiSchema, path?: string): OpenApiSchema {
-  const where = path === undefined ? '' : ` kubectl explain ${path}`;
-  const about = description === '' ? {} : { description: `${firstSentence(description)}${where}` };
+/** What says that the child's CRD explains a field, as the text of the child tells: thirty children would repeat it. */
+const seeKind = 'See the kind.';
+
+/** A shape that is only named. */
+function opened({ type, description = '', items, maxItems, ...rest }: OpenApiSchema): OpenApiSchema {
+  const about = description === '' ? {} : { description: firstSentence(description) };
   if (type !== 'array') return { ...about, ...open };
   const { 'x-kubernetes-list-map-keys': keys = [], 'x-kubernetes-list-type': list = 'atomic' } = rest;
   const named = keys.map((key) => [key, without(items?.properties?.[key] ?? {}, 'description')]);
