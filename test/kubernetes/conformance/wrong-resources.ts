@@ -143,10 +143,11 @@ const texts = [
   'a@b',
   'https://a.b/c',
   '/a',
+  '01234567-89ab-cdef-0123-456789abcdef',
 ];
 
 /** What next to no pattern matches; that of a relative path refuses no more than a text which begins with a slash. */
-const wrongTexts = ['~ no ~', '/~ no ~'];
+const wrongTexts = ['~ no ~', '/~ no ~', '@~ no ~'];
 
 function textAgainst(pattern: string): string {
   const text = wrongTexts.find((one) => !new RegExp(pattern).test(one));

@@ -26,7 +26,10 @@ const nameServers = (what: string, otherwise?: string) =>
 /** Designate takes no names here, and neither does BIND. */
 const address = string('An address, no name.', {
   maxLength: 45,
-  rules: [rule('isIP(self)', 'expected an address such as 192.0.2.10')],
+  form: {
+    pattern: '^([0-9]{1,3}([.][0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f.:]+)$',
+    expected: 'an address such as 192.0.2.10',
+  },
 });
 
 const pools = array(
