@@ -18,7 +18,7 @@ describe('the minimal cloud', () => {
     expect(phases).toEqual(expect.arrayContaining(['Infrastructure', 'CoreServices', 'Compute', 'Ready']));
   });
 
-  test('deleted, leaves only volumes and their Secrets; created again, takes those up', async () => {
+  test('deleted, leaves only volumes, their Secrets and what finds data again; created again, takes those up', async () => {
     const { cloud } = await readyCloud();
     const client = cloud.rehearsal.sandbox.client();
     const kind = {
@@ -50,7 +50,7 @@ describe('the minimal cloud', () => {
         .list('ConfigMap')
         .filter(({ metadata }) => metadata.namespace === 'openstack')
         .map(({ metadata }) => metadata.name),
-    ).toEqual(['kube-root-ca.crt']);
+    ).toEqual(['kube-root-ca.crt', 'my-cloud-glance-lasting', 'my-cloud-nova-lasting']);
     expect(
       cloud
         .list('Node')
