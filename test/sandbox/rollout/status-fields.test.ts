@@ -31,14 +31,15 @@ const ofUpgrades = ['release.phase'];
 
 test('every field of a status that is declared is written', async () => {
   const optional = Object.fromEntries(children.flatMap((child) => (child.optional ? [[child.field, {}]] : [])));
-  const cloud = await createCloud({ capacity: { cpu: '4', memory: '16Gi' } });
+  const cloud = await createCloud({ capacity: { cpu: '8', memory: '64Gi' } });
   await cloud.startOperator();
   const metadata = { name: cephStorage.external.keyringSecretName, namespace: 'openstack' };
   const stringData = { 'ceph.client.cinder.keyring': Buffer.alloc(28, 1).toString('base64') };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
   const pools = [{ name: 'volumes', purpose: 'cinder-volumes' }];
   const storage = { cinder: blockStorage, manila: fileStorage, cephStorage: { ...cephStorage, pools } };
-  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', ...storage };
+  const agents = { cyborg: { enabledDrivers: ['fake_driver'] } };
+  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', ...storage, ...agents };
   await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);
@@ -51,4 +52,4 @@ test('every field of a status that is declared is written', async () => {
   );
   expect(unwritten).toEqual([]);
   for (const path of ofSome) expect(objects.some((one) => isWritten(one['status'], [path]))).toBe(true);
-});
+}, 300_000);
