@@ -12,13 +12,13 @@ import {
   Neutron,
   Nova,
   notOffered,
-  Octavia,
   OpenStackControlPlane,
   OVNNetwork,
   Placement,
   RabbitMQ,
   Zaqar,
 } from '@openstack-operator/openstack';
+import { balancerRules } from './balancer-rules.ts';
 import { componentRules } from './component-rules.ts';
 import { dnsRules } from './dns-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
@@ -91,33 +91,6 @@ const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below])
     ),
   ),
 ]);
-
-const amphora = {
-  flavorID: 'amphora',
-  imageOwnerID: '2f3b1c5d',
-  managementNetworkID: '5a1f0c56-55b5',
-  securityGroupIDs: ['0b7e6a4c-2a1d'],
-  controllerAddresses: ['192.0.2.10:5555', '[fd00::10]:5555'],
-};
-const octavia: readonly RefusedSpec[] = [
-  refused(
-    Octavia,
-    'spec.amphora',
-    'needs amphora to be set as well',
-    { provider: 'amphora' },
-    { provider: 'amphora', amphora },
-  ),
-  ...[
-    [
-      'controllerAddresses[0]',
-      'expected an address and a port',
-      { controllerAddresses: ['octavia.example.com'] },
-    ] as const,
-    ['flavorID', 'expected an identifier', { flavorID: 'm1 small' }] as const,
-  ].map(([at, words, wrong]) =>
-    refused(Octavia, `spec.amphora.${at}`, words, { amphora: { ...amphora, ...wrong } }, { amphora }),
-  ),
-];
 
 const networks = { nodeNetworks: ['10.0.0.0/16', 'fd00:1::/64'] };
 const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, Glance, OpenStackControlPlane].map((kind) =>
@@ -394,7 +367,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { defaultCOE: 'swarm' },
     { defaultCOE: 'kubernetes' },
   ),
-  ...octavia,
+  ...balancerRules,
   refused(
     Zaqar,
     'spec.messageStore',

@@ -1,0 +1,298 @@
+/** What one service made for the next one. */
+export interface Made {
+  image?: unknown;
+  network?: unknown;
+  server?: unknown;
+}
+
+/** The API of a service as a user with a token asks it. Its methods throw what it answers beyond success. */
+export interface Endpoint {
+  readonly url: string;
+  readonly host: string | undefined;
+  readonly made: Made;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly open: (page: string) => Promise<void>;
+  readonly say: (text: string) => void;
+  readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
+  readonly put: (path: string, body: unknown) => Promise<unknown>;
+  readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
+}
+
+interface Server {
+  readonly status: string;
+  readonly fault?: { readonly message: string };
+}
+
+/** What a user wants of each service; it needs a valid token, the service's database, and what runs behind its API. */
+export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>>> = {
+  identity: async ({ get }) => {
+    await get('/users');
+  },
+  image: async ({ get, post, put, made }) => {
+    made.image = (
+      await post('/v2/images', {
+        name: 'cirros',
+        disk_format: 'qcow2',
+        container_format: 'bare',
+        os_distro: 'fedora-coreos',
+      })
+    )['id'];
+    await put(`/v2/images/${String(made.image)}/file`, 'a disk');
+    await get('/v2/images');
+  },
+  placement: async ({ get }) => {
+    await get('/resource_providers');
+  },
+  orchestration: async ({ get, post, wait }) => {
+    const { stacks: before = [] } = await get('/stacks');
+    const { stack } = await post('/stacks', { stack_name: `web-${before.length}`, template: {} });
+    await wait(10_000);
+    const { stacks = [] } = await get('/stacks');
+    const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};
+    if (status !== 'CREATE_COMPLETE') throw new Error(`a stack is ${String(status)}: ${String(reason)}`);
+  },
+  messaging: async ({ get, put, post }) => {
+    await put('/v2/queues/jobs', {});
+    await post('/v2/queues/jobs/messages', { messages: [{ body: 'one', ttl: 300 }] });
+    const { messages = [] } = await get('/v2/queues/jobs/messages');
+    if (messages.length === 0) throw new Error('a message is gone');
+    await post('/v2/queues/jobs/claims', { ttl: 60, grace: 60 });
+  },
+  database: async ({ get, post, made }) => {
+    const { datastores = [] } = await get('/datastores');
+    if (!datastores.some(({ name }) => name === 'postgresql')) throw new Error('a datastore is missing');
+    const version = { datastore_name: 'mysql', name: '8.4', datastore_manager: 'mysql', image: made.image, active: 1 };
+    await post('/mgmt/datastore-versions', { version });
+    await get('/instances');
+  },
+  'container-infra': async ({ get, post, made, wait }) => {
+    const asked = { name: 'small', coe: 'kubernetes', image_id: made.image, external_network_id: made.network };
+    const { uuid: template } = await post('/clustertemplates', asked);
+    const { uuid } = (await post('/clusters', { name: 'one', cluster_template_id: template })) as { uuid?: string };
+    await wait(5000);
+    const { status_reason: reason } = (await get(`/clusters/${uuid}`)) as Record<string, unknown>;
+    // From here nobody finds the service by which its nodes would meet.
+    if (!String(reason).includes('discovery url')) throw new Error(`a cluster: ${String(reason)}`);
+    const { mservices = [] } = await get('/mservices');
+    if (mservices.length !== 1) throw new Error(`${mservices.length} conductors`);
+  },
+  workflow: async ({ get, post, wait }) => {
+    const { workflows = [] } = await get('/workflows');
+    const name = `hello-${workflows.length}`;
+    await post('/workflows', { version: '2.0', [name]: { tasks: { greet: { action: 'std.echo' } } } });
+    const { id } = (await post('/executions', { workflow_name: name })) as { id?: string };
+    await post('/cron_triggers', { name, workflow_name: name, pattern: '* * * * *' });
+    await wait(5000);
+    const { state } = (await get(`/executions/${id}`)) as Record<string, unknown>;
+    if (state !== 'SUCCESS') throw new Error(`a workflow is ${String(state)}`);
+  },
+  // Aodh notifies of the second alarm, Ceilometer makes an event of that, and the first one fires.
+  alarming: async ({ get, post, wait }) => {
+    const first = (await post('/v2/alarms', {
+      name: 'first',
+      type: 'event',
+      event_rule: { event_type: 'alarm.creation' },
+    })) as Record<string, unknown>;
+    await post('/v2/alarms', { name: 'second', type: 'event', event_rule: { event_type: 'nothing' } });
+    await wait(10_000);
+    const { state } = (await get(`/v2/alarms/${String(first['alarm_id'])}`)) as Record<string, unknown>;
+    if (state !== 'alarm') throw new Error(`an alarm on an event is ${String(state)}`);
+  },
+  metric: async ({ get, post, wait }) => {
+    const id = `resource-${Object.keys(await get('/v1/resource/generic')).length}`;
+    await post('/v1/resource/generic', { id });
+    const measures = [{ timestamp: '2026-01-02T03:04:05', value: 42 }];
+    await post('/v1/batch/resources/metrics/measures?create_metrics=true', { [id]: { answer: { measures } } });
+    await wait(70_000);
+    const found = (await get(`/v1/resource/generic/${id}/metric/answer/measures`)) as unknown as unknown[];
+    if (found.length === 0) throw new Error('no measure is aggregated');
+  },
+  network: async ({ get, post, host, made }) => {
+    await get('/v2.0/networks');
+    await get('/v2.0/routers');
+    await get('/v2.0/security-groups');
+    const { network } = await post('/v2.0/networks', { network: { name: 'guests' } });
+    if (network?.['provider:network_type'] !== 'geneve') throw new Error('a network does not reach other nodes');
+    made.network = network['id'];
+    const { ports = [] } = await get('/v2.0/ports');
+    const metadata = ports.find((port) => port['network_id'] === made.network);
+    if (metadata?.['device_owner'] !== 'network:distributed') throw new Error('a network has no metadata');
+    const outside = [];
+    for (const type of ['flat', 'vlan']) {
+      const { network: made } = await post('/v2.0/networks', {
+        network: { 'provider:network_type': type, 'provider:physical_network': 'physnet1', 'router:external': true },
+      });
+      outside.push(made?.['id']);
+    }
+    if (host === undefined) return;
+    for (const id of [made.network, ...outside]) {
+      const { port } = await post('/v2.0/ports', { port: { network_id: id, 'binding:host_id': host } });
+      if (port?.['binding:vif_type'] !== 'ovs') throw new Error(`a port on ${host} is not bound`);
+    }
+  },
+  'key-manager': useKeys,
+  dns: useZones,
+  'load-balancer': useBalancers,
+  'instance-ha': async ({ get, post, host, wait }) => {
+    const { segments = [] } = await get('/segments');
+    const said = { name: `rack-${segments.length}`, recovery_method: 'auto', service_type: 'COMPUTE' };
+    const { segment } = await post('/segments', { segment: said });
+    const name = { name: host, type: 'COMPUTE', control_attributes: 'SSH' };
+    await post(`/segments/${String(segment?.['uuid'])}/hosts`, { host: name });
+    await post('/notifications', { notification: { type: 'COMPUTE_HOST', hostname: host, payload: {} } });
+    await wait(5000);
+    const { notifications = [] } = await get('/notifications');
+    const status = notifications.at(-1)?.['status'];
+    if (status !== 'finished') throw new Error(`a notification is ${String(status)}`);
+  },
+  'block-storage': useVolumes,
+  'shared-file-system': useShares,
+  'infra-optim': useAudits,
+  reservation: useLeases,
+  accelerator: useDevices,
+  compute: async ({ get, post, open, host, made, wait, say }) => {
+    const { services = [] } = await get('/os-services');
+    for (const binary of ['nova-conductor', 'nova-scheduler', 'nova-compute']) {
+      if (!services.some((service) => service['binary'] === binary && service['state'] === 'up'))
+        throw new Error(`no ${binary} is up`);
+    }
+    const { hypervisors = [] } = await get('/os-hypervisors');
+    if (hypervisors.length === 0) throw new Error('no hypervisor');
+    await get('/servers');
+    if (made.server !== undefined) return;
+    const { flavor } = await post('/flavors', { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } });
+    const { server } = await post('/servers', {
+      server: { name: 'guest', imageRef: made.image, flavorRef: flavor?.['id'], networks: [{ uuid: made.network }] },
+    });
+    made.server = server?.['id'];
+    // Longer than Nova waits for Neutron to say that the port is there.
+    for (let waited = 0; waited < 400; waited += 5) {
+      const { server: now } = (await get(`/servers/${String(made.server)}`)) as unknown as { server: Server };
+      if (now.status === 'ACTIVE') break;
+      if (now.status === 'ERROR') throw new Error(`a server does not boot: ${now.fault?.message}`);
+      if (waited === 395) throw new Error('a server stays in BUILD');
+      await wait(5000);
+    }
+    say(`guests are on ${String(made.network)}\n`);
+    const { remote_console: shown } = await post(`/servers/${String(made.server)}/remote-consoles`, {
+      remote_console: { protocol: 'vnc', type: 'novnc' },
+    });
+    await open(String(shown?.['url']));
+    const { aggregate } = await post('/os-aggregates', { aggregate: { name: 'rack' } });
+    await post(`/os-aggregates/${String(aggregate?.['id'])}/action`, { add_host: { host } });
+  },
+};
+
+/** Stores a secret and reads it, orders a key and waits for it, by the addresses that the key manager tells. */
+async function useKeys({ url, get, post, wait }: Endpoint): Promise<void> {
+  const told = (answer: unknown, name: string): string => {
+    const address = (answer as Record<string, string>)[name] ?? '';
+    if (!address.startsWith(`${url}/v1/`)) throw new Error(`${name} leads to ${address}`);
+    return address.slice(url.length);
+  };
+  const payload = JSON.stringify('open sesame');
+  const secret = told(await post('/v1/secrets', { payload, payload_content_type: 'text/plain' }), 'secret_ref');
+  const read: unknown = await get(`${secret}/payload`);
+  if (read !== 'open sesame') throw new Error('a secret is not what was stored');
+  const asked = { type: 'key', meta: { name: 'disk', algorithm: 'aes', bit_length: 256 } };
+  const order = told(await post('/v1/orders', asked), 'order_ref');
+  for (let waited = 0; waited < 30; waited += 1) {
+    const { status, secret_ref: made } = (await get(order)) as Record<string, unknown>;
+    if (status === 'ACTIVE') return void told({ made }, 'made');
+    if (status === 'ERROR') throw new Error('a key is not made');
+    await wait(1000);
+  }
+  throw new Error('an order stays PENDING');
+}
+
+/** Makes a zone with a record, and waits until name servers have it. */
+async function useZones({ get, post, wait }: Endpoint): Promise<void> {
+  const { zones: before = [] } = await get('/v2/zones');
+  const name = `zone-${before.length}.example.com.`;
+  const { id } = (await post('/v2/zones', { name, email: 'hostmaster@example.com' })) as Record<string, unknown>;
+  await post(`/v2/zones/${String(id)}/recordsets`, { name: `www.${name}`, type: 'A', records: ['192.0.2.7'] });
+  for (let waited = 0; ; waited += 5) {
+    const { status } = (await get(`/v2/zones/${String(id)}`)) as Record<string, unknown>;
+    if (status === 'ACTIVE') return;
+    if (status === 'ERROR' || waited === 120) throw new Error(`a zone is ${String(status)}`);
+    await wait(5000);
+  }
+}
+
+/** Makes a load balancer of the default provider in a network, and waits for it. */
+async function useBalancers({ get, post, wait, made }: Endpoint): Promise<void> {
+  const asked = { vip_network_id: made.network, vip_address: '10.40.0.10' };
+  const { loadbalancer } = await post('/v2/lbaas/loadbalancers', { loadbalancer: asked });
+  await wait(5000);
+  const { loadbalancers = [] } = await get('/v2/lbaas/loadbalancers');
+  const { provider, provisioning_status: status } = loadbalancers.find(({ id }) => id === loadbalancer?.['id']) ?? {};
+  if (status !== 'ACTIVE') throw new Error(`a load balancer of ${String(provider)} is ${String(status)}`);
+}
+
+/** Makes a volume of the default type, and waits for it; every service of block storage is up. */
+async function useVolumes({ get, post, wait }: Endpoint): Promise<void> {
+  const { volume: made } = (await post('/volumes', { volume: { size: 1 } })) as { volume: { id: string } };
+  for (let waited = 0; ; waited += 1) {
+    const { volume = {} } = (await get(`/volumes/${made.id}`)) as { volume?: Record<string, unknown> };
+    if (volume['status'] === 'available') break;
+    if (volume['status'] !== 'creating' || waited === 30) throw new Error(`a volume is ${String(volume['status'])}`);
+    await wait(1000);
+  }
+  const { services = [] } = (await get('/os-services')) as { services?: Record<string, unknown>[] };
+  for (const binary of ['cinder-scheduler', 'cinder-volume'])
+    if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
+      throw new Error(`${binary} is not up`);
+}
+
+/** Makes a share of the default type, and waits for it; every service of shared file systems is up. */
+async function useShares({ get, post, wait }: Endpoint): Promise<void> {
+  const asked = { size: 1, share_proto: 'NFS' };
+  const { share: made } = (await post('/shares', { share: asked })) as { share: { id: string } };
+  for (let waited = 0; ; waited += 1) {
+    const { share = {} } = (await get(`/shares/${made.id}`)) as { share?: Record<string, unknown> };
+    if (share['status'] === 'available') break;
+    if (share['status'] !== 'creating' || waited === 30) throw new Error(`a share is ${String(share['status'])}`);
+    await wait(1000);
+  }
+  const { services = [] } = (await get('/services')) as { services?: Record<string, unknown>[] };
+  for (const binary of ['manila-scheduler', 'manila-share', 'manila-data'])
+    if (!services.some((one) => one['binary'] === binary && one['state'] === 'up'))
+      throw new Error(`${binary} is not up`);
+}
+
+/** Makes a device profile; the agent of a node has reported what its driver makes up. */
+async function useDevices({ get, post, wait }: Endpoint): Promise<void> {
+  const { device_profiles: before = [] } = await get('/device_profiles');
+  await post('/device_profiles', [{ name: `fake-${before.length}`, groups: [{ 'resources:FPGA': '1' }] }]);
+  await wait(70_000);
+  const { devices = [] } = await get('/devices');
+  if (devices.length === 0) throw new Error('no device was reported');
+}
+
+/** Gives a host to who reserves it, and leases it. */
+async function useLeases({ get, post, wait, host: name }: Endpoint): Promise<void> {
+  const { hosts = [] } = await get('/os-hosts');
+  if (hosts.length > 0) return;
+  await post('/os-hosts', { name });
+  const { lease } = await post('/leases', { name: 'week', reservations: [{ resource_type: 'physical:host' }] });
+  await wait(15_000);
+  const { leases = [] } = await get('/leases');
+  const { status } = leases.find(({ id }) => id === lease?.['id']) ?? {};
+  if (status !== 'ACTIVE') throw new Error(`a lease is ${String(status)}`);
+}
+
+/** Makes an audit, and starts the plan that it ends with; the hypervisors are in the picture of the cloud. */
+async function useAudits({ get, post, wait }: Endpoint): Promise<void> {
+  const { uuid } = await post('/v1/audits', { audit_type: 'ONESHOT', goal: 'dummy' });
+  await wait(10_000);
+  const plan = async () =>
+    ((await get('/v1/action_plans'))['action_plans'] ?? []).find((one) => one['audit_uuid'] === uuid) ?? {};
+  await post(`/v1/action_plans/${String((await plan())['uuid'])}/start`, {});
+  await wait(10_000);
+  const { state } = await plan();
+  if (state !== 'SUCCEEDED') throw new Error(`an action plan is ${String(state)}`);
+  const { context = [] } = await get('/v1/data_model');
+  if (context.length === 0) throw new Error('no hypervisor in the picture of the cloud');
+  const { services = [] } = await get('/v1/services');
+  if (services.some((one) => one['status'] !== 'ACTIVE')) throw new Error('a service of optimization is not active');
+}
