@@ -107,7 +107,7 @@ export const reasons = {
   },
   AccountTaken: {
     effect: 'stuck',
-    means: 'An older resource of this kind in the namespace uses the same database, virtual host or user.',
+    means: 'An older resource in the namespace uses the same database, virtual host, user or domain.',
     remedy:
       'Set other names in `spec.database`, `spec.messageQueue` or `spec.identity`, or delete one of the two resources.',
   },

@@ -80,7 +80,7 @@ export function commonAccounts(held: readonly HeldAccount[], { held: its, shared
   return held.filter(({ capability, what }) => shared.includes(capability) && its.some((one) => one.what === what));
 }
 
-/** Whether both may have it. */
+/** Whether a resource of a kind and its twin may both have it. */
 function isAgreed({ what, shared: { byKinds = false, bySecret } }: HeldAccount, twin: Twin, kind: string): boolean {
   const its = twin.held.find((one) => one.what === what);
   return (byKinds && twin.kind !== kind) || (bySecret !== undefined && bySecret === its?.shared.bySecret);
@@ -107,7 +107,9 @@ export function takenProblem(
     if (taken.length === 0) continue;
     const whats = taken.map(({ what }) => what).join(', ');
     const ways = [...new Set(taken.map(({ way }) => way))].join(', ');
-    const message = `${whats}: ${twin.kind} ${twin.name} of this namespace uses the same; create this one again with other names (${ways}), or delete the other one`;
+    const users = taken.filter(({ shared }) => shared.bySecret !== undefined);
+    const together = users.length === taken.length ? ', name the Secret of its password in both' : '';
+    const message = `${whats}: ${twin.kind} ${twin.name} of this namespace uses the same; create this one again with other names (${ways})${together}, or delete the other one`;
     return { reason: 'AccountTaken', message, requeueAfter: takenAgain };
   }
   return undefined;

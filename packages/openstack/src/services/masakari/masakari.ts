@@ -158,7 +158,7 @@ function instanceMonitor(context: Context<Masakari>): Component {
     host: { network: true },
     runs: { command: ['masakari-instancemonitor', '--config-file', monitorConf] },
     health: { connected: 'masakari-instancemonitor', to: [] },
-    mounts: [{ path: '/run/libvirt', host: 'DirectoryOrCreate' }],
+    mounts: [{ path: '/run/libvirt', host: 'DirectoryOrCreate', readOnly: true }],
     resources: { cpu: '10m', memory: '96Mi' },
   };
 }
