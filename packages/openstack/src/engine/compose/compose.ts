@@ -26,6 +26,7 @@ import { addRecords } from './compose-records.ts';
 import { lastingFindings, lastingObjects, lastingStatus } from './lasting.ts';
 import { movedProblem } from './moved.ts';
 import { withPreconditions } from './preconditions.ts';
+import { referencesInSpecs } from './references-in-specs.ts';
 import { specFindings } from './spec-findings.ts';
 import { StepDrafts, steps } from './steps.ts';
 
@@ -50,6 +51,19 @@ export interface Composition {
  * From a resource and its surroundings to its steps. Pure: the same input gives the same bytes.
  */
 export function compose<R extends ServiceResource>(
+  service: Service<R>,
+  resource: R,
+  surroundings: Surroundings,
+): Composition {
+  const { watched, findings } = referencesInSpecs(resource, surroundings);
+  const composition = composeWith(service, resource, watched);
+  const [first, ...more] = findings();
+  return first === undefined
+    ? composition
+    : incomplete({ reason: 'SpecRefused', message: [first, ...more].join('; ') });
+}
+
+function composeWith<R extends ServiceResource>(
   service: Service<R>,
   resource: R,
   surroundings: Surroundings,

@@ -22,7 +22,6 @@ describe('what cannot be taken is left out, and the message names path and way o
   test.each([
     ['libvirt', 'virt_type', 'qemu', 'set spec.virtType instead'],
     ['DEFAULT', 'a', 'two\nlines', 'neither a line break'],
-    ['DEFAULT', 'a', '{{other-secret/password}}', 'a value cannot contain "{{"'],
     ['DEFAULT', 'a b', '1', 'not the name of an option'],
     ['DEFAULT', 'a', { secretKeyRef: { name: 'x', key: 'y' } }, 'found a map'],
     ['DEFAULT', 'a', { b: 1 }, 'found a map: write the value as in the file'],

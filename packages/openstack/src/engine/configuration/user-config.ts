@@ -150,9 +150,6 @@ function mistake(
     const found = Array.isArray(value) ? 'a list with other entries' : 'a map';
     return `expected a text, a number, true or false, a list of these, or null, found ${found}: write the value as in the file`;
   }
-  const text = JSON.stringify(value);
-  if (referencesIn(text).length > 0 || text.includes('{{'))
-    return `a value cannot contain "{{"${isOslo ? `: to take it from a Secret, write ${wayOfSecrets}` : ''}`;
   try {
     writeOsloFile(layered({ [section]: { [option]: writtenValue(value, false) } }));
     return undefined;

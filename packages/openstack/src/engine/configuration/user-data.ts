@@ -22,14 +22,12 @@ export function userData(
 
 function mistake(data: Data, path: string, depth: number): string | undefined {
   if (depth > deepest) return `${path}: maps and lists may be ${deepest} levels deep`;
-  if (typeof data === 'string' && data.includes('{{'))
-    return `${path}: a value may not hold "{{": secrets come from Secrets that fields of the spec name`;
   if (typeof data !== 'object' || data === null) return undefined;
   for (const [key, value] of Object.entries(data)) {
     const at = Array.isArray(data) ? `${path}[${key}]` : `${path}.${key}`;
     // Assigning to it would change the prototype of every object of the process.
     if (key in Object.prototype) return `${at}: no key is named ${key}`;
-    const found = key.includes('{{') ? `${at}: a key may not hold "{{"` : mistake(value, at, depth + 1);
+    const found = mistake(value, at, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -246,7 +246,7 @@ export const reasons = {
   SpecRefused: {
     effect: 'stuck',
     means:
-      "The API server refuses a service's fields in the control plane, or a field asks for what Kubernetes cannot give. Nothing of it is changed until then.",
+      "The API server refuses a service's fields in the control plane, a field asks for what Kubernetes cannot give, or a text holds `{{`, by which the operator refers to Secrets. Nothing of it is changed until then.",
     remedy: 'Correct the field. The message has its whole path.',
   },
   Stopped: {
