@@ -43,7 +43,7 @@ const commands = {
   'records TARGET --file FILE': 'creates users, endpoints and virtual hosts (run by Jobs)',
   'records audit TARGET=FILE...': 'compares and repairs them (run by CronJobs)',
   'records remove TARGET=FILE...': 'removes them (run by a Job when a resource is deleted)',
-  'publish [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
+  'publish [--supersedes SECRET] [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
   'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
   'count PLAN':
     'counts what a service keeps for users, such as the servers of Nova (run by Jobs before something goes that they need)',

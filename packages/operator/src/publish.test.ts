@@ -56,6 +56,16 @@ test('a run that goes on from there replaces that state alone, and removes nothi
   expect(lines).toEqual(['Secret rings was changed since this run began: the next one goes on from there']);
 });
 
+test.each<[string, object, readonly object[]]>([
+  ['has the same keys from an earlier operator', { ring: 'eQ==', other: 'eA==' }, [{ superseded: expect.any(String) }]],
+  ['is marked already', { ring: 'eQ==', superseded: 'eA==' }, []],
+  ['has none of the keys', { other: 'eA==' }, []],
+])('a Secret that is superseded, and %s', async (_what, before, marks) => {
+  const { patches, ...given } = world({ '/a/ring': 'x', '/a/.resource-version': '7' }, before);
+  expect(await runPublish(['--supersedes', 'old', '--from', '/a', 'rings', '/a/ring'], given)).toBe(0);
+  expect(patches.slice(1)).toEqual(marks.map((data) => ({ data })));
+});
+
 test.each([
   [['rings'], 2, /^usage: /],
   [['--from', '/a'], 2, /^usage: /],

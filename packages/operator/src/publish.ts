@@ -18,17 +18,26 @@ const stateFile = '.resource-version';
 
 type Data = Readonly<Record<string, string>> | undefined;
 
+/** The key by which a Secret says that what it has of an artifact is as old as when another one took its place. */
+const mark = 'superseded';
+
+const usage = 'usage: openstack-operator publish [--supersedes SECRET] [--from DIR] SECRET FILE...';
+
 /**
- * `openstack-operator publish [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each
+ * `openstack-operator publish [--supersedes SECRET] [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each
  * file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it goes on from the state that
- * `fetch` has laid out there, and other keys stay: a later operator may have published them. Prints no contents.
+ * `fetch` has laid out there, and other keys stay: a later operator may have published them. A Secret that it supersedes, and
+ * that has some of these keys from an earlier operator, gets the key `superseded`: nobody takes them for current once this
+ * one is lost. Prints no contents.
  * @returns the exit code: 0 done; 1 a file or the Secret is not there, is too large, or was changed since; 2 wrong arguments
  */
 export async function runPublish(args: readonly string[], world: ArtifactWorld): Promise<number> {
-  const from = args[0] === '--from' ? args[1] : undefined;
-  const [name, ...paths] = from === undefined ? args : args.slice(2);
+  const former = args[0] === '--supersedes' ? args[1] : undefined;
+  const rest = former === undefined ? args : args.slice(2);
+  const from = rest[0] === '--from' ? rest[1] : undefined;
+  const [name, ...paths] = from === undefined ? rest : rest.slice(2);
   if (name === undefined || name.startsWith('-') || paths.length === 0) {
-    world.print('usage: openstack-operator publish [--from DIR] SECRET FILE...');
+    world.print(usage);
     return 2;
   }
   return await told(world, async () => {
@@ -50,8 +59,22 @@ export async function runPublish(args: readonly string[], world: ArtifactWorld):
         cause: error,
       });
     }
+    if (former !== undefined) await supersede(client, { namespace, name: former }, name, Object.keys(data));
     return `Secret ${name} has ${Object.keys(data).join(', ')}`;
   });
+}
+
+/** Marks a Secret that has some of the keys, unless it is marked. */
+async function supersede(
+  client: Client,
+  ref: { readonly namespace: string; readonly name: string },
+  by: string,
+  keys: readonly string[],
+): Promise<void> {
+  const before = ((await client.get<KubeObject>(Secret, ref))['data'] as Data) ?? {};
+  if (mark in before || !keys.some((key) => key in before)) return;
+  const data = { [mark]: Buffer.from(`by Secret ${by}\n`).toString('base64') };
+  await client.patch(Secret, ref, 'merge', { data }, { fieldManager });
 }
 
 /**

@@ -308,6 +308,14 @@ test('rings of policies that lie with those of the servers, as an earlier operat
   // It may still serve by what it knows.
   expect(rings(cloud)).toMatchObject(former);
   expect(await paper()).toBe('{"text":1}');
+  // They are as old as this from now on: without the Secret that has the current ones nothing is made of them.
+  const current = policyRings(cloud);
+  await anew(cloud, withPolicies, () => cloud.remove(Secret, `${name}-rings-policies`));
+  await refused(cloud, 'restore the Secret of the rings from a backup');
+  expect(policyRings(cloud)).toEqual({});
+  await cloud.change(Secret, `${name}-rings-policies`, { data: current });
+  await cloud.ready();
+  expect(await paper()).toBe('{"text":1}');
 });
 
 test('a builder with more devices than are asked for is left as it is', async () => {

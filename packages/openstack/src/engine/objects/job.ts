@@ -78,8 +78,11 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
 }
 
 /** What fills the Secret of an artifact, once all programs have run. */
-function publisherOf(context: Context, { suffix, files, later = [], from }: Artifact) {
-  const over = from === undefined ? [] : ['--from', from];
+function publisherOf(context: Context, { suffix, files, later = [], from, supersedes }: Artifact) {
+  const over = [
+    ...(supersedes === undefined ? [] : ['--supersedes', context.named(supersedes)]),
+    ...(from === undefined ? [] : ['--from', from]),
+  ];
   return {
     name: 'publish',
     command: ['openstack-operator', 'publish', ...over, context.named(suffix), ...files, ...later],

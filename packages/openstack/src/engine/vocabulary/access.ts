@@ -13,9 +13,9 @@ export interface AccessRule {
   readonly own?: readonly string[];
 }
 
-/** What a Job needs that publishes an artifact of this suffix: to write that one Secret. */
-export function publishing(suffix: string): AccessRule {
-  return { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], own: [suffix] };
+/** What a Job needs that publishes an artifact of the first suffix, which supersedes the others: to write these Secrets. */
+export function publishing(...own: readonly string[]): AccessRule {
+  return { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], own };
 }
 
 /** The kinds that give access. */

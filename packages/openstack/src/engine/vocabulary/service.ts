@@ -84,6 +84,11 @@ export interface Artifact {
    * makes them from nothing.
    */
   readonly from?: string;
+  /**
+   * Suffix of a Secret where an earlier operator has published the same: it is told by the key `superseded` that what it has
+   * is current no more. The Job's `access` has to hold `publishing` of it as well.
+   */
+  readonly supersedes?: string;
 }
 
 /** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */

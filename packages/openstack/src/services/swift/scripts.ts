@@ -46,12 +46,13 @@ done
 
 /**
  * Compares the storage policies with those whose rings were made, and says beside the rings what they are. Arguments: folder
- * of the rings, a folder where an earlier operator may have published them, then each policy as a line of `field=value`.
+ * of the rings, a folder where an earlier operator may have published them, then each policy as a line of `field=value`. Once
+ * they are published elsewhere, the file `superseded` says that those are old: they are taken for current no more.
  */
 export const comparePolicies = `folder=$1 former=$2
 shift 2
 # They lay with the rings of the servers once: what is published there later is older than this.
-if [ ! -e "$folder/policies" ]; then
+if [ ! -e "$folder/policies" ] && [ ! -e "$former/superseded" ]; then
   for file in "$former"/object-*; do
     own=$folder/\${file##*/}
     # A copy by cp could not be written to: the mode of the mount is kept.

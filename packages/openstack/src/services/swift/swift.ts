@@ -55,7 +55,7 @@ export const swift = defineService<Swift>({
     storage: storageNode(context),
   }),
   jobs: (context) => [rings(context), policies(context)],
-  access: { rings: [publishing('rings')], policies: [publishing('rings-policies')] },
+  access: { rings: [publishing('rings')], policies: [publishing('rings-policies', 'rings')] },
   needs: { DeploymentReady: ['PolicyRingsReady'] },
 });
 
@@ -206,6 +206,7 @@ function policies(context: Context<Swift>): Job {
       later: filesOf(own.map(({ name }) => name)),
       data: 'where objects of further storage policies lie',
       from: folder,
+      supersedes: 'rings',
     },
     ...(own.length === 0 ? {} : { again: again(context, 'policies') }),
   };
