@@ -22,7 +22,7 @@ export {
   type OpenStackControlPlaneSpec,
   type OpenStackControlPlaneStatus,
 } from './control-plane/kind.ts';
-export { type Peer, peerOf, type Root, rootNamed, roots } from './control-plane/root.ts';
+export { childNameOf, type Peer, peerOf, type Root, rootNamed, roots } from './control-plane/root.ts';
 export { type Composition, compose } from './engine/compose/compose.ts';
 export {
   type Deregistration,

@@ -1,5 +1,6 @@
 import {
   type CacheReader,
+  ConfigMap,
   controllerOf,
   Gateway,
   type IndexFunction,
@@ -29,6 +30,7 @@ import {
   isEligible,
   isLostBy,
   kinds,
+  lastingSuffix,
   type NodeClaim,
   nodesByCloud,
   type Service as OurService,
@@ -98,6 +100,16 @@ export function referenceWatch(kind: Kind, referred: Kind, field: ReferenceField
     kind: referred,
     facts: referenceFacts,
     map: (changed, cache) => dependentsOf(kind, field, [changed], cache),
+  };
+}
+
+/** Concerned by what a child remembers (ConfigMap `<child>-lasting`), whether that is there or not: the roots of its namespace. */
+export function memoryWatch(kind: Kind, selection: Watched['selection']): Watched {
+  return {
+    kind: ConfigMap,
+    ...(selection === undefined ? {} : { selection }),
+    map: ({ metadata: { name, namespace = '' } }, cache) =>
+      name.endsWith(`-${lastingSuffix}`) ? cache.list(kind, { namespace }).map(refOf) : [],
   };
 }
 

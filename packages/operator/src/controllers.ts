@@ -52,6 +52,7 @@ import { Compositions } from './compositions.ts';
 import {
   gatewayWatches,
   indexesOf,
+  memoryWatch,
   named,
   nodeWatch,
   peerWatches,
@@ -220,6 +221,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
     watches: seen(facts, [
       { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim },
       nodeWatch(kind as Kind, (key) => compositions.nodes(key)),
+      memoryWatch(kind as Kind, ours),
     ]),
     reconcile: withEvents(events, runs, (context) => {
       return reconcile(

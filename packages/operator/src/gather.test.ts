@@ -87,3 +87,38 @@ test('a peer tells what it remembers, unless its ConfigMap is not its own', () =
   expect(remembered('cinder', {})).toEqual({});
   expect(remembered('somebody')).toEqual({});
 });
+
+test('what a child remembers that was disabled, its ConfigMap tells its peers and its root', () => {
+  const apiVersion = 'openstack.k8s.io/v1alpha1';
+  const named = (kind: string, name: string, more: object = {}) => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace: 'ns', uid: name, resourceVersion: '1', ...more },
+  });
+  const field = 'spec.backends[name=fast]';
+  const entry = { name: 'fast', type: 'ceph' };
+  const root = { ...named('OpenStackControlPlane', 'cloud'), spec: { cinder: { enabled: false } } };
+  const controller = { apiVersion, kind: root.kind, name: 'cloud', uid: 'cloud', controller: true };
+  const nova = named('Nova', 'cloud-nova', { ownerReferences: [controller] });
+  const remembered = (object: object, label: string) => {
+    const labels = { 'app.kubernetes.io/managed-by': 'openstack-operator', 'openstack.k8s.io/retained-for': label };
+    const memory = {
+      ...named('ConfigMap', 'cloud-cinder-lasting', { labels }),
+      data: { 'lasting.json': JSON.stringify({ [field]: { is: 'ceph', entry } }) },
+    };
+    const objects = [root, nova, memory];
+    const cache = {
+      has: () => true,
+      list: ({ kind }: Kind) => objects.filter((one) => one.kind === kind),
+      get: ({ kind }: Kind, { name }: { name: string }) =>
+        objects.find((one) => one.kind === kind && one.metadata.name === name),
+    };
+    const context = { cache, object, digestKey: {} } as unknown as ComposeContext;
+    const service = object === nova ? services.find(({ name }) => name === 'nova') : undefined;
+    return gather(context, service).peerRemembered('Cinder');
+  };
+  for (const object of [nova, root]) {
+    expect(remembered(object, 'Cinder.cloud-cinder')).toEqual({ [field]: entry });
+    expect(remembered(object, 'Cinder.other')).toEqual({});
+  }
+});

@@ -10,6 +10,7 @@ import {
 } from '@openstack-operator/kube';
 import {
   type Capability,
+  childNameOf,
   cloudOf,
   commonAccounts,
   configMapDigest,
@@ -270,17 +271,27 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
   });
 }
 
-/** What the peer of a kind remembers of its entries; nothing while the resource does not exist. */
+/**
+ * What the resource of a kind in the same cloud remembers of its entries: a peer, or a child of a root. Of a child that was
+ * disabled its ConfigMap tells, which outlives it as its data do.
+ */
 function peerRememberedIn(
   context: ComposeContext,
   service: Gathered | undefined,
   kind: string,
 ): Surroundings['remembered'] {
-  const peer = service?.peers?.find((one) => one.kind.kind === kind);
-  const name = peerIn(context, service, kind)?.name;
+  const peer = (service === undefined ? services : (service.peers ?? [])).find((one) => one.kind.kind === kind);
+  const root = service === undefined ? context.object : ownerOf(context);
+  const name = (root && childNameOf(root, kind)) ?? peerIn(context, service, kind)?.name;
+  if (peer === undefined || name === undefined) return {};
   const { namespace = '' } = context.object.metadata;
-  const found = peer && name && context.cache.get(peer.kind, { namespace, name });
-  if (!found) return {};
+  const { kind: of } = peer;
+  const gone: StoredObject = {
+    apiVersion: `${of.group}/${of.version}`,
+    kind,
+    metadata: { namespace, name, uid: '', resourceVersion: '' },
+  };
+  const found = context.cache.get(of, { namespace, name }) ?? gone;
   const { lasting } = (found['status'] ?? {}) as Remembered;
   return rememberedIn(lasting, lastingOf(context, found)).remembered;
 }

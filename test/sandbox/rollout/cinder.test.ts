@@ -1,4 +1,4 @@
-import { type KubeObject, Secret } from '@openstack-operator/kube';
+import { ConfigMap, type KubeObject, Secret } from '@openstack-operator/kube';
 import { CephStorage, Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
@@ -227,6 +227,19 @@ test('a Ceph that nobody uses goes when it is disabled, one that is named stays'
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cephStorage: { enabled: false } } });
   await cloud.clock.advance(120_000);
   expect(cloud.get('CephStorage', 'my-cloud-ceph')?.metadata.deletionTimestamp).toBeUndefined();
+});
+
+test('a Ceph stays while a Cinder that is disabled remembers volumes there', async () => {
+  const { cloud } = await cloudWith();
+  await made(cloud);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: null, cephStorage: null } });
+  const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'CephStorageReady')?.message ?? '';
+  await cloud.until(() => told().includes('(ConfigMap my-cloud-cinder-lasting): the CephStorage is kept'));
+  await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
+  await cloud.clock.advance(120_000);
+  expect(cloud.get('CephStorage', 'my-cloud-ceph')?.metadata.deletionTimestamp).toBeUndefined();
+  await cloud.remove(ConfigMap, 'my-cloud-cinder-lasting');
+  await cloud.until(() => cloud.get('CephStorage', 'my-cloud-ceph') === undefined);
 });
 
 test('wrong backends are refused with the field and the way out', async () => {

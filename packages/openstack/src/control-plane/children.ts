@@ -2,6 +2,7 @@ import type { Phase } from '../engine/status/phases.ts';
 import {
   askedOf,
   foundBy,
+  keptBy,
   mentionsOf,
   referencesOf,
   referredBy,
@@ -31,6 +32,8 @@ export interface Child {
   readonly mentions: readonly string[];
   /** Of these, the ones that its template makes use of. */
   readonly uses: (template: object) => readonly string[];
+  /** Fields of children where its data lie, by entries that it remembers. */
+  readonly keepsIn: (entries: readonly unknown[]) => readonly string[];
   /** What its template has to find in what it refers to by a field. */
   readonly asks: (reference: string, template: object) => Asked;
   /**
@@ -74,6 +77,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       finds: foundBy(service).map(childField),
       mentions: [...mentionsOf(service), ...statedOnly(service)].map(childField),
       uses: (template) => usedBy(service, template).map(childField),
+      keepsIn: (entries) => keptBy(service, entries).map(childField),
       asks: (reference, template) => askedOf(service, reference, template),
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),

@@ -250,3 +250,33 @@ test('what only somebody can mend is a failure; running Jobs again is asked of t
   const [step] = composeControlPlane({ ...minimal, metadata }, surroundingsOf()).steps.slice(1);
   expect(step?.objects).toMatchObject([{ object: { metadata: { annotations: metadata.annotations } } }]);
 });
+
+test.each<[string, object]>([
+  ['its last backend there', { cinder: {} }],
+  ['the whole service', { cinder: { enabled: false } }],
+  ['the service, which the spec names no more', {}],
+])('a Ceph cluster that goes with %s stays while volumes in it are remembered', (_, spec) => {
+  const entry = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
+  const step = (peersRemembered: object, more: object = {}) =>
+    composeControlPlane(
+      { ...minimal, spec: { ...spec, ...more } },
+      surroundingsOf({ peersRemembered: peersRemembered as never }),
+    ).steps;
+  const ceph = (...of: Parameters<typeof step>) =>
+    step(...of).find(({ condition }) => condition === 'CephStorageReady');
+  const nova = (...of: Parameters<typeof step>) =>
+    step(...of)
+      .flatMap(({ objects }) => objects)
+      .flatMap((desired) => ('object' in desired && desired.object.kind === 'Nova' ? [desired.object['spec']] : []));
+  const remembered = { Cinder: { 'spec.backends[name=fast]': entry } };
+  expect(ceph(remembered)?.problem?.reason).toBe('InUse');
+  expect(ceph(remembered)?.problem?.message).toContain(
+    'what spec.cinder had there is remembered (ConfigMap my-cloud-cinder-lasting): the CephStorage is kept',
+  );
+  expect(nova(remembered)).toMatchObject([{ cephStorageRef: { name: 'my-cloud-ceph' } }]);
+  for (const other of [{}, { Cinder: { 'spec.backends[name=fast]': { ...entry, type: 'custom' } } }]) {
+    expect(ceph(other)).toMatchObject({ objects: [], skipped: { reason: 'Disabled' } });
+    expect(nova(other)).not.toHaveProperty('[0].cephStorageRef');
+  }
+  expect(ceph(remembered, { cinder: { cephStorageRef: { name: 'other' } } })?.problem).toBeUndefined();
+});

@@ -2,7 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { type Composition, refusedRelease } from '../engine/compose/compose.ts';
 import { findingsOf } from '../engine/compose/spec-findings.ts';
 import { defined } from '../engine/names/defined.ts';
-import { annotations, labelsOf } from '../engine/names/names.ts';
+import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
@@ -37,7 +37,8 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   const release = targetOf(stated, surroundings.release);
   // Children get it told, so that one that is added later joins the cloud at its release.
   const spec = { ...stated, release };
-  const steps = children.map((child) => childStep(resource, spec, child));
+  const kept = keptIn(spec, surroundings);
+  const steps = children.map((child) => childStep({ resource, spec, kept }, child));
   const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease, surroundings);
   return { steps: [claims, ...steps], complete: true, status: { release: { target: release } } };
 }
@@ -100,12 +101,15 @@ function nameOf({ metadata }: ServiceResource, { kind, suffix }: Child) {
 /** What a child needs of the others: what its template refers to elsewhere is not missed. */
 function needsHere(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   const template = (spec[child.field] ?? {}) as Record<string, unknown>;
-  const elsewhere = Object.entries(child.references).flatMap(([reference, field]) =>
-    template[reference] === undefined ? [] : [field],
-  );
+  const elsewhere = elsewhereOf(template, child);
   return needsOf(child, template).flatMap((need) =>
     elsewhere.includes(need) ? [] : children.filter(({ field }) => field === need),
   );
+}
+
+/** Fields of children in whose place a template refers to something else. */
+function elsewhereOf(template: Readonly<Record<string, unknown>>, { references }: Child): readonly string[] {
+  return Object.entries(references).flatMap(([reference, field]) => (template[reference] === undefined ? [] : [field]));
 }
 
 /**
@@ -216,19 +220,42 @@ function templateOf(spec: ControlPlaneSpec, field: string): ServiceSpec {
   return spec[field] ?? {};
 }
 
-function childStep(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): Step {
+/** A control plane, and fields of its children that stay whatever it says, each with the children whose data lie there. */
+interface Cloud {
+  readonly resource: ServiceResource;
+  readonly spec: ControlPlaneSpec;
+  readonly kept: ReadonlyMap<string, readonly Child[]>;
+}
+
+/** Where data lie that children remember, those of children that are disabled among them. */
+function keptIn(spec: ControlPlaneSpec, { peerRemembered }: Surroundings): Cloud['kept'] {
+  const kept = new Map<string, readonly Child[]>();
+  for (const child of children) {
+    const elsewhere = elsewhereOf(templateOf(spec, child.field) as Readonly<Record<string, unknown>>, child);
+    for (const field of child.keepsIn(Object.values(peerRemembered(child.kind))))
+      if (!elsewhere.includes(field)) kept.set(field, [...(kept.get(field) ?? []), child]);
+  }
+  return kept;
+}
+
+function childStep(cloud: Cloud, child: Child): Step {
+  const { resource, spec } = cloud;
   const condition = conditionOf(child);
-  const step: Step = {
+  const object = childObject(cloud, child);
+  const step = {
     condition,
     needs: [],
     awaits: [],
-    objects: [{ verb: 'apply', object: childObject(resource, spec, child), specFrom: `spec.${child.field}` }],
-  };
+    objects: [{ verb: 'apply', object, specFrom: `spec.${child.field}` }],
+  } as const satisfies Step;
   if (!isEnabled(spec, child.field)) {
     const users = usersOf(spec, child);
-    return users.length === 0
-      ? { ...step, objects: [], skipped: whyDisabled(resource, spec, child) }
-      : { ...step, problem: { reason: 'InUse', message: inUse(child, users) } };
+    const keepers = cloud.kept.get(child.field) ?? [];
+    if (users.length + keepers.length === 0)
+      return { ...step, objects: [], skipped: whyDisabled(resource, spec, child) };
+    const message = users.length > 0 ? inUse(child, users) : keepsData(resource, child, keepers);
+    // It stays as it is: what the API server would say of a spec that is absent holds back nothing else.
+    return { ...step, objects: [{ verb: 'apply', object }], problem: { reason: 'InUse', message } };
   }
   const absent = absentNeed(spec, child);
   if (absent !== undefined) {
@@ -247,9 +274,19 @@ function usersOf(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   return children.filter((one) => isEnabled(spec, one.field) && needsHere(spec, one).includes(child));
 }
 
-/** Whether a child is wanted, or kept by what needs it. */
-function isThere(spec: ControlPlaneSpec, child: Child): boolean {
-  return isEnabled(spec, child.field) || usersOf(spec, child).length > 0;
+/** Whether a child is wanted, or kept by what needs it, or has data there. */
+function isThere({ spec, kept }: Cloud, child: Child): boolean {
+  return isEnabled(spec, child.field) || usersOf(spec, child).length > 0 || kept.has(child.field);
+}
+
+function keepsData({ metadata }: ServiceResource, child: Child, keepers: readonly Child[]): string {
+  const memories = keepers.map(({ suffix }) => `${metadata.name ?? ''}-${suffix}-${lastingSuffix}`).join(', ');
+  const fields = keepers.map(({ field }) => `spec.${field}`).join(', ');
+  return (
+    `spec.${child.field} is absent or disabled, and what ${fields} had there is remembered (ConfigMap ${memories}): ` +
+    `the ${child.kind} is kept until nothing lies there; state it again. ${fields} ${keepers.length === 1 ? 'forgets' : 'forget'} what is removed while enabled; ` +
+    `of what is disabled, delete the ConfigMap once nothing lies there`
+  );
 }
 
 function inUse(child: Child, users: readonly Child[]): string {
@@ -279,11 +316,12 @@ function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<st
   return passed.length === 0 ? {} : { annotations: Object.fromEntries(passed) };
 }
 
-function childObject(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): KubeObject {
+function childObject(cloud: Cloud, child: Child): KubeObject {
+  const { resource, spec } = cloud;
   const name = resource.metadata.name ?? '';
   const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
-    const target = children.find((one) => one.field === field && isThere(spec, one));
+    const target = children.find((one) => one.field === field && isThere(cloud, one));
     return target === undefined ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =

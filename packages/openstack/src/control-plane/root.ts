@@ -45,6 +45,12 @@ export function rootNamed({
   return roots.find((root) => root.kind.kind === kind && apiVersion === `${root.kind.group}/${root.kind.version}`);
 }
 
+/** Name of the resource of a kind below a root, whether that wants it or not; undefined where it has no such child. */
+export function childNameOf(root: StoredObject, kind: string): string | undefined {
+  const child = rootNamed(root)?.children.find((one) => one.kind === kind);
+  return child && `${root.metadata.name}-${child.suffix}`;
+}
+
 /** What is in the same cloud as a resource. */
 export interface Peer {
   readonly name: string;

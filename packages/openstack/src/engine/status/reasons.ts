@@ -170,7 +170,7 @@ export const reasons = {
   },
   InUse: {
     effect: 'stuck',
-    means: 'The service is disabled, but something that is enabled needs it. It keeps running.',
+    means: 'The service is disabled, but something that is enabled needs it, or data lie there. It keeps running.',
     remedy: 'Enable it again, or disable or change what the message names.',
   },
   InternalError: {

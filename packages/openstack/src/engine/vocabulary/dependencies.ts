@@ -35,6 +35,13 @@ export function usedBy({ dependsOn }: Depending, spec: object): readonly Referen
   );
 }
 
+/** Where data lie by what it remembers. */
+export function keptBy({ dependsOn }: Depending, entries: readonly unknown[]): readonly ReferenceField[] {
+  return (Object.entries(dependsOn) as [ReferenceField, Moment | Stated<object>][]).flatMap(([field, moment]) =>
+    typeof moment === 'object' && entries.some((entry) => moment.keeps?.(entry)) ? [field] : [],
+  );
+}
+
 /** What a spec has to find in what it refers to by a field. */
 export function askedOf({ dependsOn }: Depending, field: string, spec: object): Asked {
   const moment = (dependsOn as Readonly<Record<string, Moment | Stated<object>>>)[field];

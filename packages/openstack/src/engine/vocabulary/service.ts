@@ -192,6 +192,8 @@ export interface Stated<Spec> {
   readonly stated: (spec: Spec) => boolean;
   /** What a spec has to find there, as lists of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
   readonly asks?: (spec: Spec) => Asked;
+  /** Whether an entry that it remembers (`Service.remembers`) keeps data there: then that stays, whatever a spec says. */
+  readonly keeps?: (entry: unknown) => boolean;
 }
 
 /** Field -> when, in the order in which the fields are told of. */

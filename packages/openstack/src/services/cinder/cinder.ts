@@ -16,7 +16,7 @@ import {
   stateOf,
   worker,
 } from '../backends.ts';
-import { backupPath, configSets, counting, lasting, poolsOf, usesCeph, words } from './configuration.ts';
+import { backupPath, configSets, counting, isInCeph, lasting, poolsOf, usesCeph, words } from './configuration.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { driverMistakes, storageProblems } from './problems.ts';
 import { encryptedTypes, volumeTypeApi, volumeTypes } from './volume-types.ts';
@@ -34,7 +34,7 @@ export const cinder = defineService<Cinder>({
   user: 'cinder',
   dependsOn: {
     ...dependsOn,
-    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }) },
+    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ pools: poolsOf(spec) }), keeps: isInCeph },
     barbicanRef: { stated: (spec) => encryptedTypes(spec).length > 0 },
   },
   databases: [{ name: 'cinder' }],

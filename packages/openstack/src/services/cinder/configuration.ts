@@ -51,9 +51,11 @@ export function keepsVolumesInCeph(
   spec: Partial<Cinder['spec']>,
   remembered: Readonly<Record<string, unknown>>,
 ): boolean {
-  const inCeph = (backend: unknown) => (backend as Partial<Backend> | null)?.type === 'ceph';
-  return [...backendsOf(spec), ...Object.values(remembered)].some(inCeph);
+  return [...backendsOf(spec), ...Object.values(remembered)].some(isInCeph);
 }
+
+/** Whether a backend, stated or remembered, is in Ceph. */
+export const isInCeph = (backend: unknown): boolean => (backend as Partial<Backend> | null)?.type === 'ceph';
 
 /** Pools of a spec, as a CephStorage lists them. */
 export function poolsOf(spec: Partial<Cinder['spec']>): CephPool[] {

@@ -1,5 +1,6 @@
 import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
 import { digest } from '../../engine/names/digest.ts';
+import { ownValue } from '../../engine/names/own-value.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
@@ -74,8 +75,11 @@ export function lasting(context: Context<Manila>): Record<string, string> {
   }));
 }
 
-const inCeph = (spec: Partial<Manila['spec']>): Backend[] =>
-  backendsOf(spec).filter(({ type }) => drivers[type].helper !== undefined);
+/** Whether a backend, stated or remembered, is in Ceph. */
+export const isInCeph = (backend: unknown): boolean =>
+  ownValue(drivers, (backend as Partial<Backend> | null)?.type ?? '')?.helper !== undefined;
+
+const inCeph = (spec: Partial<Manila['spec']>): Backend[] => backendsOf(spec).filter(isInCeph);
 
 /** Whether shares lie in Ceph. */
 export const usesCeph = (spec: Partial<Manila['spec']>): boolean => inCeph(spec).length > 0;

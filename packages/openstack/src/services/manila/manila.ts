@@ -16,6 +16,7 @@ import {
   configSets,
   counting,
   fileSystemsOf,
+  isInCeph,
   lasting,
   problemsOf,
   typeSpecs,
@@ -46,7 +47,7 @@ export const manila = defineService<Manila>({
   user: 'manila',
   dependsOn: {
     ...dependsOn,
-    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ fileSystems: fileSystemsOf(spec) }) },
+    cephStorageRef: { stated: usesCeph, asks: (spec) => ({ fileSystems: fileSystemsOf(spec) }), keeps: isInCeph },
   },
   databases: [{ name: 'manila' }],
   connections: (spec) => ({
