@@ -35,6 +35,8 @@ test('libvirt keeps that key while volumes lie in a backend that is stated no mo
   const nova = { ...sample, spec: { ...sample.spec, ...ceph } };
   const of = (more: object) => JSON.stringify(objectsOf(composed(nova, surroundings(read, { ...known, ...more }))));
   expect(of({ peersRemembered })).toContain(key('cinder'));
+  // Cinder as a whole is disabled.
+  expect(of({ peersRemembered, peers: {}, peerSpecs: {} })).toContain(key('cinder'));
   expect(of({})).not.toContain(key('cinder'));
 });
 

@@ -43,12 +43,11 @@ export function diskFiles(context: Context<Nova>): ConfigFiles {
 
 /**
  * Whose keys libvirt has to know. Volumes are attached as Cinder's user, if Cinder keeps any in Ceph: its spec says so, or
- * what it remembers, as long as there are volumes in a backend that is stated no more. What the Secret has of keys says
- * nothing: one that was lost or emptied takes none from a node.
+ * what it remembers, as long as there are volumes in a backend that is stated no more, and those of a Cinder that is
+ * disabled. What the Secret has of keys says nothing: one that was lost or emptied takes none from a node.
  */
 function usersOf({ spec, surroundings }: Context<Nova>): CephUser[] {
-  const stated = surroundings.peerSpec('Cinder');
-  const attaches = stated !== undefined && keepsVolumesInCeph(stated, surroundings.peerRemembered('Cinder'));
+  const attaches = keepsVolumesInCeph(surroundings.peerSpec('Cinder') ?? {}, surroundings.peerRemembered('Cinder'));
   return [...(attaches ? ['cinder' as const] : []), ...(disksInCeph(spec) ? ['nova' as const] : [])];
 }
 
