@@ -4,7 +4,7 @@ import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
 import { componentStarts } from '../configuration/start-sets.ts';
 import { rootOf } from '../names/roots.ts';
-import { removalJob } from '../objects/count-job.ts';
+import { countProblem, removalJob } from '../objects/count-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
 import { generatedSecrets } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
@@ -170,7 +170,11 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   addMigration(assembly, service.migrate?.(context), upgrade);
   for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
   const staying = service.staying?.(context);
-  if (staying !== undefined) addJob(assembly, removalJob(service, context, staying), 'ConfigReady', 'DatabaseReady');
+  if (staying !== undefined) {
+    addJob(assembly, removalJob(service, context, staying), 'ConfigReady', 'DatabaseReady');
+    const problem = countProblem(context);
+    if (problem !== undefined) drafts.refuse(staying.step, { reason: 'SpecRefused', message: problem });
+  }
   addComponents(assembly);
   const registration = addRecords(assembly, 'registration');
   const resources = addRecords(assembly, 'resources');

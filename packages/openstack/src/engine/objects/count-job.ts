@@ -42,6 +42,19 @@ function countJob(
   };
 }
 
+/** The rule by which services take a request for one of an administrator, who sees what all projects have. */
+const adminRule = 'context_is_admin';
+
+/**
+ * Why a count would say nothing: who is no administrator by another rule is shown what its own project has, as if that were
+ * all. Undefined where it tells.
+ */
+export function countProblem({ spec: { policy } }: Context): string | undefined {
+  return policy !== undefined && Object.hasOwn(policy, adminRule)
+    ? `spec.policy.${adminRule}: by another rule than that of the release it cannot be told what all projects have there, and nothing is taken for empty; remove the rule until it is counted`
+    : undefined;
+}
+
 /** The Job `<name>-removed-count`, which counts what keeps something from being forgotten. */
 export function removalJob(service: Service, context: Context, { step, plan }: Staying): Job {
   return countJob(service, context, { suffix: 'removed-count', step, plan });
@@ -49,7 +62,7 @@ export function removalJob(service: Service, context: Context, { step, plan }: S
 
 /**
  * The Job `<name>-server-count`, which counts the guests of a resource. Run only when something is to be deleted.
- * @throws Error when what the resource refers to is not there
+ * @throws Error when what the resource refers to is not there, or the count would say nothing
  */
 export function guestCountJob(
   service: Service & { readonly guests: Guests },
@@ -60,6 +73,8 @@ export function guestCountJob(
   const identity = field && surroundings.reference(field);
   if (identity !== undefined && 'missing' in identity) throw new Error(identity.missing);
   const context = contextOf(service, resource, surroundings);
+  const problem = countProblem(context);
+  if (problem !== undefined) throw new Error(problem);
   const plan = { counts: [service.guests.count] };
   const job = countJob(service, context, { suffix: serverCount, step: serverCount, plan });
   const object = jobObject({ service, context, job, image: surroundings.operatorImage, configs: [] });

@@ -157,6 +157,13 @@ test('a backend that is stated no more gets nothing new, and is counted before i
   });
   expect(status).toMatchObject({ lasting: { ...both, [disabled]: 'disabled' } });
   expect(compose({ backends: [pool('fast')] }).staying).toBeUndefined();
+  // Who is no administrator there is shown no volumes of others.
+  const policy = { context_is_admin: 'role:cloud_admin' };
+  const doubtful = compose({ backends: [pool('fast')], policy }, both, {}).steps;
+  expect(doubtful.find(({ condition }) => condition === 'RemovedBackendsEmpty')?.problem?.message).toContain(
+    'spec.policy.context_is_admin: by another rule',
+  );
+  expect(asked?.problem).toBeUndefined();
 });
 
 test('its process is made from its entry as all others are, or left as it is where nobody knows that', () => {
