@@ -167,6 +167,9 @@ test('a backend that was empty is forgotten: its name is free, and what is made 
   expect(await made(cloud, { volume_type: 'slow' })).toMatchObject({
     'os-vol-host-attr:host': 'my-cloud-cinder@slow#fast-volumes',
   });
+  // It is counted anew: what was found the first time says nothing.
+  await stateBackends(cloud, pool('fast'));
+  await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 30);
 });
 
 test('the name of a backend means no other pool, not even after Cinder was disabled', async () => {
