@@ -38,6 +38,19 @@ test('a schedule that no CronJob takes is refused, and told where the resource i
   expect(said({ wasReady: true })).toMatchObject({ degraded: [message] });
 });
 
+test('two databases of one service are not one', () => {
+  const base = resource(read('nova'));
+  const said = (names: Spec) => composed({ ...base, spec: { ...base.spec, database: { names } } as Spec }, world);
+  expect(said({ nova_cell0: 'other' }).complete).toBe(true);
+  for (const names of [{ nova_api: 'one', nova_cell0: 'one' }, { nova_api: 'nova_cell0' }])
+    expect(said(names)).toMatchObject({
+      complete: false,
+      steps: [
+        { problem: { message: expect.stringMatching(/^spec.database.names: nova_api and nova_cell0 are both /u) } },
+      ],
+    });
+});
+
 describe('one field changes, and only what depends on it', () => {
   test.each<[string, string, Spec, string[]]>([
     [

@@ -10,7 +10,7 @@ import { generatedSecrets } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
-import { takenProblem } from '../vocabulary/common-accounts.ts';
+import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
@@ -84,7 +84,8 @@ function composeWith<R extends ServiceResource>(
   if (missing.length > 0) {
     return incomplete({ reason: 'ReferenceMissing', message: missing.join('; ') });
   }
-  const taken = takenProblem(service, resource.metadata.name ?? '', resource.spec ?? {}, surroundings.twins());
+  const [name, spec] = [resource.metadata.name ?? '', resource.spec ?? {}];
+  const taken = equalDatabases(service, name, spec) ?? takenProblem(service, name, spec, surroundings.twins());
   if (taken !== undefined) return incomplete(taken);
   const context = contextOf(service, resource, surroundings);
   const staying = service.staying?.(context);

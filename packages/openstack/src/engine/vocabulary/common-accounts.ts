@@ -80,6 +80,22 @@ export function commonAccounts(held: readonly HeldAccount[], { held: its, shared
   return held.filter(({ capability, what }) => shared.includes(capability) && its.some((one) => one.what === what));
 }
 
+/** Databases of one service that have the same name: each would write its tables over those of the other. */
+export function equalDatabases(service: Named, name: string, spec: ServiceSpec): Problem | undefined {
+  const { database, broker, identity } = accountsOf(service, name, spec);
+  const names = (service.databases ?? []).map((one) => [
+    one.name,
+    databaseName({ database, broker, identity }, one.name),
+  ]);
+  for (const [one, is] of names) {
+    const equal = names.filter(([other, its]) => other !== one && its === is).map(([other]) => other);
+    if (equal.length === 0) continue;
+    const message = `spec.database.names: ${[one, ...equal].join(' and ')} are both ${is}: each needs a database of its own; create this one again with other names`;
+    return { reason: 'SpecRefused', message };
+  }
+  return undefined;
+}
+
 /** Whether a resource of a kind and its twin may both have it. */
 function isAgreed({ what, shared: { byKinds = false, bySecret } }: HeldAccount, twin: Twin, kind: string): boolean {
   const its = twin.held.find((one) => one.what === what);

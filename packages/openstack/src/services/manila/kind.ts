@@ -16,7 +16,7 @@ export const taken =
 
 const backends = backendsField({
   description:
-    'Backends: where shares are kept. Each has a process and a share type of its name. One that is removed leaves its shares where they are, and out of reach.',
+    'Backends: where shares are kept. Each has a process and a share type of its name. One that is removed keeps its process for as long as shares or share servers lie on it.',
   named: 'its share type',
   file: 'manila.conf',
   taken,
