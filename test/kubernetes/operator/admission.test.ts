@@ -18,7 +18,7 @@ import {
   StatefulSet,
   type Transport,
 } from '@openstack-operator/kube';
-import { Keystone, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
+import { CephStorage, Keystone, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uniqueName } from '../conformance/server.ts';
 import {
@@ -180,6 +180,12 @@ test('of a cloud that exists an editor changes annotations and not the spec, of 
     spec: {},
   };
   await expect(create(editor, Nova, nova)).rejects.toThrow('use-nodes');
+  const ceph = {
+    ...nova,
+    kind: 'CephStorage',
+    spec: { external: { monitorHosts: '10.0.0.1', keyringSecretName: 'keyrings', cephConfSecretName: 'ceph-conf' } },
+  };
+  await expect(create(editor, CephStorage, ceph)).rejects.toThrow('use-nodes');
 });
 
 test('an editor changes labels, and not those that say of which cloud what lost its owner is', async () => {

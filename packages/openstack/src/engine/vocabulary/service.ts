@@ -336,8 +336,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   /** The groups of the nodes that its agents run on, and how fast agents are replaced there. */
   readonly groups?: (context: Context<R>) => readonly RolledGroup[];
   /**
-   * Pods of it exceed the Pod Security Standard "restricted" (`host`): who states its kind needs the verb `use-nodes`
-   * (`config/admission`, docs/guides/security.md).
+   * Pods of it exceed the Pod Security Standard "restricted" (`host`), or it says what agents read that run as root: who states
+   * its kind needs the verb `use-nodes` (`config/admission`, docs/guides/security.md).
    */
   readonly usesNodes?: true;
   readonly guests?: Guests;

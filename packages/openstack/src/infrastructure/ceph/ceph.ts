@@ -42,6 +42,8 @@ export const ceph = defineService<CephStorage>({
       return { ...(pools.length > 0 && { pools }), ...(fileSystems.length > 0 && { fileSystems }) };
     },
   },
+  // Its ceph.conf is that of nova-compute as well.
+  usesNodes: true,
   name: 'ceph-storage',
   // Who runs what tries them.
   user: 'cinder',
