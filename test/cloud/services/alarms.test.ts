@@ -15,7 +15,7 @@ test('an alarm is made and changed by a plain user, has a history, and outlives 
   const aodh = optionalService('aodh', 'aodhs');
   await aodh({ enabled: true });
   const user = await member();
-  const rule = { event_rule: { event_type: 'compute.instance.*' }, alarm_actions: ['log://'] };
+  const rule = { event_rule: { event_type: 'compute.instance.*' }, alarm_actions: ['http://alarms.example.com/'] };
   const made = await asked(user, 'post', '/v2/alarms', { name: `${prefix}alarm`, type: 'event', ...rule });
   expect(made).toMatchObject({ status: 201, body: { state: 'insufficient data', project_id: user.projectId } });
   const path = `/v2/alarms/${(made.body as { alarm_id: string }).alarm_id}`;

@@ -27,7 +27,7 @@ test('an alarm fires when a server is made, whose processors are measured and ag
     name: `${prefix}server`,
     type: 'event',
     event_rule: { event_type: 'compute.instance.create.end' },
-    alarm_actions: ['log://'],
+    alarm_actions: ['http://alarms.example.com/'],
   });
   const server = await Server.create(user, { name: 'measured', image, flavor, networks: [{ uuid: near }] });
   await server.reaches('ACTIVE', 180);

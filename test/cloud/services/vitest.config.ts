@@ -8,8 +8,9 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     fileParallelism: false,
-    testTimeout: 300_000,
+    // Longer than what a test waits for in turn, so that its own words are told.
+    testTimeout: 1_200_000,
     hookTimeout: 300_000,
-    provide: { budget: 300 },
+    provide: { budget: 3600 },
   },
 });
