@@ -8,6 +8,8 @@ import { type Cloud, controlPlane, createCloud, identityOnly } from '../sandbox/
 
 const scratch = mkdtempSync(join(tmpdir(), 'follow-'));
 const kubeconfig = join(scratch, 'kubeconfig');
+/** Where nobody listens. */
+const closed = `{clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: a, context: {cluster: a, user: a}}], current-context: a, users: [{name: a, user: {}}]}`;
 /** Its time passes when a test lets it: however busy the machine is, nothing in it is late. */
 let cloud: Cloud;
 let close: () => Promise<void>;
@@ -18,6 +20,7 @@ beforeAll(async () => {
   const listening = await cloud.rehearsal.sandbox.listen();
   close = () => listening.close();
   writeFileSync(kubeconfig, await listening.kubeconfig());
+  writeFileSync(join(scratch, 'closed'), closed);
 });
 afterAll(async () => {
   await close();
@@ -104,8 +107,6 @@ test.concurrent.each([
   { what: 'no name', argv: [], code: 1, says: "missing required argument 'name'" },
   { what: 'a timeout that is none', argv: ['my-cloud', '--timeout', 'soon'], code: 2, says: 'expected seconds' },
 ])('refused: $what', async ({ argv, code, says }) => {
-  const closed = `{clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}], contexts: [{name: a, context: {cluster: a, user: a}}], current-context: a, users: [{name: a, user: {}}]}`;
-  writeFileSync(join(scratch, 'closed'), closed);
   const paths = argv.map((word) => (['closed', 'none'].includes(word) ? join(scratch, word) : word));
   const ended = await follow(paths);
   expect(ended).toMatchObject({ code, stdout: '' });
