@@ -148,7 +148,7 @@ test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, o
 
 .PHONY: test-cloud-storage
 test-cloud-storage: export CEPH = yes
-test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph, on a cloud of its own (test/cloud/storage)
+test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph, on a cloud of its own, or the files TESTS of them (test/cloud/storage)
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts $(TESTS)
 
 .PHONY: test-cloud-storage-failures

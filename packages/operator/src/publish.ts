@@ -24,11 +24,11 @@ const mark = 'superseded';
 const usage = 'usage: openstack-operator publish [--supersedes SECRET] [--from DIR] SECRET FILE...';
 
 /**
- * `openstack-operator publish [--supersedes SECRET] [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a Secret that exists, each
- * file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it goes on from the state that
- * `fetch` has laid out there, and other keys stay: a later operator may have published them. A Secret that it supersedes, and
- * that has some of these keys from an earlier operator, gets the key `superseded`: nobody takes them for current once this
- * one is lost. Prints no contents.
+ * `openstack-operator publish [--supersedes SECRET] [--from DIR] SECRET FILE...`: what a Job has made becomes the data of a
+ * Secret that exists, each file under its name; keys of earlier files go. Run twice it changes nothing. With `--from` it goes
+ * on from the state that `fetch` has laid out there, and other keys stay: a later operator may have published them. A Secret
+ * that it supersedes, and that has some of these keys from an earlier operator, gets the key `superseded`: nobody takes them
+ * for current once this one is lost. Prints no contents.
  * @returns the exit code: 0 done; 1 a file or the Secret is not there, is too large, or was changed since; 2 wrong arguments
  */
 export async function runPublish(args: readonly string[], world: ArtifactWorld): Promise<number> {
