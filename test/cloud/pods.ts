@@ -102,7 +102,8 @@ export async function inComponent(component: string, ...command: readonly string
   return stdout.trim();
 }
 
-/** What a container has said since it began. */
-export function logs({ namespace, pod, name }: Container): Promise<string> {
-  return program('kubectl', 'logs', '-n', namespace, pod, '-c', name);
+/** What a container has said since it began, or since that time (RFC 3339). */
+export function logs({ namespace, pod, name }: Container, since?: string): Promise<string> {
+  const part = since === undefined ? [] : [`--since-time=${since}`];
+  return program('kubectl', 'logs', '-n', namespace, pod, '-c', name, ...part);
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { realClock, timestamp } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { program } from './kubernetes.ts';
 import { inNode } from './node.ts';
 import { type Container, containers, execute, logs } from './pods.ts';
 import { programs } from './truth/programs.ts';
@@ -98,15 +100,24 @@ test('no secret stands in a command line, in the mapping of the cells, or in a l
 const warning =
   /\b(WARNING|ERROR|CRITICAL) [\w.]+ \[(?!instance)|\|(WARN|ERR|EMER)\||\[(Warning|ERROR|warning|error)\]|^(Exception ignored .*)?Traceback/;
 
+/** Until when a run of this suite has looked at the logs: a warning of then fails that run, and no later one. */
+const lookedUntil = 'acceptance/logs-seen-until';
+
 test('what the programs warn of is known', async () => {
+  const [namespace] = new Set(running.map((one) => one.namespace));
+  if (namespace === undefined) throw new Error('no container of the cloud runs');
+  const path = `jsonpath={.metadata.annotations.${lookedUntil}}`;
+  const since = (await program('kubectl', 'get', 'namespace', namespace, '-o', path)) || undefined;
+  const now = timestamp(realClock);
   const surprises: string[] = [];
   for (const one of running) {
     // Python tells of what it ignores in the line before, and where it was in the line after; others write in between.
-    const text = (await logs(one))
+    const text = (await logs(one, since))
       .replaceAll(/^(Exception ignored .*)\n(?=Traceback)/gm, '$1 ')
       .replaceAll(/^(.*Traceback .*)\n(?= +File )/gm, '$1 ');
     const lines = linesOf(text).filter((line) => warning.test(line));
     surprises.push(...unlisted(lines, allowed.logs).map((line) => `${one.service} ${one.component}: ${line}`));
   }
+  await program('kubectl', 'annotate', 'namespace', namespace, '--overwrite', `${lookedUntil}=${now}`);
   expect(surprises).toEqual([]);
 });
