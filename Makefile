@@ -121,8 +121,8 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
 	vitest run --config test/node/vitest.config.ts
 
-cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too
-	@node tools/cloud/main.ts up $(if $(filter yes,$(CEPH)),--ceph)
+cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too; SAMPLE=full: every service
+	@node tools/cloud/main.ts up --sample $(or $(SAMPLE),$(if $(filter yes,$(CEPH)),ceph,minimal))
 
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts

@@ -7,6 +7,7 @@ import { group, kinds, OpenStackControlPlane } from '@openstack-operator/opensta
 import { down } from '../../tools/cloud/down.ts';
 import { kubectl } from '../../tools/cloud/kubectl.ts';
 import { controlPlane, type Place, placeOf } from '../../tools/cloud/place.ts';
+import { sampleNamed } from '../../tools/cloud/sample.ts';
 import { say, step } from '../../tools/cloud/step.ts';
 import { prepare } from '../../tools/cloud/up.ts';
 import { applyByHand } from './by-hand.ts';
@@ -43,7 +44,7 @@ else await main();
 async function main(): Promise<void> {
   const beside = placeOf(undefined, 0);
   const place = placeOf(join(beside.directory, '../bench-cloud'), 9);
-  await prepare(place);
+  await prepare(place, sampleNamed('minimal'));
   const { client } = await connect({ kubeconfig: place.kubeconfig, env: process.env, clock: realClock });
   await step('removal of what an earlier run has left', () => remove(place, client));
   await scaleOperator(place, 1);

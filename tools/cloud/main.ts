@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { down } from './down.ts';
 import { placeOf } from './place.ts';
+import { sampleNamed, sampleNames } from './sample.ts';
 import { shell } from './shell.ts';
 import { status } from './status.ts';
 import { StepError } from './step.ts';
@@ -19,7 +20,9 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
   --instance N   which of ten sets of addresses the node takes, 0 to 9 (default: 0); another cloud beside this one needs
                  another DIR and another N
   --no-server    up: stop when the control plane is Ready
-  --ceph         up: a Ceph beside it (tools/ceph), whose users' keyrings are in the control plane's namespace
+  --sample NAME  up: which control plane of config/samples it is: ${sampleNames.join(', ')} (default: minimal); for
+                 one that refers to Ceph there is a Ceph beside it (tools/ceph). The pods of full request more than two
+                 cores have: on such a machine they stay Pending
 
 Needs root on Debian 12, 2 cores, 8 GiB of memory and 15 GiB of disk. No hardware virtualization: servers are emulated.
 `;
@@ -36,7 +39,7 @@ function optionsOf(args: string[]) {
       json: { type: 'boolean', default: false },
       instance: { type: 'string', default: '0' },
       'no-server': { type: 'boolean', default: false },
-      ceph: { type: 'boolean', default: false },
+      sample: { type: 'string', default: 'minimal' },
       help: { type: 'boolean', short: 'h', default: false },
     },
     allowPositionals: true,
@@ -47,6 +50,9 @@ async function main(): Promise<number> {
   const [command, ...rest] = process.argv.slice(2);
   const { values, positionals } = optionsOf(rest);
   if (!/^[0-9]$/.test(values.instance)) throw new UsageError(`--instance ${values.instance}: expected 0 to 9`);
+  if (!sampleNames.includes(values.sample)) {
+    throw new UsageError(`--sample ${values.sample}: expected one of ${sampleNames.join(', ')}`);
+  }
   const place = placeOf(values.dir, Number(values.instance));
   if (values.help || command === '--help' || command === '-h' || command === 'help') {
     process.stdout.write(usage);
@@ -56,7 +62,7 @@ async function main(): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`${command} takes no argument ${unexpected}`);
   switch (command) {
     case 'up':
-      await up(place, { server: !values['no-server'], ceph: values.ceph });
+      await up(place, { server: !values['no-server'], sample: sampleNamed(values.sample) });
       return 0;
     case 'status':
       return await status(place, { json: values.json });

@@ -1,7 +1,8 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { monitorHosts } from '../ceph/names.ts';
 import { controlPlane, type Place, root } from './place.ts';
+import { hasCeph, type Sample } from './sample.ts';
 
 /** What images/build says of an archive: every image in it has this tag. */
 export interface ImageSet {
@@ -16,7 +17,7 @@ export interface Images extends ImageSet {
 }
 
 /** Writes the kustomizations that name this machine's images: of config/default, and of a sample of a control plane. */
-export function writeOverlay(place: Place, images: Images, { ceph = false } = {}): void {
+export function writeOverlay(place: Place, images: Images, sample: Sample): void {
   const operatorImage = images.operator.names.find((name) => name.startsWith('localhost/')) ?? '';
   const [newName, newTag] = splitTag(operatorImage);
   write(join(place.overlay, 'operator'), {
@@ -24,10 +25,9 @@ export function writeOverlay(place: Place, images: Images, { ceph = false } = {}
     images: [{ name: 'ghcr.io/openstack-operator/openstack-operator', newName, newTag }],
   });
   const [name = ''] = images.names;
-  const sample = join(place.overlay, 'control-plane');
-  const file = ceph ? 'controlplane_ceph.yaml' : 'controlplane_minimal.yaml';
-  write(sample, {
-    resources: ['namespace.yaml', file],
+  const directory = join(place.overlay, 'control-plane');
+  write(directory, {
+    resources: ['namespace.yaml', basename(sample.file)],
     patches: [
       {
         target: { kind: 'OpenStackControlPlane' },
@@ -40,21 +40,19 @@ export function writeOverlay(place: Place, images: Images, { ceph = false } = {}
             path: '/spec/nova/config',
             value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
           },
-          ...(ceph
-            ? [
-                { op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts },
-                // Those of the sample are not those of this machine.
-                { op: 'remove', path: '/spec/nodeNetworks' },
-              ]
+          ...(hasCeph(sample)
+            ? [{ op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts }]
             : []),
+          // Those of the sample are not those of this machine.
+          ...(sample.spec['nodeNetworks'] === undefined ? [] : [{ op: 'remove', path: '/spec/nodeNetworks' }]),
         ]),
       },
     ],
   });
   // kustomize takes single files from its own directory only.
-  copyFileSync(join(root, 'config/samples', file), join(sample, file));
+  copyFileSync(sample.file, join(directory, basename(sample.file)));
   writeFileSync(
-    join(sample, 'namespace.yaml'),
+    join(directory, 'namespace.yaml'),
     JSON.stringify({
       apiVersion: 'v1',
       kind: 'Namespace',

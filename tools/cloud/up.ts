@@ -10,12 +10,13 @@ import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
 import { controlPlane, type Place, placeOf, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
+import { hasCeph, type Sample } from './sample.ts';
 import { run, say, step } from './step.ts';
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
-export async function up(place: Place, options: { server: boolean; ceph: boolean }): Promise<void> {
-  const { guest } = await prepare(place, options);
-  if (options.ceph) await prepareCeph(place);
+export async function up(place: Place, options: { server: boolean; sample: Sample }): Promise<void> {
+  const { guest } = await prepare(place, options.sample);
+  if (hasCeph(options.sample)) await prepareCeph(place);
   const rolledOut = new AbortController();
   const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
   try {
@@ -72,7 +73,7 @@ async function prepareCeph(place: Place): Promise<void> {
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
-export async function prepare(place: Place, options: { ceph?: boolean } = {}): Promise<{ guest: string }> {
+export async function prepare(place: Place, sample: Sample): Promise<{ guest: string }> {
   checkMachine(place);
   await installPackages(place);
   const parts = [
@@ -87,7 +88,7 @@ export async function prepare(place: Place, options: { ceph?: boolean } = {}): P
   await Promise.allSettled(parts); // so that a failure is the last word
   const [, images, guest] = await Promise.all(parts);
   await step('Kubernetes node', () => startNode(place, images));
-  await step('operator', () => deployOperator(place, images, options));
+  await step('operator', () => deployOperator(place, images, sample));
   return { guest };
 }
 
@@ -106,8 +107,8 @@ async function startNode(place: Place, images: Images): Promise<void> {
   });
 }
 
-async function deployOperator(place: Place, images: Images, options: { ceph?: boolean }): Promise<void> {
-  writeOverlay(place, images, options);
+async function deployOperator(place: Place, images: Images, sample: Sample): Promise<void> {
+  writeOverlay(place, images, sample);
   await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'operator')]);
   await kubectl(place, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
   await kubectl(place, [
@@ -125,7 +126,7 @@ async function deployControlPlane(place: Place): Promise<void> {
   await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'control-plane')]);
   await run(
     join(root, 'bin/kubectl-openstack'),
-    ['follow', name, '-n', namespace, '--kubeconfig', place.kubeconfig, '--timeout', '900'],
+    ['follow', name, '-n', namespace, '--kubeconfig', place.kubeconfig, '--timeout', '1800'],
     {
       log: place.log('rollout'),
       shown: true,

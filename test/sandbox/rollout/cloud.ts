@@ -127,6 +127,18 @@ export function isLasting({ metadata }: StoredObject): boolean {
   return !/-(?:records-audit|db-archive|db-purge)-[0-9]+/.test(metadata.name);
 }
 
+const ofNamespace = ['EndpointSlice', 'Event', 'ServiceAccount'];
+
+/** What is left in the namespace, beside what Kubernetes itself keeps there, and the key that all its clouds share. */
+export function left(cloud: Cloud): string[] {
+  return cloud.rehearsal
+    .objects()
+    .filter(({ kind, metadata }) => metadata.namespace === 'openstack' && !ofNamespace.includes(kind))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    .filter((name) => !['ConfigMap kube-root-ca.crt', 'Secret openstack-digest-key'].includes(name))
+    .sort();
+}
+
 /** Whether an object's condition Ready is True: a pod's, a node's. */
 export function isReady(object: StoredObject): boolean {
   return conditionOf(object, 'Ready')?.status === 'True';

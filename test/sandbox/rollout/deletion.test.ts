@@ -1,18 +1,9 @@
 import { type Kind, Namespace as NamespaceKind, Node as NodeKind } from '@openstack-operator/kube';
 import { MariaDB, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, isLasting, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, isLasting, left, readyCloud } from './cloud.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
-const ofNamespace = ['EndpointSlice', 'Event', 'ServiceAccount'];
-/** What is left in the namespace, beside what Kubernetes itself keeps there, and the key that all its clouds share. */
-const left = (cloud: Cloud) =>
-  cloud.rehearsal
-    .objects()
-    .filter(({ kind, metadata }) => metadata.namespace === 'openstack' && !ofNamespace.includes(kind))
-    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-    .filter((name) => !['ConfigMap kube-root-ca.crt', 'Secret openstack-digest-key'].includes(name))
-    .sort();
 const protect = 'openstack.k8s.io/protect-servers';
 const labels = (cloud: Cloud) =>
   cloud

@@ -19,7 +19,13 @@ const sampleOf = new Map(
 );
 
 /** Every sample that is a resource of ours. */
-export const samples = [...sampleOf.values(), 'controlplane_minimal', 'controlplane_production', 'controlplane_ceph'];
+export const samples = [
+  ...sampleOf.values(),
+  'controlplane_minimal',
+  'controlplane_production',
+  'controlplane_ceph',
+  'controlplane_full',
+];
 
 /** A sample as the API server would hand it out. */
 export function resource(text: string): ServiceResource & StoredObject {
