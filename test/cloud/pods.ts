@@ -15,7 +15,13 @@ export interface PodState {
     readonly deletionTimestamp?: string;
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string }[];
   };
-  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly spec: {
+    readonly containers: readonly {
+      readonly name: string;
+      readonly image: string;
+      readonly volumeMounts?: readonly { readonly mountPath: string }[];
+    }[];
+  };
   readonly status: {
     readonly phase: string;
     readonly podIP?: string;
@@ -71,23 +77,30 @@ export interface Container {
   readonly name: string;
   readonly service: string;
   readonly component: string;
+  /** Where something is mounted in it. */
+  readonly mounts: readonly string[];
 }
 
 /** The containers of the cloud that run, or those of Jobs that are done. */
 export async function containers(phase: 'Running' | 'Succeeded' = 'Running'): Promise<Container[]> {
   return (await pods(ours, [phase])).flatMap(({ metadata, spec }) =>
-    spec.containers.map(({ name }) => ({
+    spec.containers.map(({ name, volumeMounts = [] }) => ({
       namespace: metadata.namespace,
       pod: metadata.name,
       name,
       service: metadata.labels['app.kubernetes.io/name'] ?? '',
       component: metadata.labels['app.kubernetes.io/component'] ?? '',
+      mounts: volumeMounts.map(({ mountPath }) => mountPath),
     })),
   );
 }
 
 /** Runs a command in a container, with that standard input. */
-export function execute({ namespace, pod, name }: Container, command: readonly string[], stdin = ''): Promise<Ran> {
+export function execute(
+  { namespace, pod, name }: Pick<Container, 'namespace' | 'pod' | 'name'>,
+  command: readonly string[],
+  stdin = '',
+): Promise<Ran> {
   const environment = process.env as Record<string, string>;
   const argv = ['exec', '-i', '-n', namespace, pod, '-c', name, '--', ...command];
   return run('kubectl', argv, { environment, stdin, limit: 120 });

@@ -24,7 +24,7 @@ export function optionalService(
     const ready = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
     await until({
       what: `${plural} to be ${spec.enabled ? 'Ready' : 'gone'}`,
-      seconds: 240,
+      seconds: 600,
       probe: async () => {
         const found = await program('kubectl', '-n', namespace, 'get', plural, '-o', `jsonpath=${ready}`);
         return found === (spec.enabled ? 'True' : '') || undefined;

@@ -2,6 +2,8 @@
 
     python3 options.py NAMESPACE[,NAMESPACE...] FILE...
 
+`distribution/NAME` stands for the namespaces of a distribution of Python and of the libraries that it requires.
+
 Run inside a container: reads the files, and OS_<GROUP>__<OPTION> (oslo.config's environment driver) of its own
 environment, which is the one that the container's specification gives all processes. Prints one line for each mistake:
 an unknown group or option, a value that is not of the option's type, several values for an option that takes one, an
@@ -17,14 +19,26 @@ from keystoneauth1 import loading
 from oslo_config import cfg, iniparser
 
 
+def namespaces_of(words):
+    """The entry points that the words name."""
+    points = importlib.metadata.entry_points(group="oslo.config.opts")
+    for word in words:
+        if not word.startswith("distribution/"):
+            yield points[word]
+            continue
+        name = word.removeprefix("distribution/")
+        required = [re.split(r"[^A-Za-z0-9._-]", one)[0] for one in importlib.metadata.requires(name) or []]
+        wanted = {re.sub(r"[-_.]+", "-", one).lower() for one in [name, *required]}
+        yield from (point for point in points if re.sub(r"[-_.]+", "-", point.dist.name).lower() in wanted)
+
+
 class Options:
     """The options of the namespaces: group -> option name -> option."""
 
     def __init__(self, namespaces):
         self.groups = {}
-        points = {point.name: point for point in importlib.metadata.entry_points(group="oslo.config.opts")}
-        for name in namespaces:
-            for group, options in points[name].load()():
+        for point in namespaces_of(namespaces):
+            for group, options in point.load()():
                 self.add(group, options)
         # What every program has, whoever lists it (oslo_config.cfg.ConfigOpts).
         self.add("DEFAULT", [cfg.MultiStrOpt("config-file"), cfg.MultiStrOpt("config-dir")])

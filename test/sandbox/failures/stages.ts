@@ -38,7 +38,7 @@ export async function realStage(): Promise<Opened> {
       execute: async (pod, command) => {
         const { items } = await client.list(Pod, { namespace, fieldSelector: `metadata.name=${pod}` });
         const [name = ''] = items.flatMap(({ spec }) => spec?.containers.map((container) => container.name) ?? []);
-        const { stdout, stderr } = await execute({ namespace, pod, name, service: '', component: '' }, command);
+        const { stdout, stderr } = await execute({ namespace, pod, name }, command);
         return stdout + stderr;
       },
     },
