@@ -13,6 +13,7 @@ import {
   type Runtime,
   type StoredObject,
   type Transport,
+  virtualClock,
 } from '@openstack-operator/kube';
 import { crd, kindOf, kinds } from '@openstack-operator/openstack';
 import { runOperator } from '@openstack-operator/operator';
@@ -90,6 +91,20 @@ export interface RunningOperator {
   kill(): void;
 }
 
+let served: readonly StoredObject[] | undefined;
+
+/** Our CRDs as an API server has them that serves them: those of the first sandbox of this process, and of that time. */
+async function definitions(clock: Clock): Promise<readonly StoredObject[]> {
+  if (served !== undefined) return served;
+  const first = createSandbox({ clock: virtualClock({ start: clock.now() }), images: [], nodes: [] });
+  const client = first.client();
+  for (const kind of kinds)
+    await client.create(CustomResourceDefinition, crd(kind) as unknown as CustomResourceDefinition);
+  served = first.api.store.list(CustomResourceDefinition);
+  first.stop();
+  return served;
+}
+
 /** Brings up a sandbox whose nodes know OpenStack's images, and installs our CRDs. */
 export async function createRehearsal({
   clock,
@@ -109,11 +124,10 @@ export async function createRehearsal({
     random,
     images: [...openstackImages({ resolver }), operatorImage(() => sandbox.client()), ...images],
     ...server,
+    objects: await definitions(clock),
     nodes: nodes.map((name) => ({ name, capacity, files })),
   });
   const client = sandbox.client();
-  for (const kind of kinds)
-    await client.create(CustomResourceDefinition, crd(kind) as unknown as CustomResourceDefinition);
   const ensureNamespace = async (name: string) => {
     try {
       await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
