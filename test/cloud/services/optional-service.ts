@@ -1,9 +1,14 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
+import { configurationMistakes } from './configuration.ts';
+
+/** Fields of services that read no file of oslo.config. */
+const withoutOslo = ['horizon', 'swift'];
 
 /**
- * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. When the test is
+ * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled;
+ * what its files and environment say has to be options of its programs. When the test is
  * over the field is removed again.
  */
 export function optionalService(
@@ -31,5 +36,6 @@ export function optionalService(
       },
       explain: () => program('kubectl', '-n', namespace, 'get', plural),
     });
+    if (spec.enabled && !withoutOslo.includes(field)) expect(await configurationMistakes(field)).toEqual([]);
   };
 }
