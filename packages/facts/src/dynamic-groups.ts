@@ -16,6 +16,15 @@ export interface DynamicGroup {
   readonly own?: readonly OptionFacts[];
 }
 
+/** How a client of keystoneauth logs in and connects, beside the options of its plug-in. */
+const session = (service: string): readonly OptionFacts[] => [
+  ...['auth_section', 'auth_type', 'cafile', 'certfile', 'keyfile'].map((name) =>
+    optionOf(service, ['*', name, 'string', null]),
+  ),
+  optionOf(service, ['*', 'insecure', 'boolean', 'false']),
+  optionOf(service, ['*', 'timeout', 'integer', null]),
+];
+
 /**
  * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name,
  * manila/share/manager.py as well; so does Designate for each handler of its sink (designate/plugin.py). Nova's groups of
@@ -27,6 +36,8 @@ export interface DynamicGroup {
  * of NetApp's driver it leaves two lists out (manila/share/drivers/netapp/options.py).
  * octavia/common/config.py registers the options of a client of keystoneauth in `[neutron]`, and lists them nowhere.
  * cinder/service_auth.py registers `auth_type` of `[service_user]`, which cinder/opts.py does not list.
+ * CloudKitty registers those of a client where it collects and where it finds projects (cloudkitty/collector/gnocchi.py,
+ * cloudkitty/fetcher/gnocchi.py and keystone.py).
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
 const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
@@ -34,6 +45,9 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
     { namedBy: ['DEFAULT', 'enabled_backends'], options: ['backend_defaults', 'backend', 'DEFAULT'] },
     { names: ['service_user'], options: [], own: [optionOf('cinder', ['service_user', 'auth_type', 'string', null])] },
     { names: ['cinder_sys_admin', 'privsep_osbrick'], options: ['privsep'] },
+  ],
+  cloudkitty: [
+    { names: ['collector_gnocchi', 'fetcher_gnocchi', 'fetcher_keystone'], options: [], own: session('cloudkitty') },
   ],
   designate: [
     {

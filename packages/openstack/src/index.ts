@@ -155,6 +155,7 @@ export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/bar
 export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';
 export { Ceilometer, type CeilometerSpec, type CeilometerStatus } from './services/ceilometer/kind.ts';
 export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/kind.ts';
+export { CloudKitty, type CloudKittySpec, type CloudKittyStatus } from './services/cloudkitty/kind.ts';
 export { Cyborg, type CyborgSpec, type CyborgStatus } from './services/cyborg/kind.ts';
 export { Designate, type DesignateSpec, type DesignateStatus } from './services/designate/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';

@@ -100,6 +100,10 @@ export const startTimes = {
   gnocchiApi: 2400,
   gnocchiMetricd: 2400,
   ceilometerProgram: 2400,
+  /** Guessed by Aodh's, which import as much. */
+  cloudkittyCommands: { start: 900, dbSync: 700, storageInit: 500 },
+  cloudkittyApi: 1900,
+  cloudkittyProcessor: 1900,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -62,7 +62,7 @@ export async function request(
   const data = body === undefined ? [] : ['-d', JSON.stringify(body), '-H', 'Content-Type: application/json'];
   const answer = await curl(cloud, ['-i', '-X', method, '-H', `X-Auth-Token: ${token}`, ...data, address]);
   const [head = '', text = ''] = answer.split(/\r?\n\r?\n/);
-  if (!/^HTTP\S+ 2/.test(head)) throw new Error(`${method} ${address}: ${answer}`);
+  if (!/^HTTP\S+ [23]/.test(head)) throw new Error(`${method} ${address}: ${answer}`);
   return text;
 }
 

@@ -103,6 +103,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   messaging: '/v2/queues',
   'instance-ha': '/segments',
   metric: '/v1/resource/generic',
+  rating: '/v1/rating/modules',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -169,7 +170,7 @@ async function call<T>(process: Process, token: string, method: string, url: str
 }
 
 function demand(method: string, url: string, { status, body }: HttpAnswer): void {
-  if (![200, 201, 202, 204].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
+  if (![200, 201, 202, 204, 302].includes(status)) throw new Error(`${method} ${url}: ${status} ${body.slice(0, 200)}`);
 }
 
 /** Environment: TARGETS, `host:port` of what only the cloud itself may reach. */

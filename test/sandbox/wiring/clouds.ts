@@ -37,6 +37,11 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   availability: withParts(...optional, 'masakari'),
   alarms: withParts('rabbitmq', 'aodh', 'ceilometer'),
   metrics: withParts('gnocchi'),
+  rates: {
+    ...withParts('rabbitmq', 'glance', 'gnocchi'),
+    ceilometer: { metricsBackend: 'gnocchi', pollingIntervalSeconds: 60 },
+    cloudKitty: { fetcher: 'gnocchi', config: { 'cloudkitty.conf': { collect: { period: 60 } } } },
+  },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

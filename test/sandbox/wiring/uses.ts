@@ -107,6 +107,23 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const found = (await get(`/v1/resource/generic/${id}/metric/answer/measures`)) as unknown as unknown[];
     if (found.length === 0) throw new Error('no measure is aggregated');
   },
+  rating: async ({ get, post, put, wait }) => {
+    const total = async () => {
+      const { summary = [] } = await get('/v1/report/summary');
+      return Number(summary[0]?.['rate']);
+    };
+    const before = await total();
+    if (before === 0) {
+      const hashmap = '/v1/rating/module_config/hashmap';
+      await put('/v1/rating/modules/hashmap', { enabled: true });
+      const service = (await post(`${hashmap}/services`, { name: 'image.size' })) as Record<string, unknown>;
+      await post(`${hashmap}/mappings`, { service_id: service['service_id'], cost: '0.5', type: 'flat' });
+    }
+    const quote = await post('/v1/rating/quote', { resources: [{ service: 'image.size', volume: '4' }] });
+    if (Number(quote) !== 2) throw new Error(`a quote is ${JSON.stringify(quote)}`);
+    await wait(150_000);
+    if ((await total()) <= before) throw new Error('nothing is rated');
+  },
   network: async ({ get, post, host, made }) => {
     await get('/v2.0/networks');
     await get('/v2.0/routers');

@@ -25,7 +25,6 @@ export const notOffered = {
   ironic: 'Bare metal',
   tacker: 'Network functions',
   zun: 'Containers',
-  cloudKitty: 'Rating',
   vitrage: 'Root cause analysis',
   freezer: 'Backups',
   venus: 'Logs',

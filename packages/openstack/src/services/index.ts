@@ -10,6 +10,7 @@ import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { ceilometer } from './ceilometer/ceilometer.ts';
 import { cinder } from './cinder/cinder.ts';
+import { cloudkitty } from './cloudkitty/cloudkitty.ts';
 import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
@@ -61,6 +62,7 @@ export const definitions = [
   cyborg,
   zaqar,
   masakari,
+  cloudkitty,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

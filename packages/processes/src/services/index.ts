@@ -4,6 +4,7 @@ import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
 import { ceilometer } from './ceilometer/ceilometer.ts';
 import { cinder } from './cinder/cinder.ts';
+import { cloudkitty } from './cloudkitty/cloudkitty.ts';
 import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
 import { glance } from './glance/glance.ts';
@@ -51,4 +52,5 @@ export const services: readonly Modelled[] = [
   masakariMonitors,
   gnocchi,
   ceilometer,
+  cloudkitty,
 ];

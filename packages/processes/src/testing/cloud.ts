@@ -48,6 +48,7 @@ const databases = [
   'octavia',
   'aodh',
   'cyborg',
+  'cloudkitty',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -94,6 +95,9 @@ const files = {
   '/etc/ceph/ceph.client.manila.keyring': `[client.manila]\n\tkey = ${Buffer.alloc(28, 2).toString('base64')}\n`,
   '/etc/manila/manila.conf': `[DEFAULT]\nuse_stderr = true\nhost = store\nenabled_share_backends = fs\nenabled_share_protocols = CEPHFS\ndefault_share_type = fs\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[fs]\nshare_driver = manila.share.drivers.cephfs.driver.CephFSDriver\nshare_backend_name = fs\ndriver_handles_share_servers = false\ncephfs_conf_path = /etc/ceph/ceph.conf\ncephfs_auth_id = manila\ncephfs_filesystem_name = cephfs\n[coordination]\nbackend_url = file:///var/lib/manila\n[database]\nconnection = ${database('manila')}\n${authtoken('manila')}`,
   '/etc/blazar/blazar.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\nos_auth_host = keystone\nos_auth_prefix = v3\nos_auth_version =\nos_admin_username = blazar\nos_admin_password = pw\nos_admin_project_name = service\nos_region_name = RegionOne\n[manager]\nplugins = physical.host.plugin\n[database]\nconnection = ${database('blazar')}\n${authtoken('blazar')}`,
+  '/etc/cloudkitty/cloudkitty.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[orchestrator]\ncoordination_url = file:///var/lib/cloudkitty\n[fetcher_keystone]\nauth_section = keystone_authtoken\n[storage]\nbackend = sqlalchemy\nversion = 1\n[database]\nconnection = ${database('cloudkitty')}\n${authtoken('cloudkitty')}`,
+  '/etc/cloudkitty/api_paste.ini': '[pipeline:cloudkitty+keystone]\n',
+  '/etc/cloudkitty/metrics.yml': 'metrics: {cpu: {unit: instance, extra_args: {resource_type: instance}}}\n',
   '/etc/cyborg/cyborg.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[api]\napi_paste_config = /etc/cyborg/api-paste.ini\n[agent]\nenabled_drivers = fake_driver\n[database]\nconnection = ${database('cyborg')}\n${client('placement', 'cyborg')}${authtoken('cyborg')}`,
   '/etc/cyborg/api-paste.ini': '[pipeline:main]\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
@@ -124,6 +128,7 @@ const files = {
   '/aodh.ini': ini('aodh.api.app:build_wsgi_app()', 8042),
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
+  '/cloudkitty.ini': ini('cloudkitty.api.app:build_wsgi_app()', 8889),
   '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/octavia.ini': ini('octavia.api.app:setup_app()', 9876),
@@ -213,6 +218,7 @@ export async function ground(change: Changes = {}) {
     'octavia',
     'aodh',
     'cyborg',
+    'cloudkitty',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
