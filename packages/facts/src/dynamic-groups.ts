@@ -37,7 +37,7 @@ const session = (service: string): readonly OptionFacts[] => [
  * octavia/common/config.py registers the options of a client of keystoneauth in `[neutron]`, and lists them nowhere.
  * cinder/service_auth.py registers `auth_type` of `[service_user]`, which cinder/opts.py does not list.
  * CloudKitty registers those of a client where it collects and where it finds projects (cloudkitty/collector/gnocchi.py,
- * cloudkitty/fetcher/gnocchi.py and keystone.py).
+ * cloudkitty/fetcher/gnocchi.py and keystone.py); Vitrage in `[service_credentials]` (vitrage/keystone_client.py).
  * Those of other drivers (type drivers of ML2, providers of Octavia, backends of Designate) have fixed names.
  */
 const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
@@ -120,6 +120,7 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
       ],
     },
   ],
+  vitrage: [{ names: ['service_credentials'], options: [], own: session('vitrage') }],
 };
 
 /** Further sources of configuration (oslo_config/sources): a group for each name, in every program. */

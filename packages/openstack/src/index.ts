@@ -175,5 +175,6 @@ export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavi
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';
+export { Vitrage, type VitrageSpec, type VitrageStatus } from './services/vitrage/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';
 export { Zaqar, type ZaqarSpec, type ZaqarStatus } from './services/zaqar/kind.ts';

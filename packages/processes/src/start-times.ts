@@ -104,6 +104,10 @@ export const startTimes = {
   cloudkittyCommands: { start: 900, dbSync: 700, storageInit: 500 },
   cloudkittyApi: 1900,
   cloudkittyProcessor: 1900,
+  /** Guessed by Heat's, which import as much. */
+  vitrageCommands: { start: 1500, dbSync: 700 },
+  vitrageApi: 2400,
+  vitrageProgram: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

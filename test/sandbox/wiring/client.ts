@@ -104,6 +104,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   'instance-ha': '/segments',
   metric: '/v1/resource/generic',
   rating: '/v1/rating/modules',
+  rca: '/v1/template',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };

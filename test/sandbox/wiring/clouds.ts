@@ -42,6 +42,11 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     ceilometer: { metricsBackend: 'gnocchi', pollingIntervalSeconds: 60 },
     cloudKitty: { fetcher: 'gnocchi', config: { 'cloudkitty.conf': { collect: { period: 60 } } } },
   },
+  causes: {
+    ...withParts(...optional),
+    vitrage: { config: { 'vitrage.conf': { datasources: { snapshots_interval: 60 } } } },
+    imageRegistry: 'registry.example.com/openstack',
+  },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

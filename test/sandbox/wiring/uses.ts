@@ -107,6 +107,21 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const found = (await get(`/v1/resource/generic/${id}/metric/answer/measures`)) as unknown as unknown[];
     if (found.length === 0) throw new Error('no measure is aggregated');
   },
+  rca: async ({ get, put, post, wait }) => {
+    await wait(70_000);
+    const { nodes = [] } = (await post('/v1/topology', { all_tenants: true })) as unknown as {
+      nodes?: { vitrage_type: string }[];
+    };
+    for (const type of ['nova.host', 'nova.instance', 'neutron.network'])
+      if (!nodes.some((node) => node.vitrage_type === type)) throw new Error(`no ${type} is in the graph`);
+    await get('/v1/service');
+    const name = `template-${Object.keys(await get('/v1/template')).length}`;
+    await put('/v1/template', {
+      templates: [['one.yaml', { metadata: { version: '3', name } }]],
+      template_type: 'standard',
+    });
+    if (Object.keys(await get('/v1/template')).length === 0) throw new Error('a template is gone');
+  },
   rating: async ({ get, post, put, wait }) => {
     const total = async () => {
       const { summary = [] } = await get('/v1/report/summary');

@@ -25,7 +25,6 @@ export const notOffered = {
   ironic: 'Bare metal',
   tacker: 'Network functions',
   zun: 'Containers',
-  vitrage: 'Root cause analysis',
   freezer: 'Backups',
   venus: 'Logs',
   adjutant: 'Operations',

@@ -28,6 +28,7 @@ import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
+import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
 
@@ -63,6 +64,7 @@ export const definitions = [
   zaqar,
   masakari,
   cloudkitty,
+  vitrage,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -22,6 +22,7 @@ import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
+import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
 
@@ -53,4 +54,5 @@ export const services: readonly Modelled[] = [
   gnocchi,
   ceilometer,
   cloudkitty,
+  vitrage,
 ];

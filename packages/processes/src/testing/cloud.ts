@@ -49,6 +49,7 @@ const databases = [
   'aodh',
   'cyborg',
   'cloudkitty',
+  'vitrage',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -100,6 +101,8 @@ const files = {
   '/etc/cloudkitty/metrics.yml': 'metrics: {cpu: {unit: instance, extra_args: {resource_type: instance}}}\n',
   '/etc/cyborg/cyborg.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[api]\napi_paste_config = /etc/cyborg/api-paste.ini\n[agent]\nenabled_drivers = fake_driver\n[database]\nconnection = ${database('cyborg')}\n${client('placement', 'cyborg')}${authtoken('cyborg')}`,
   '/etc/cyborg/api-paste.ini': '[pipeline:main]\n',
+  '/etc/vitrage/vitrage.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[datasources]\ntypes =\n[database]\nconnection = ${database('vitrage')}\n${client('service_credentials', 'vitrage')}${authtoken('vitrage')}`,
+  '/etc/vitrage/api-paste.ini': '[composite:vitrage+keystone]\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -219,6 +222,7 @@ export async function ground(change: Changes = {}) {
     'aodh',
     'cyborg',
     'cloudkitty',
+    'vitrage',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);

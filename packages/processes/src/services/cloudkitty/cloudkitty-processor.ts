@@ -121,7 +121,7 @@ async function ratedProjects(context: ServiceContext): Promise<string[]> {
   if (backend === 'gnocchi') {
     const url = await metricUrl(session, context, 'fetcher_gnocchi');
     const resources = (await asked(session, context, `${url}/v1/resource/generic`)) as Row[];
-    return [...new Set(resources.flatMap(({ project_id: id }) => (id === undefined ? [] : [String(id)])))];
+    return [...new Set(resources.flatMap(({ project_id: id }) => (typeof id === 'string' ? [id] : [])))];
   }
   if (backend !== 'keystone') throw new PythonError('NotImplementedError', `no model knows the fetcher ${backend}`);
   const url = await session.endpoint({ type: 'identity', interfaces: ['public'], region: undefined });
