@@ -8,6 +8,6 @@ const path = 'config/admission/use_nodes.yaml';
 export function admission(): GeneratedFile[] {
   const kinds = [OpenStackControlPlane, ...services.flatMap(({ kind, usesNodes }) => (usesNodes ? [kind] : []))];
   const policy = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const resources = kinds.map(({ plural }) => plural).join(', ');
-  return [{ path, content: policy.replace(/resources: \[.*\]/, `resources: [${resources}]`) }];
+  const resources = kinds.map(({ plural }) => `\n          - ${plural}`).join('');
+  return [{ path, content: policy.replace(/(?<=^ {8}resources:).*?(?=\n {2}\S)/ms, resources) }];
 }

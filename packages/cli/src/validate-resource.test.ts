@@ -110,9 +110,9 @@ test.each([
   ],
   [
     'a service that is not offered',
-    { ironic: {} },
-    'spec.ironic',
-    'ironic is not offered by this version of the operator; remove spec.ironic or set spec.ironic.enabled to false',
+    { tacker: {} },
+    'spec.tacker',
+    'tacker is not offered by this version of the operator; remove spec.tacker or set spec.tacker.enabled to false',
   ],
 ])('%s', (_title, spec, field, message) => {
   expect(validateResource(controlPlane(spec))).toEqual([{ field, message }]);

@@ -163,6 +163,7 @@ export { Gnocchi, type GnocchiSpec, type GnocchiStatus } from './services/gnocch
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';
 export { Horizon, type HorizonSpec, type HorizonStatus } from './services/horizon/kind.ts';
 export { services } from './services/index.ts';
+export { Ironic, type IronicSpec, type IronicStatus } from './services/ironic/kind.ts';
 export { Keystone, type KeystoneSpec, type KeystoneStatus } from './services/keystone/kind.ts';
 export type { KeystoneRef } from './services/keystone/reference.ts';
 export { Magnum, type MagnumSpec, type MagnumStatus } from './services/magnum/kind.ts';

@@ -1,4 +1,5 @@
 import type { Image, Program } from '@openstack-operator/sandbox';
+import { bootRecipes } from './infrastructure/boot-servers.ts';
 import { ip } from './infrastructure/ip-command.ts';
 import { libvirtPrograms } from './infrastructure/libvirt.ts';
 import { mariadbClients } from './infrastructure/mariadb-client.ts';
@@ -46,6 +47,7 @@ const recipes: readonly Recipe[] = [
     },
     files: { '/run/mysqld': owned('mysql'), '/var/lib/mysql': owned('mysql') },
   },
+  ...bootRecipes,
   { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },
   {
     names: ['valkey-server'],

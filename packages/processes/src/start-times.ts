@@ -80,6 +80,13 @@ export const startTimes = {
   masakariManage: { start: 1200, dbSync: 1200 },
   masakariApi: 2000,
   masakariEngine: 2000,
+  /** Guesses, from Heat's: it imports as much. The API and the conductor are measured, by CPU. */
+  ironicManage: { start: 1500, dbSync: 1500 },
+  ironicApi: 3600,
+  ironicConductor: 2200,
+  /** Guesses: they read a file and listen. */
+  dnsmasq: 50,
+  haproxy: 50,
   /** BIND without zones. */
   named: 300,
   /** Not measured yet: guessed by Manila's. The migration is measured. */

@@ -22,6 +22,7 @@ import {
 import { balancerRules } from './balancer-rules.ts';
 import { componentRules } from './component-rules.ts';
 import { dnsRules } from './dns-rules.ts';
+import { metalRules } from './metal-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 import { storageRules } from './storage-rules.ts';
 
@@ -409,4 +410,5 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ...componentRules,
   ...storageRules,
   ...dnsRules,
+  ...metalRules,
 ];

@@ -102,6 +102,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   accelerator: '/devices',
   messaging: '/v2/queues',
   'instance-ha': '/segments',
+  baremetal: '/v1/nodes',
   metric: '/v1/resource/generic',
   rating: '/v1/rating/modules',
   rca: '/v1/template',

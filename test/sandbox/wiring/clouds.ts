@@ -35,6 +35,10 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   devices: { ...withParts(...optional), cyborg: { enabledDrivers: ['fake_driver'] } },
   messages: { ...withParts('zaqar'), imageRegistry: 'registry.example.com/openstack' },
   availability: withParts(...optional, 'masakari'),
+  metal: {
+    ...withParts('rabbitmq', 'glance'),
+    ironic: { enabledDrivers: ['fake-hardware'], provisioning: { interface: 'eth0', address: '192.0.2.1' } },
+  },
   alarms: withParts('rabbitmq', 'aodh', 'ceilometer'),
   metrics: withParts('gnocchi'),
   rates: {

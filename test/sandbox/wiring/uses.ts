@@ -51,6 +51,12 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const { stack_status: status, stack_status_reason: reason } = stacks.find(({ id }) => id === stack?.['id']) ?? {};
     if (status !== 'CREATE_COMPLETE') throw new Error(`a stack is ${String(status)}: ${String(reason)}`);
   },
+  baremetal: async ({ get, post, put }) => {
+    const { uuid } = (await post('/v1/nodes', { driver: 'fake-hardware' })) as unknown as { uuid: string };
+    for (const target of ['manage', 'provide', 'active']) await put(`/v1/nodes/${uuid}/states/provision`, { target });
+    const { provision_state: state } = (await get(`/v1/nodes/${uuid}`)) as Record<string, unknown>;
+    if (state !== 'active') throw new Error(`a machine is ${String(state)}`);
+  },
   messaging: async ({ get, put, post }) => {
     await put('/v2/queues/jobs', {});
     await post('/v2/queues/jobs/messages', { messages: [{ body: 'one', ttl: 300 }] });

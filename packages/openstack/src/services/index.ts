@@ -17,6 +17,7 @@ import { glance } from './glance/glance.ts';
 import { gnocchi } from './gnocchi/gnocchi.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
+import { ironic } from './ironic/ironic.ts';
 import { keystone } from './keystone/keystone.ts';
 import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
@@ -65,6 +66,7 @@ export const definitions = [
   masakari,
   cloudkitty,
   vitrage,
+  ironic,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -126,7 +126,7 @@ async function run(server: Server): Promise<number> {
         return 22;
       }
       log('*** no app loaded. going in full dynamic mode ***');
-      backlog.open(() => Promise.resolve({ status: 500, body: 'Internal Server Error' }));
+      backlog.open((request) => Promise.resolve(fileOf(server, request)));
       return stop(server);
     }
     // The worker's interpreter has exited: the master starts another one, for ever.
@@ -135,6 +135,14 @@ async function run(server: Server): Promise<number> {
     log('worker respawning too fast !!! i have to sleep a bit (2 seconds)...');
     if (!(await pause(process, 2000))) return 0;
   }
+}
+
+/** What is there without an application: files below a prefix (`--static-map /=DIRECTORY`). */
+function fileOf({ process: { files }, settings }: Server, { path }: HttpMessage): HttpReply {
+  const [, prefix = '', directory = ''] = /^([^=]*)=(.*)$/.exec(settings.value('static-map') ?? '') ?? [];
+  const file = `${directory}/${path.slice(prefix.length)}`;
+  const isThere = directory !== '' && path.startsWith(prefix) && files.exists(file);
+  return isThere ? { status: 200, body: files.read(file) } : { status: 500, body: 'Internal Server Error' };
 }
 
 async function load({ process, settings, modules, log }: Server): Promise<WsgiHandler | 'not loaded' | SystemExit> {

@@ -11,6 +11,7 @@ import { glance } from './glance/glance.ts';
 import { gnocchi } from './gnocchi/gnocchi.ts';
 import { heat } from './heat/heat.ts';
 import { horizon } from './horizon/horizon.ts';
+import { ironic } from './ironic/ironic.ts';
 import { keystone } from './keystone/keystone.ts';
 import { magnum } from './magnum/magnum.ts';
 import { manila } from './manila/manila.ts';
@@ -51,6 +52,7 @@ export const services: readonly Modelled[] = [
   zaqar,
   masakari,
   masakariMonitors,
+  ironic,
   gnocchi,
   ceilometer,
   cloudkitty,
