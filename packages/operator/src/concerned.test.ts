@@ -282,9 +282,9 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
       metadata: { name: 'fast', annotations },
     });
     const came = await world.count(() => cluster.put(StorageClass, storage({})));
-    expect(new Set(came.map((key) => key.split(' ')[0]))).toEqual(
-      new Set(['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance', 'Cinder', 'Swift', 'Designate', 'Gnocchi', 'Zaqar']),
-    );
+    const ofKinds = new Set(came.map((key) => key.split(' ')[0]));
+    for (const kind of ['MariaDB', 'RabbitMQ', 'OVNNetwork', 'Glance', 'Swift']) expect(ofKinds).toContain(kind);
+    for (const kind of ['Memcached', 'Keystone', 'Placement', 'Nova']) expect(ofKinds).not.toContain(kind);
     const named = { ...child('MariaDB', 5), spec: { storage: { storageClassName: 'slow' } } };
     await world.count(() => cluster.put(MariaDB, named));
     const changed = storage({ 'storageclass.kubernetes.io/is-default-class': 'true' });
