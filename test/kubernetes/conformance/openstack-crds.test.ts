@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { validateResource } from '@openstack-operator/cli';
 import { type Api, children, group, kinds, type OpenApiSchema, version } from '@openstack-operator/openstack';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { minimalSpecs } from './minimal-specs.ts';
 import { config, readConfig, serveOurKinds } from './openstack-definitions.ts';
 import { refusedSpecs } from './openstack-rules.ts';
@@ -17,8 +18,12 @@ beforeAll(async () => {
   namespace = await server.namespace();
 });
 
-test.each(readdirSync(join(config, 'crd/bases')))('%s is small enough for every API server', (file) => {
-  expect(readFileSync(join(config, 'crd/bases', file)).length).toBeLessThan(256 * 1024);
+/** Bytes of all annotations of an object: kubectl apply writes the object itself, as JSON, into one of them. */
+const mostAnnotations = 256 * 1024;
+
+test.each(readdirSync(join(config, 'crd/bases')))('%s is small enough for kubectl apply', (file) => {
+  const definition: unknown = parse(readFileSync(join(config, 'crd/bases', file), 'utf8'));
+  expect(Buffer.byteLength(JSON.stringify(definition))).toBeLessThan(mostAnnotations - 1024);
 });
 
 const objectOf = (api: Api, spec: object, name = 'x') => ({
