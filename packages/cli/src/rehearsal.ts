@@ -1,4 +1,5 @@
 import {
+  abortScope,
   type Clock,
   ConnectionError,
   CustomResourceDefinition,
@@ -204,10 +205,9 @@ function mortal(transport: Transport) {
     transport: {
       request: async (request: HttpRequest, signal?: AbortSignal) => {
         if (dead.signal.aborted) never();
-        const response = await transport.request(
-          request,
-          signal === undefined ? dead.signal : AbortSignal.any([signal, dead.signal]),
-        );
+        // Node keeps what AbortSignal.any joins while somebody listens to it, and with it the whole sandbox.
+        const { signal: either } = abortScope({ parents: [signal, dead.signal] });
+        const response = await transport.request(request, either);
         if (request.method !== 'GET') for (const listener of listeners) listener(request);
         return dead.signal.aborted ? never() : response;
       },
