@@ -1,4 +1,5 @@
 import {
+  type AbortScope,
   abortScope,
   type Clock,
   ConnectionError,
@@ -6,6 +7,7 @@ import {
   createClient,
   type Health,
   type HttpRequest,
+  type HttpResponse,
   isApiError,
   type KubeObject,
   type Log,
@@ -206,14 +208,23 @@ function mortal(transport: Transport) {
       request: async (request: HttpRequest, signal?: AbortSignal) => {
         if (dead.signal.aborted) never();
         // Node keeps what AbortSignal.any joins while somebody listens to it, and with it the whole sandbox.
-        const { signal: either } = abortScope({ parents: [signal, dead.signal] });
-        const response = await transport.request(request, either);
+        const scope = abortScope({ parents: [signal, dead.signal] });
+        const response = await transport.request(request, scope.signal).catch((error: unknown) => {
+          scope[Symbol.dispose]();
+          throw error;
+        });
         if (request.method !== 'GET') for (const listener of listeners) listener(request);
-        return dead.signal.aborted ? never() : response;
+        return dead.signal.aborted ? never() : { ...response, body: readWithin(scope, response.body) };
       },
       close: () => transport.close(),
     },
   };
+}
+
+/** A body, whose scope ends with it: an operator that lives for long sends many requests. */
+async function* readWithin(scope: AbortScope, body: HttpResponse['body']): HttpResponse['body'] {
+  using _ = scope;
+  yield* body;
 }
 
 /** Every resource of ours that the cache knows. */
