@@ -24,13 +24,17 @@ const placeLoaders = `for name in undionly.kpxe snponly.efi; do
 done
 `;
 
-/** Files as they are: no application is there for what is none of them. */
+/**
+ * Files as they are: no application is there for what is none of them. Images that agents download are links to where conductors
+ * cache them (ironic/drivers/modules/deploy_utils.py), which uwsgi does not follow to a place that is not named safe.
+ */
 export const serveFiles = `[uwsgi]
 if-not-plugin = python
 plugins = python3
 endif =
 http-socket = 0.0.0.0:${httpPort}
 static-map = /=${state}/httpboot
+static-safe = ${state}/images
 master = true
 processes = 1
 threads = 8
