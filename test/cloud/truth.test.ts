@@ -2,26 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { realClock, timestamp } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { program } from './kubernetes.ts';
 import { inNode } from './node.ts';
 import { type Container, containers, execute, logs } from './pods.ts';
+import { allowed, linesOf, unlisted } from './truth/allowed.ts';
 import { programs } from './truth/programs.ts';
 import { secretValues } from './truth/secrets.ts';
 
 const here = join(import.meta.dirname, 'truth');
 const script = readFileSync(join(here, 'options.py'), 'utf8');
-
-/** Patterns of what may be said, each with its reason. */
-type Allowed = Readonly<Record<string, string>>;
-const allowed = parse(readFileSync(join(here, 'allowed.yaml'), 'utf8')) as {
-  readonly options: Allowed;
-  readonly checks: Allowed;
-  readonly logs: Allowed;
-};
-const unlisted = (lines: readonly string[], list: Allowed) =>
-  lines.filter((line) => !Object.keys(list).some((pattern) => new RegExp(pattern).test(line)));
-const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
 const running = await containers();
 const find = (service: string, component: string): Container => {

@@ -7,9 +7,8 @@ import { configurationMistakes } from './configuration.ts';
 const withoutOslo = ['horizon', 'swift'];
 
 /**
- * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled;
- * what its files and environment say has to be options of its programs. When the test is
- * over the field is removed again.
+ * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. What its files
+ * and its environment say has to be options of its programs then. When the test is over the field is removed again.
  */
 export function optionalService(
   field: string,
@@ -36,6 +35,9 @@ export function optionalService(
       },
       explain: () => program('kubectl', '-n', namespace, 'get', plural),
     });
-    if (spec.enabled && !withoutOslo.includes(field)) expect(await configurationMistakes(field)).toEqual([]);
+    if (spec.enabled && !withoutOslo.includes(field)) {
+      // Pods are labelled with the name of the service, which is the field in small letters.
+      expect(await configurationMistakes(field.toLowerCase())).toEqual([]);
+    }
   };
 }

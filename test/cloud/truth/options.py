@@ -19,17 +19,23 @@ from keystoneauth1 import loading
 from oslo_config import cfg, iniparser
 
 
-def namespaces_of(words):
-    """The entry points that the words name."""
+def lists_of(words):
+    """What lists the options of the words. A library's own list may need modules that packages leave out: its tests."""
     points = importlib.metadata.entry_points(group="oslo.config.opts")
     for word in words:
         if not word.startswith("distribution/"):
-            yield points[word]
+            yield points[word].load()
             continue
         name = word.removeprefix("distribution/")
         required = [re.split(r"[^A-Za-z0-9._-]", one)[0] for one in importlib.metadata.requires(name) or []]
         wanted = {re.sub(r"[-_.]+", "-", one).lower() for one in [name, *required]}
-        yield from (point for point in points if re.sub(r"[-_.]+", "-", point.dist.name).lower() in wanted)
+        for point in points:
+            if re.sub(r"[-_.]+", "-", point.dist.name).lower() not in wanted:
+                continue
+            try:
+                yield point.load()
+            except ModuleNotFoundError:
+                continue
 
 
 class Options:
@@ -37,8 +43,8 @@ class Options:
 
     def __init__(self, namespaces):
         self.groups = {}
-        for point in namespaces_of(namespaces):
-            for group, options in point.load()():
+        for options_of in lists_of(namespaces):
+            for group, options in options_of():
                 self.add(group, options)
         # What every program has, whoever lists it (oslo_config.cfg.ConfigOpts).
         self.add("DEFAULT", [cfg.MultiStrOpt("config-file"), cfg.MultiStrOpt("config-dir")])
