@@ -23,29 +23,9 @@ import { balancerRules } from './balancer-rules.ts';
 import { componentRules } from './component-rules.ts';
 import { dnsRules } from './dns-rules.ts';
 import { metalRules } from './metal-rules.ts';
+import { networkRules } from './network-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 import { storageRules } from './storage-rules.ts';
-
-/** Bridge mappings that are refused, words of the message, and the field below the list. */
-const badBridges = [
-  [
-    [
-      { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
-      { physicalNetwork: 'physnet2', bridge: 'br-ex', interface: 'eth2' },
-    ],
-    'name each bridge once',
-    '',
-  ],
-  [
-    [
-      { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
-      { physicalNetwork: 'physnet2', bridge: 'eth1' },
-    ],
-    'bridge cannot be the name of an interface',
-    '',
-  ],
-  [[{ physicalNetwork: 'physnet1', bridge: 'br-int' }], "br-int is OVN's own bridge", '[0].bridge'],
-] as const;
 
 const has = ({ spec }: Api, field: string) => field in (spec.schema.properties ?? {});
 /** Kinds with an API of their own. */
@@ -67,36 +47,6 @@ const references: readonly RefusedSpec[] = kinds.flatMap((kind) =>
       refused(kind, `spec.${field}`, 'exactly one of name and external', { [field]: {} }, { [field]: { name: 'x' } }),
       refused(kind, `spec.${field}`, 'exactly one', { [field]: { name: 'x', external } }, { [field]: { external } }),
     ]),
-);
-
-const goodBridges = [
-  { physicalNetwork: 'physnet1', bridge: 'br-ex', interface: 'eth1' },
-  { physicalNetwork: 'physnet2', bridge: 'br-two', interface: 'eth2' },
-  { physicalNetwork: 'physnet3', bridge: 'br-three' },
-];
-const bridges: readonly RefusedSpec[] = badBridges.flatMap(([bad, words, below]) => [
-  ...[Neutron, OVNNetwork].map((kind) =>
-    refused(kind, `spec.bridgeMappings${below}`, words, { bridgeMappings: bad }, { bridgeMappings: goodBridges }),
-  ),
-  ...[OVNNetwork, Nova].map((kind) =>
-    refused(
-      kind,
-      `spec.nodeGroups[0].bridgeMappings${below}`,
-      words,
-      { nodeGroups: [{ name: 'a', bridgeMappings: bad }] },
-      {
-        nodeGroups: [
-          { name: 'a', bridgeMappings: goodBridges },
-          { name: 'b', bridgeMappings: [{ physicalNetwork: 'physnet2', bridge: 'br-ex' }] },
-        ],
-      },
-    ),
-  ),
-]);
-
-const networks = { nodeNetworks: ['10.0.0.0/16', 'fd00:1::/64'] };
-const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, Glance, OpenStackControlPlane].map((kind) =>
-  refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
 );
 
 const singles: readonly RefusedSpec[] = [
@@ -285,8 +235,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   refused(Glance, 'spec.storageType', notYet, { storageType: 'swift' }, { storageType: 'ceph' }),
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
-  ...bridges,
-  ...badNetworks,
+  ...networkRules,
   refused(Neutron, 'spec.externalBridge', 'own bridge', { externalBridge: 'br-int' }, { externalBridge: 'br-ex' }),
   refused(
     Neutron,
