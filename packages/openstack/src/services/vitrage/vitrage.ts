@@ -90,6 +90,8 @@ export const vitrage = defineService<Vitrage>({
       ...program(context, 'graph', '256Mi'),
       replicas: context.spec.graphReplicas ?? 1,
       strategy: 'Recreate',
+      // The worker that evaluates templates connects when it has an action to tell of, and not before.
+      health: { connected: 'vitrage-graph', to: [] },
     },
     notifier: program(context, 'notifier', '96Mi'),
     persistor: program(context, 'persistor', '96Mi'),
