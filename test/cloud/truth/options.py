@@ -60,10 +60,14 @@ class Options:
                 where.setdefault((old.name or option.name).replace("-", "_"), option)
 
     def add_plugins(self, parsed):
-        """Options that come with a value: of the authentication plugin, of Glance's stores."""
+        """Options that come with a value: of the authentication plugin, of Glance's stores, of Manila's backends."""
         for group, values in parsed.items():
             for kind in values.get("auth_type", []):
                 self.add(group, loading.get_auth_plugin_conf_options(loading.get_plugin_loader(kind)))
+        for value in parsed.get("DEFAULT", {}).get("enabled_share_backends", []):
+            for name in value.split(","):
+                # manila/share/configuration.py: a backend's group has every option that is listed in [DEFAULT].
+                self.groups.setdefault(name.strip(), {}).update(self.groups["DEFAULT"])
         drivers = importlib.metadata.entry_points(group="glance_store.drivers")
         for value in parsed.get("DEFAULT", {}).get("enabled_backends", []):
             from glance_store import multi_backend
