@@ -26,10 +26,10 @@ test('a machine that is made up is deployed, powered and deleted; it outlives th
   const user = admin.connectedAnew();
   const name = `${prefix}rack-1`;
   const body = { name, driver: 'fake-hardware', automated_clean: false };
-  expect((await asked(await member(), 'post', '/v1/nodes', body)).status).not.toBe(201);
-  const made = await asked(user, 'post', '/v1/nodes', body);
+  expect((await asked(await member(), 'post', '/nodes', body)).status).not.toBe(201);
+  const made = await asked(user, 'post', '/nodes', body);
   expect(made).toMatchObject({ status: 201, body: { provision_state: 'enroll' } });
-  const path = `/v1/nodes/${made.body.uuid}`;
+  const path = `/nodes/${made.body.uuid}`;
   const reaches = (part: Partial<Node>) =>
     until({
       what: `the machine to be ${Object.values(part).join()}`,

@@ -29,9 +29,10 @@ test('a processor tells what something costs by a rule, and the rule outlives th
   const mapping = { service_id: service['service_id'], cost: '0.5', type: 'flat' };
   expect((await asked('post', `${hashmap}/mappings`, mapping)).status).toBe(201);
   const quote = { resources: [{ service: name, volume: '4', desc: {} }] };
-  expect(await asked('post', '/v1/rating/quote', quote)).toEqual({ status: 200, body: 2 });
+  const quoted = async () => Number((await asked('post', '/v1/rating/quote', quote)).body);
+  expect(await quoted()).toBe(2);
   expect((await asked('get', '/v2/summary')).status).toBe(404);
   await cloudKitty({ enabled: false });
   await cloudKitty({ enabled: true });
-  expect(await asked('post', '/v1/rating/quote', quote)).toEqual({ status: 200, body: 2 });
+  expect(await quoted()).toBe(2);
 });

@@ -43,7 +43,7 @@ test('what a project has used is rated once the user of CloudKitty has the role 
   const token = await login(cloud);
   await priced(cloud, token);
   const quote = { resources: [{ service: 'image.size', volume: '4' }] };
-  expect(JSON.parse(await ask(cloud, token, `${url}/rating/quote`, quote))).toBe(2);
+  expect(JSON.parse(await ask(cloud, token, `${url}/rating/quote`, quote))).toBe('2');
   await cloud.clock.advance(3 * minutes);
   expect(await rateOf(cloud)).toBe(0);
   const id = async (collection: string, name: string) =>

@@ -55,7 +55,8 @@ export const cloudkittyProcessor: ServiceProgram = {
       const quotes = new Messaging(context).serve(topic, (_method, parameters) =>
         database.transaction('SELECT', (schema) => {
           const { resources } = parameters as { resources: Row[] };
-          return resources.reduce((sum, { service, volume }) => sum + costOf(schema, service) * Number(volume), 0);
+          // A Decimal, which JSON has as a string.
+          return String(resources.reduce((sum, one) => sum + costOf(schema, one.service) * Number(one.volume), 0));
         }),
       );
       await Promise.race([quotes, terminated(process)]);

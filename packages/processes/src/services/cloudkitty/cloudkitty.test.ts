@@ -21,7 +21,7 @@ async function running(change: Changes = {}) {
 it('quotes nothing before a rule is enabled, and has no second version of its API', async () => {
   const { send } = await running();
   const quote = { resources: [{ service: 'instance', volume: '4' }] };
-  expect(await send('POST', '/v1/rating/quote', quote)).toEqual({ status: 200, body: 0 });
+  expect(await send('POST', '/v1/rating/quote', quote)).toEqual({ status: 200, body: '0' });
   expect((await send('GET', '/v2/summary')).status).toBe(404);
   expect((await send('GET', '/v1/rating/modules/nosuch')).status).toBe(404);
 });
