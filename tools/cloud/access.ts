@@ -21,10 +21,13 @@ export async function writeAccess(
   return credentials;
 }
 
-/** The cluster's DNS refuses what is not its own: then the machine's servers are asked, as before. */
+/**
+ * The cluster's DNS refuses what is not its own: then the machine's servers are asked, as before. They say of its names that
+ * there are none, so that one which is only busy gets time.
+ */
 function resolver(dns: string): string {
   const own = readFileSync('/etc/resolv.conf', 'utf8').match(/^nameserver .+$/gm) ?? [];
-  return [`nameserver ${dns}`, ...own.slice(0, 2), 'search cluster.local', 'options timeout:2', ''].join('\n');
+  return [`nameserver ${dns}`, ...own.slice(0, 2), 'search cluster.local', 'options timeout:10', ''].join('\n');
 }
 
 function openrc({ url, username, password, project }: Credentials): string {
