@@ -26,16 +26,24 @@ export function optionalService(
   return async (spec) => {
     const namespace = await patch(spec);
     const ready = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
-    await until({
-      what: `${plural} to be ${spec.enabled ? 'Ready' : 'gone'}`,
-      seconds: 600,
-      probe: async () => {
-        const found = await program('kubectl', '-n', namespace, 'get', plural, '-o', `jsonpath=${ready}`);
-        return found === (spec.enabled ? 'True' : '') || undefined;
-      },
-      explain: () => program('kubectl', '-n', namespace, 'get', plural),
-    });
-    if (spec.enabled && !withoutOslo.includes(field)) {
+    const reaches = (kind: string, wanted: string, words: string) =>
+      until({
+        what: `${kind} to be ${words}`,
+        seconds: 600,
+        probe: async () => {
+          const found = await program('kubectl', '-n', namespace, 'get', kind, '-o', `jsonpath=${ready}`);
+          return found === wanted || undefined;
+        },
+        explain: () => program('kubectl', '-n', namespace, 'get', kind),
+      });
+    if (!spec.enabled) {
+      await reaches(plural, '', 'gone');
+      return;
+    }
+    await reaches(plural, 'True', 'Ready');
+    // Others may have to hear of it: Nova, that somebody reads its notifications.
+    await reaches('openstackcontrolplanes', 'True', 'Ready');
+    if (!withoutOslo.includes(field)) {
       // Pods are labelled with the name of the service, which is the field in small letters.
       expect(await configurationMistakes(field.toLowerCase())).toEqual([]);
     }
