@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { admin } from '../fixture.ts';
 import { prefix } from '../running-cloud.ts';
@@ -25,7 +26,8 @@ test('a processor tells what something costs by a rule, and the rule outlives th
   const module = { module_id: 'hashmap', enabled: true, priority: 1 };
   expect((await asked('put', '/v1/rating/modules/hashmap', module)).status).toBe(302);
   const hashmap = '/v1/rating/module_config/hashmap';
-  const name = `${prefix}service`;
+  // The rules of an earlier run are still there.
+  const name = `${prefix}${randomUUID()}`;
   const { body: service } = await asked('post', `${hashmap}/services`, { name });
   const mapping = { service_id: service['service_id'], cost: '0.5', type: 'flat' };
   expect((await asked('post', `${hashmap}/mappings`, mapping)).status).toBe(201);
