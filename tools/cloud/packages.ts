@@ -6,6 +6,7 @@ import { run, StepError, step } from './step.ts';
 /** Programs that building images and trying the cloud needs, and the Debian packages that have them; the node installs its own. */
 const ofTheCloud: Readonly<Record<string, string>> = {
   mmdebstrap: 'mmdebstrap',
+  pip3: 'python3-pip',
   cpio: 'cpio',
   syslinux: 'syslinux',
   mformat: 'mtools',

@@ -46,15 +46,20 @@ export function renderAll(
     rendered.push({ resource, composition });
     for (const child of objectsOf(composition)) known.push(withOwner(stored(child), resource));
   }
-  for (const resource of known) {
+  // What proxies the APIs of others comes after them: it has their addresses.
+  const composed = known.flatMap((resource) => {
     const service = services.find(({ kind }) => kind.kind === resource.kind);
-    if (service === undefined) continue;
+    return service === undefined ? [] : [{ resource, service }];
+  });
+  const isProxy = ({ service }: { service: Service }) => service.proxies !== undefined;
+  for (const { resource, service } of composed.sort((one, other) => Number(isProxy(one)) - Number(isProxy(other)))) {
     const peers = Object.entries(peersOf(service, resource, known));
     const surroundings = surroundingsOf({
       served,
       references: resolvedOf(service, resource, { known, assumed }),
       peers: Object.fromEntries(peers.map(([kind, { name }]) => [kind, name])),
       peerSpecs: Object.fromEntries(peers.map(([kind, { spec }]) => [kind, spec])),
+      peerEndpoints: endpointsOf(peers, rendered),
       gateways: gatewaysFor(resource, served),
     });
     rendered.push({ resource, composition: compose(service, resource, surroundings) });
@@ -145,6 +150,20 @@ function resolvedOf(
     };
   };
   return Object.fromEntries(neededBy(service, resource['spec'] as object).map((field) => [field, resolve(field)]));
+}
+
+/** Where the APIs of peers answer, by their kinds, as far as they were composed. */
+function endpointsOf(
+  peers: readonly (readonly [string, Peer])[],
+  rendered: readonly Rendered[],
+): Record<string, string> {
+  return Object.fromEntries(
+    peers.flatMap(([kind, { name }]) => {
+      const of = rendered.find(({ resource }) => resource.kind === kind && resource.metadata.name === name);
+      const endpoint = of?.composition.status['apiEndpoint'];
+      return typeof endpoint === 'string' ? [[kind, endpoint] as const] : [];
+    }),
+  );
 }
 
 /** The peers of a resource that the file has, or that a control plane in it wants. */

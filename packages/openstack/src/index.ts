@@ -174,6 +174,7 @@ export { Neutron, type NeutronSpec, type NeutronStatus } from './services/neutro
 export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } from './services/nova/kind.ts';
 export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavia/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
+export { Skyline, type SkylineSpec, type SkylineStatus } from './services/skyline/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';
 export { Vitrage, type VitrageSpec, type VitrageStatus } from './services/vitrage/kind.ts';

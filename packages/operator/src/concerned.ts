@@ -144,17 +144,31 @@ export function serviceWatches({ kind, providers }: Depending, selection: Watche
   }));
 }
 
-/** Concerned by a peer that comes or goes: who stands alone beside it. Of those below a root, that one decides. */
-export function peerWatches({ kind, peers = [] }: Pick<OurService, 'kind' | 'peers'>): Watched[] {
-  return peers.map((peer) => ({
-    kind: peer.kind,
-    facts: ({ metadata }) => [metadata.deletionTimestamp, metadata.ownerReferences],
-    map: ({ metadata: { namespace = '' } }, cache) =>
-      cache
-        .list(kind, { namespace })
-        .filter((one) => rootOf(one) === undefined)
-        .map(refOf),
-  }));
+/**
+ * Concerned by a peer that comes or goes: who stands alone beside it. Of those below a root, that one decides; but who
+ * proxies its API is told where it answers.
+ */
+export function peerWatches({
+  kind,
+  peers = [],
+  proxies = [],
+}: Pick<OurService, 'kind' | 'peers' | 'proxies'>): Watched[] {
+  return peers.map((peer) => {
+    const isProxied = proxies.includes(peer.name);
+    return {
+      kind: peer.kind,
+      facts: ({ metadata, status }) => [
+        metadata.deletionTimestamp,
+        metadata.ownerReferences,
+        isProxied && (status as { apiEndpoint?: string } | undefined)?.apiEndpoint,
+      ],
+      map: (changed, cache) =>
+        cache
+          .list(kind, { namespace: changed.metadata.namespace ?? '' })
+          .filter((one) => rootOf(one) === undefined || (isProxied && rootOf(one)?.uid === rootOf(changed)?.uid))
+          .map(refOf),
+    };
+  });
 }
 
 /** Concerned by a StorageClass: whose volumes are of it, or of the default one; none for kinds without volumes. */

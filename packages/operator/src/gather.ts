@@ -81,6 +81,7 @@ export function gather(
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind)?.name,
     peerSpec: (kind) => peerIn(context, service, kind)?.spec,
+    peerEndpoint: (kind) => peerEndpointIn(context, service, kind),
     peerRemembered: (kind) => peerRememberedIn(context, service, kind),
     address: (owner, name) => addressOf(context, owner, name),
     serves: (api) => optionalKinds.some((kind) => `${kind.group}/${kind.kind}` === api && cache.served(kind)),
@@ -269,6 +270,18 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
     root: ownerOf(context),
     others: () => context.cache.list(peer.kind, { namespace }),
   });
+}
+
+/** Where the API of the peer of a kind answers, once that is told. */
+function peerEndpointIn(context: OperatorContext, service: Gathered | undefined, kind: string): string | undefined {
+  const peer = service?.peers?.find((one) => one.kind.kind === kind);
+  const name = peerIn(context, service, kind)?.name;
+  if (peer === undefined || name === undefined) return undefined;
+  const { namespace = '' } = context.object.metadata;
+  const { apiEndpoint } = (context.cache.get(peer.kind, { namespace, name })?.['status'] ?? {}) as {
+    apiEndpoint?: string;
+  };
+  return apiEndpoint;
 }
 
 /**

@@ -31,9 +31,9 @@ async function reporting(process: Process, run: () => Promise<void>): Promise<nu
   }
 }
 
-/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any). */
+/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any), CONSOLE_URL (of Skyline's, if any). */
 async function use(process: Process): Promise<void> {
-  const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL } = process.env;
+  const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL, CONSOLE_URL } = process.env;
   const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
   const made: Made = {};
   for (const type of TYPES.split(' ')) {
@@ -56,6 +56,30 @@ async function use(process: Process): Promise<void> {
     }
   }
   if (DASHBOARD_URL !== undefined) await browse(process, DASHBOARD_URL, PASSWORD);
+  if (CONSOLE_URL !== undefined) await look(process, CONSOLE_URL, PASSWORD);
+}
+
+/** Logs in to the modern dashboard, by one of the two paths of its API, and asks an API through it, then logs out. */
+async function look(process: Process, url: string, password: string): Promise<void> {
+  const ask = async (method: string, path: string, headers: Record<string, string> = {}, body = '') => {
+    const answer = await overNetwork(process, { method, url: `${url}${path}`, headers, body });
+    demand(method, path, answer);
+    return answer;
+  };
+  await ask('GET', '/compute/instance');
+  const credential = JSON.stringify({ domain: 'Default', username: 'admin', password });
+  const { headers, body } = await ask('POST', '/api/openstack/skyline/api/v1/login', {}, credential);
+  const cookie = (headers['set-cookie'] ?? '').split(';')[0] ?? '';
+  const profile = JSON.parse(body) as { keystone_token: string; endpoints: Record<string, string> };
+  for (const [name, path] of [
+    ['glance', '/v2/images'],
+    ['neutron', '/v2.0/networks'],
+    ['keystone', '/v3/auth/projects'],
+  ] as const)
+    await ask('GET', `${profile.endpoints[name]}${path}`, { 'x-auth-token': profile.keystone_token });
+  // Another pod knows the cookie as well.
+  for (let turn = 0; turn < 2; turn += 1) await ask('GET', '/api/v1/profile', { cookie });
+  await ask('POST', '/api/v1/logout', { cookie });
 }
 
 /** Logs in to the dashboard by its form, and looks at a page and its styles. */

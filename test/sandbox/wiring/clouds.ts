@@ -26,6 +26,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   stacks: withParts('rabbitmq', 'heat'),
   audits: withParts(...optional, 'watcher'),
   leases: withParts(...optional, 'blazar'),
+  'modern-dashboard': { ...withParts('rabbitmq', 'ovnNetwork', 'neutron', 'glance'), skyline: {} },
   dashboard: { ...withParts('glance'), horizon: {} },
   workflows: withParts('rabbitmq', 'mistral'),
   clusters: { ...withParts(...optional, 'heat'), magnum: {} },

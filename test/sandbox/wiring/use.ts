@@ -40,8 +40,8 @@ const types: Readonly<Record<string, string>> = {
  * database and metadata, because node agents come from the nodes' own addresses, which no policy can name.
  */
 const open = new Set([
-  5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 6666, 8776, 8786, 6080, 5672, 6642, 8775, 8088, 8989,
-  9511, 8779, 9001, 5353, 9876, 8042, 8888, 9000, 15868, 8041, 8889, 8999, 6385,
+  5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 6666, 8776, 8786, 6080, 9999, 5672, 6642, 8775, 8088,
+  8989, 9511, 8779, 9001, 5353, 9876, 8042, 8888, 9000, 15868, 8041, 8889, 8999, 6385,
 ]);
 
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
@@ -62,6 +62,9 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
       ...(cloud.list('DaemonSet').length > 0 && { HOST: 'node-1' }),
       ...(cloud.list('Horizon').length > 0 && {
         DASHBOARD_URL: `http://${cloudName}-horizon.${namespace}.svc:8088`,
+      }),
+      ...(cloud.list('Skyline').length > 0 && {
+        CONSOLE_URL: `http://${cloudName}-skyline.${namespace}.svc:9999`,
       }),
       TYPES: Object.entries(types)
         .flatMap(([kind, type]) => (cloud.list(kind).length > 0 ? [type] : []))

@@ -28,7 +28,6 @@ export const notOffered = {
   venus: 'Logs',
   adjutant: 'Operations',
   storlets: 'Computing inside object storage',
-  skyline: 'The modern dashboard',
 } as const;
 
 /** A service that is only accepted disabled; what else it says is kept, so that only one mistake is reported. */

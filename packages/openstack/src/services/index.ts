@@ -27,6 +27,7 @@ import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
+import { skyline } from './skyline/skyline.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
@@ -53,6 +54,7 @@ export const definitions = [
   watcher,
   blazar,
   horizon,
+  skyline,
   mistral,
   magnum,
   trove,

@@ -33,15 +33,18 @@ export interface EndpointFilter {
   readonly override?: string | undefined;
 }
 
+/** What a session reads of its group of options. */
+type Options = Pick<Config, 'optional'>;
+
 /** keystoneauth: a session with the `password` plugin of one configuration group. */
 export class KeystoneSession {
   readonly #process: Process;
-  readonly #config: Config;
+  readonly #config: Options;
   readonly #group: string;
   #token: Token | undefined;
 
   /** @throws PythonError for an unknown plugin */
-  constructor(process: Process, config: Config, group: string) {
+  constructor(process: Process, config: Options, group: string) {
     this.#process = process;
     this.#config = config;
     this.#group = config.optional(group, 'auth_section') ?? group;

@@ -21,6 +21,7 @@ import { neutron } from './neutron/neutron.ts';
 import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
+import { skyline } from './skyline/skyline.ts';
 import { swift } from './swift/swift.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
@@ -42,6 +43,7 @@ export const services: readonly Modelled[] = [
   watcher,
   blazar,
   horizon,
+  skyline,
   mistral,
   magnum,
   trove,

@@ -36,6 +36,11 @@ export function referencesInSpecs(
         look(spec, `${kind} ${surroundings.peer(kind) ?? ''}: spec`);
         return spec;
       },
+      peerEndpoint(kind) {
+        const endpoint = surroundings.peerEndpoint(kind);
+        look({ apiEndpoint: endpoint }, `${kind} ${surroundings.peer(kind) ?? ''}: status`);
+        return endpoint;
+      },
       peerRemembered(kind) {
         const remembered = surroundings.peerRemembered(kind);
         look(remembered, `${kind} ${surroundings.peer(kind) ?? ''}: entries of the ConfigMap of status.lasting`);

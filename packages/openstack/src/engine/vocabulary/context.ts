@@ -54,6 +54,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly transportUrl: (vhost?: string) => string;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
+  /** URLs of the APIs that the service proxies and its cloud has, inside the cluster, by the name of the service. */
+  readonly apis: Readonly<Record<string, string>>;
   /** Topics that the service sends notifications to; none while nobody reads them. */
   readonly topics: readonly string[];
   /** Reference to the key with which tokens are encrypted in the cache; `filter`: how it is encoded in the file, default that of oslo.config. */
@@ -154,6 +156,15 @@ export function contextOf<R extends ServiceResource>(
       const found = wanted === undefined ? users[0] : users.find(({ user }) => user.name === wanted);
       if (found === undefined) throw new Error(`${service.name}: has no user ${wanted ?? ''} in Keystone`);
       return found;
+    },
+    get apis() {
+      const { proxies = [], peers = [] } = service;
+      return Object.fromEntries(
+        peers.flatMap((peer) => {
+          const url = proxies.includes(peer.name) ? surroundings.peerEndpoint(peer.kind.kind) : undefined;
+          return url === undefined ? [] : [[peer.name, url] as const];
+        }),
+      );
     },
     get topics() {
       return topicsOf(service as unknown as Service, surroundings);

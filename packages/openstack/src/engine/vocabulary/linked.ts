@@ -13,7 +13,10 @@ export function linked(services: readonly Service[]): readonly Service[] {
     const dependents = services.filter((other) => referencesOf(other).some((field) => Object.hasOwn(offers, field)));
     const providers = new Map<ReferenceField, Service>();
     const peers = services.filter(
-      (other) => Object.hasOwn(other.configures ?? {}, service.name) || listensTo(other, service),
+      (other) =>
+        Object.hasOwn(other.configures ?? {}, service.name) ||
+        listensTo(other, service) ||
+        service.proxies?.includes(other.name) === true,
     );
     return { ...service, dependents: dependents.map(({ name }) => name), providers, peers };
   });
@@ -24,10 +27,15 @@ export function linked(services: readonly Service[]): readonly Service[] {
 }
 
 /** @throws Error when what a service says of others is about nobody */
-function demandPeers({ name, configures = {}, listens, messaging }: Service, all: readonly Service[]): void {
+function demandPeers(
+  { name, configures = {}, proxies = [], listens, messaging }: Service,
+  all: readonly Service[],
+): void {
   const named = (other: string) => all.find((one) => one.name === other);
   const unknown = Object.keys(configures).find((other) => named(other) === undefined);
   if (unknown !== undefined) throw new Error(`${name}: configures ${unknown}, and no service has this name`);
+  const absent = proxies.find((other) => named(other) === undefined);
+  if (absent !== undefined) throw new Error(`${name}: proxies ${absent}, and no service has this name`);
   if (listens === undefined) return;
   if (messaging !== true) throw new Error(`${name}: listens, and has no messaging`);
   const silent = listens.to === 'all' ? undefined : listens.to.find((other) => named(other)?.messaging !== true);

@@ -319,7 +319,9 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    * section `[cinder]` stand in Cinder's folder. They are there from the first rollout on, whatever comes up first.
    */
   readonly configures?: Readonly<Record<string, PeerOptions>>;
-  /** The services that say so of this one, or read its notifications; from the list of services. */
+  /** Names of the services whose APIs its users reach through it: `Context.apis` has those of its cloud. */
+  readonly proxies?: readonly string[];
+  /** The services that say so of this one, or read its notifications, and those that it proxies; from the list of services. */
   readonly peers?: readonly Service[];
   /** What it has in others of its cloud, or in itself: networks, flavours, types. Each comes after what its attributes refer to. */
   readonly resources?: (context: Context<R>) => readonly CloudResource[];

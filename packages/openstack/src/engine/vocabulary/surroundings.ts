@@ -75,6 +75,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly peer: (kind: string) => string | undefined;
   /** Spec of that resource: for a child, what the root says of it. Undefined when there is none. */
   readonly peerSpec: (kind: string) => Readonly<Record<string, unknown>> | undefined;
+  /** Where the API of that resource answers inside the cluster, as its status has it. Undefined before that, and without an API. */
+  readonly peerEndpoint: (kind: string) => string | undefined;
   /** What that resource remembers of entries of its spec, those that are stated no more among them (`remembered`). */
   readonly peerRemembered: (kind: string) => Readonly<Record<string, unknown>>;
   /** Address of a Service that another resource controls; undefined when it has none (yet). */
@@ -111,6 +113,8 @@ export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   /** By kind. */
   readonly peerSpecs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** By kind. */
+  readonly peerEndpoints?: Readonly<Record<string, string>>;
+  /** By kind. */
   readonly peersRemembered?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly served?: ReadonlySet<string>;
   readonly digests?: Readonly<Record<string, string>>;
@@ -130,6 +134,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     references = {},
     peers,
     peerSpecs,
+    peerEndpoints,
     peersRemembered,
     served,
     digests,
@@ -148,6 +153,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     reference: (field) => references[field],
     peer: (kind) => ownValue(peers, kind),
     peerSpec: (kind) => ownValue(peerSpecs, kind),
+    peerEndpoint: (kind) => ownValue(peerEndpoints, kind),
     peerRemembered: (kind) => ownValue(peersRemembered, kind) ?? {},
     address: () => undefined,
     serves: (api) => served?.has(api) === true,

@@ -120,7 +120,7 @@ async function computeServices({ process, config }: ServiceContext): Promise<str
   };
   const optional: Config['optional'] = (group, name) =>
     name in names ? config.optional('DEFAULT', names[name] ?? '') : config.optional(group, name);
-  const session = new KeystoneSession(process, { optional } as Config, 'keystone_authtoken');
+  const session = new KeystoneSession(process, { optional }, 'keystone_authtoken');
   const { id, catalog } = await session.token();
   const [type, , side = ''] = config.text('DEFAULT', 'nova_catalog_admin_info').split(':');
   const region = config.optional('DEFAULT', 'os_region_name');

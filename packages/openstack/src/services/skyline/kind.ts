@@ -1,0 +1,60 @@
+import { database, identity, noMessageQueue } from '../../api/accounts.ts';
+import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { api, hostname } from '../../api/exposure.ts';
+import { nameLength } from '../../api/names.ts';
+import { secretName } from '../../api/references.ts';
+import { recordsAudit } from '../../api/schedules.ts';
+import { int, object, string } from '../../api/schema.ts';
+import { common, phase } from '../../api/status.ts';
+import { dataConfig, region, release, template } from '../../api/template.ts';
+import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { keystoneRef } from '../keystone/reference.ts';
+
+/** The modern dashboard. */
+export const Skyline = defineApi({
+  kind: 'Skyline',
+  plural: 'skylines',
+  shortName: 'ossk',
+  description: 'The modern dashboard: pages that ask the APIs of the cloud from the browser, through one address.',
+  nameLength: nameLength.service,
+  spec: object('Desired state of Skyline.', {
+    ...template({
+      main: 'the console, which has the pages and leads to the APIs,',
+      components: ['console', 'apiserver'],
+      counted: { apiserver: 'apiServerReplicas' },
+    }),
+    apiServerReplicas: int('How many pods of the API server run, with which users log in.', {
+      minimum: 0,
+      maximum: 100,
+      fallback: 1,
+    }),
+    ...api('skyline'),
+    hostname: hostname('Another host name of the dashboard from outside, in place of publicHostname.', {
+      otherwise: 'publicHostname',
+    }),
+    release,
+    region,
+    databaseRef,
+    keystoneRef,
+    database: database('skyline', ['skyline']),
+    messageQueue: noMessageQueue,
+    identity: identity('skyline'),
+    secretKeySecretName: secretName(
+      'Secret with the key that signs cookies (key secret-key: 32 characters or more). If absent, <name>-secret-key is generated. A change logs everybody out.',
+    ),
+    recordsAudit,
+    config: dataConfig('skyline.yaml'),
+  }),
+  status: object('Observed state of Skyline.', {
+    ...common,
+    phase,
+    url: string('URL of the dashboard: from outside where it is exposed, else inside the cluster.', {
+      maxLength: 2048,
+    }),
+  }),
+  columns: [{ name: 'URL', type: 'string', jsonPath: '.status.url', description: 'URL of the dashboard' }],
+});
+
+export type Skyline = ObjectOf<typeof Skyline>;
+export type SkylineSpec = SpecOf<typeof Skyline>;
+export type SkylineStatus = StatusOf<typeof Skyline>;
