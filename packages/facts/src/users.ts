@@ -70,6 +70,8 @@ export const users = {
   'opensearch-dashboards': 42492,
   hsmusers: 42493,
   valkey: 42494,
+  /** Kolla knows none: an id that is free there. */
+  adjutant: 42601,
   /** The operator's own image. */
   operator: 65532,
 } as const;

@@ -150,6 +150,7 @@ export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { apiBlocks } from './registry/blocks.ts';
 export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './registry/kinds.ts';
+export { Adjutant, type AdjutantSpec, type AdjutantStatus } from './services/adjutant/kind.ts';
 export { Aodh, type AodhSpec, type AodhStatus } from './services/aodh/kind.ts';
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';
 export { Blazar, type BlazarSpec, type BlazarStatus } from './services/blazar/kind.ts';

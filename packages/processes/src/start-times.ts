@@ -117,6 +117,9 @@ export const startTimes = {
   vitrageCommands: { start: 1500, dbSync: 700 },
   vitrageApi: 2400,
   vitrageProgram: 2500,
+  /** By CPU, on an idle machine with Python 3.11 and SQLite. */
+  adjutantManage: { start: 1700, migrate: 500 },
+  adjutantApi: 1100,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

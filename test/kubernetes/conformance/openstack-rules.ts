@@ -1,4 +1,5 @@
 import {
+  Adjutant,
   type Api,
   Blazar,
   CloudKitty,
@@ -334,6 +335,13 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { replicas: 2, storageType: 'swift' },
   ),
   refused(Gnocchi, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
+  refused(
+    Adjutant,
+    'spec.horizonURL',
+    'expected a URL such as https://horizon.example.com/',
+    { horizonURL: 'horizon.example.com' },
+    { horizonURL: 'https://horizon.example.com/' },
+  ),
   refused(
     CloudKitty,
     'spec.collector',

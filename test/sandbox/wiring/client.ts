@@ -130,6 +130,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   metric: '/v1/resource/generic',
   rating: '/v1/rating/modules',
   rca: '/v1/template',
+  'admin-logic': '/tasks',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };

@@ -52,6 +52,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     vitrage: { config: { 'vitrage.conf': { datasources: { snapshots_interval: 60 } } } },
     imageRegistry: 'registry.example.com/openstack',
   },
+  tasks: { ...withParts(), adjutant: {}, imageRegistry: 'registry.example.com/openstack' },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -64,6 +64,22 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     if (messages.length === 0) throw new Error('a message is gone');
     await post('/v2/queues/jobs/claims', { ttl: 60, grace: 60 });
   },
+  'admin-logic': async ({ get, post }) => {
+    const { tasks: before = [] } = await get('/tasks');
+    const email = `user-${before.length}@example.com`;
+    await post('/openstack/users', { email, roles: ['member', 'project_mod'] });
+    const { tokens = [] } = await get('/tokens');
+    await post(`/tokens/${String(tokens.at(-1)?.['token'])}`, { password: 'secret' });
+    const { users = [] } = await get('/openstack/users');
+    if (!users.some(({ name }) => name === email)) throw new Error('who was invited is not in the project');
+    if (users.some(({ name }) => name === 'admin')) throw new Error('administrators are shown');
+    const [name, project] = [`signed-${before.length}@example.com`, `project-${before.length}`];
+    await post('/openstack/sign-up', { email: name, project_name: project });
+    const { tasks = [] } = await get('/tasks');
+    const { uuid } =
+      tasks.find(({ task_type: type, approved }) => type === 'create_project_and_user' && !approved) ?? {};
+    await post(`/tasks/${String(uuid)}`, { approved: true });
+  },
   database: async ({ get, post, made }) => {
     const { datastores = [] } = await get('/datastores');
     if (!datastores.some(({ name }) => name === 'postgresql')) throw new Error('a datastore is missing');

@@ -26,7 +26,6 @@ export const notOffered = {
   zun: 'Containers',
   freezer: 'Backups',
   venus: 'Logs',
-  adjutant: 'Operations',
   storlets: 'Computing inside object storage',
 } as const;
 

@@ -5,6 +5,7 @@ import { mariadb } from '../infrastructure/mariadb/mariadb.ts';
 import { memcached } from '../infrastructure/memcached/memcached.ts';
 import { ovn } from '../infrastructure/ovn/ovn.ts';
 import { rabbitmq } from '../infrastructure/rabbitmq/rabbitmq.ts';
+import { adjutant } from './adjutant/adjutant.ts';
 import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
@@ -69,6 +70,7 @@ export const definitions = [
   cloudkitty,
   vitrage,
   ironic,
+  adjutant,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -1,4 +1,5 @@
 import type { Modelled } from '../model/model.ts';
+import { adjutant } from './adjutant/adjutant.ts';
 import { aodh } from './aodh/aodh.ts';
 import { barbican } from './barbican/barbican.ts';
 import { blazar } from './blazar/blazar.ts';
@@ -59,4 +60,5 @@ export const services: readonly Modelled[] = [
   ceilometer,
   cloudkitty,
   vitrage,
+  adjutant,
 ];

@@ -50,6 +50,7 @@ const databases = [
   'cyborg',
   'cloudkitty',
   'vitrage',
+  'adjutant',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -103,6 +104,8 @@ const files = {
   '/etc/cyborg/api-paste.ini': '[pipeline:main]\n',
   '/etc/vitrage/vitrage.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[datasources]\ntypes =\n[database]\nconnection = ${database('vitrage')}\n${client('service_credentials', 'vitrage')}${authtoken('vitrage')}`,
   '/etc/vitrage/api-paste.ini': '[composite:vitrage+keystone]\n',
+  '/etc/adjutant/adjutant.yaml':
+    'django:\n  databases: {default: {ENGINE: django.db.backends.mysql, HOST: mariadb, PORT: 3306, NAME: adjutant, USER: adjutant, PASSWORD: pw}}\n  logging: {version: 1}\nidentity:\n  auth: {username: adjutant, password: pw, project_name: service, auth_url: "http://keystone:5000/v3"}\nworkflow: {horizon_url: "http://horizon"}\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -133,6 +136,7 @@ const files = {
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/cloudkitty.ini': ini('cloudkitty.api.app:build_wsgi_app()', 8889),
   '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
+  '/adjutant.ini': ini('adjutant.wsgi:application', 5051),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/octavia.ini': ini('octavia.api.app:setup_app()', 9876),
   '/neutron.ini': ini('neutron.wsgi.api:application', 9696),
@@ -223,6 +227,7 @@ export async function ground(change: Changes = {}) {
     'cyborg',
     'cloudkitty',
     'vitrage',
+    'adjutant',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);

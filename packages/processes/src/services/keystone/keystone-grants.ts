@@ -1,5 +1,5 @@
 import type { HttpMessage, HttpReply } from '@openstack-operator/sandbox';
-import { json } from '../../http.ts';
+import { json, locationOf } from '../../http.ts';
 import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
 import { addAssignment, assignmentsOf, demandRow, findRow } from './keystone-schema.ts';
@@ -13,6 +13,7 @@ export function grants(
   roles: readonly string[],
 ): HttpReply | undefined {
   const path = segments.join('/');
+  if (path === 'role_assignments') return assignmentReply(schema, request, roles);
   const grant = /^(?:(projects|domains)\/([^/]+)|(system))\/users\/([^/]+)\/roles(?:\/([^/]+))?$/.exec(path);
   if (grant !== null) {
     demandAdmin(roles, 'create_grant');
@@ -55,6 +56,23 @@ function grantReply(
     );
   if (request.method === 'DELETE') tableOf(schema, table).delete(`${user}/${target}/${role}`);
   return { status: 204 };
+}
+
+/** Roles that were granted on projects, by whom and where (keystone.api.role_assignments). */
+function assignmentReply(schema: Schema, request: HttpMessage, roles: readonly string[]): HttpReply {
+  demandAdmin(roles, 'list_role_assignments');
+  const { query } = locationOf(request);
+  const found = rowsOf(schema, assignmentsOf('project'), {
+    ...(query.has('user.id') && { actor_id: query.get('user.id') }),
+    ...(query.has('scope.project.id') && { target_id: query.get('scope.project.id') }),
+  });
+  return json(200, {
+    role_assignments: found.map((row) => ({
+      role: { id: row['role_id'] },
+      user: { id: row['actor_id'] },
+      scope: { project: { id: row['target_id'] } },
+    })),
+  });
 }
 
 /** Implied roles (keystone.api.roles.RoleImplicationResource). */
