@@ -51,6 +51,11 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     vitrage: { config: { 'vitrage.conf': { datasources: { snapshots_interval: 60 } } } },
     imageRegistry: 'registry.example.com/openstack',
   },
+  backups: {
+    ...withParts(),
+    freezer: { storageBackend: 'local' },
+    imageRegistry: 'registry.example.com/openstack',
+  },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -24,7 +24,6 @@ import { services } from '../services/index.ts';
 export const notOffered = {
   tacker: 'Network functions',
   zun: 'Containers',
-  freezer: 'Backups',
   venus: 'Logs',
   adjutant: 'Operations',
   storlets: 'Computing inside object storage',

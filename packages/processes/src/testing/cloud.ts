@@ -50,6 +50,7 @@ const databases = [
   'cyborg',
   'cloudkitty',
   'vitrage',
+  'freezer',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -103,6 +104,25 @@ const files = {
   '/etc/cyborg/api-paste.ini': '[pipeline:main]\n',
   '/etc/vitrage/vitrage.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[datasources]\ntypes =\n[database]\nconnection = ${database('vitrage')}\n${client('service_credentials', 'vitrage')}${authtoken('vitrage')}`,
   '/etc/vitrage/api-paste.ini': '[composite:vitrage+keystone]\n',
+  '/etc/freezer/freezer-api.conf': `[DEFAULT]\nuse_stderr = true\n[storage]\ndriver = sqlalchemy\n[database]\nconnection = ${database('freezer')}\n${authtoken('freezer')}`,
+  '/etc/freezer/freezer-paste.ini': `[pipeline:main]
+pipeline = authtoken context api
+[filter:authtoken]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+[filter:context]
+paste.filter_factory = freezer_api.api.common.middleware:ContextMiddleware.factory
+[composite:api]
+paste.composite_factory = freezer_api.service:root_app_factory
+/: versions
+/v1: v1
+/v2: v2
+[app:versions]
+paste.app_factory = freezer_api.api.versions:api_versions
+[app:v1]
+paste.app_factory = freezer_api.service:freezer_appv1_factory
+[app:v2]
+paste.app_factory = freezer_api.service:freezer_appv2_factory
+`,
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -132,6 +152,7 @@ const files = {
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/cloudkitty.ini': ini('cloudkitty.api.app:build_wsgi_app()', 8889),
+  '/freezer.ini': ini('freezer_api.service:initialize_app()', 9090),
   '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
   '/octavia.ini': ini('octavia.api.app:setup_app()', 9876),
@@ -223,6 +244,7 @@ export async function ground(change: Changes = {}) {
     'cyborg',
     'cloudkitty',
     'vitrage',
+    'freezer',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
