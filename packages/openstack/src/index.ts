@@ -159,6 +159,7 @@ export { Cinder, type CinderSpec, type CinderStatus } from './services/cinder/ki
 export { CloudKitty, type CloudKittySpec, type CloudKittyStatus } from './services/cloudkitty/kind.ts';
 export { Cyborg, type CyborgSpec, type CyborgStatus } from './services/cyborg/kind.ts';
 export { Designate, type DesignateSpec, type DesignateStatus } from './services/designate/kind.ts';
+export { Freezer, type FreezerSpec, type FreezerStatus } from './services/freezer/kind.ts';
 export { Glance, type GlanceSpec, type GlanceStatus } from './services/glance/kind.ts';
 export { Gnocchi, type GnocchiSpec, type GnocchiStatus } from './services/gnocchi/kind.ts';
 export { Heat, type HeatSpec, type HeatStatus } from './services/heat/kind.ts';

@@ -120,6 +120,9 @@ export const startTimes = {
   /** By CPU, on an idle machine with Python 3.11 and SQLite. */
   adjutantManage: { start: 1700, migrate: 500 },
   adjutantApi: 1100,
+  /** Guessed by Zaqar's, which import as much. */
+  freezerManage: { start: 900, dbSync: 700 },
+  freezerApi: 1900,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -34,7 +34,7 @@ async function reporting(process: Process, run: () => Promise<void>): Promise<nu
 /** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any), CONSOLE_URL (of Skyline's, if any). */
 async function use(process: Process): Promise<void> {
   const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL, CONSOLE_URL } = process.env;
-  const { token, catalog } = await login(process, IDENTITY_URL, PASSWORD);
+  const { token, project, catalog } = await login(process, IDENTITY_URL, PASSWORD);
   const made: Made = {};
   for (const type of TYPES.split(' ')) {
     for (const side of ['internal', 'public']) {
@@ -43,6 +43,7 @@ async function use(process: Process): Promise<void> {
       if (url === undefined) throw new Error(`${side} endpoint for ${type} service in ${REGION} region not found`);
       await demandToken(process, `${url}${protectedPaths[type] ?? '/'}`);
       await uses[type]?.({
+        project,
         url,
         get: (path) => call(process, token, 'GET', `${url}${path}`),
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
@@ -131,6 +132,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   rating: '/v1/rating/modules',
   rca: '/v1/template',
   'admin-logic': '/tasks',
+  backup: '/v2/nobody/clients',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -155,6 +157,7 @@ async function watchConsole(process: Process, page: string): Promise<void> {
 
 interface Login {
   readonly token: string;
+  readonly project: string;
   readonly catalog: readonly {
     type: string;
     endpoints: readonly { interface: string; region_id: string; url: string }[];
@@ -175,8 +178,8 @@ async function login(process: Process, url: string, password: string): Promise<L
     }),
   });
   demand('POST', `${url}/auth/tokens`, answer);
-  const { token } = JSON.parse(answer.body) as { token: { catalog: Login['catalog'] } };
-  return { token: answer.headers['x-subject-token'] ?? '', catalog: token.catalog };
+  const { token } = JSON.parse(answer.body) as { token: { catalog: Login['catalog']; project: { id: string } } };
+  return { token: answer.headers['x-subject-token'] ?? '', project: token.project.id, catalog: token.catalog };
 }
 
 async function call<T>(process: Process, token: string, method: string, url: string, body?: unknown): Promise<T> {

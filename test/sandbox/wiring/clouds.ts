@@ -53,6 +53,11 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     imageRegistry: 'registry.example.com/openstack',
   },
   tasks: { ...withParts(), adjutant: {}, imageRegistry: 'registry.example.com/openstack' },
+  backups: {
+    ...withParts(),
+    freezer: { storageBackend: 'local' },
+    imageRegistry: 'registry.example.com/openstack',
+  },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

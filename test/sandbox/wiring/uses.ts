@@ -8,6 +8,8 @@ export interface Made {
 /** The API of a service as a user with a token asks it. Its methods throw what it answers beyond success. */
 export interface Endpoint {
   readonly url: string;
+  /** Identifier of the user's project. */
+  readonly project: string;
   readonly host: string | undefined;
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
@@ -143,6 +145,14 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
       template_type: 'standard',
     });
     if (Object.keys(await get('/v1/template')).length === 0) throw new Error('a template is gone');
+  },
+  backup: async ({ get, post, project }) => {
+    const { clients = [] } = await get(`/v2/${project}/clients`);
+    const name = `node-${clients.length}`;
+    await post(`/v2/${project}/clients`, { client_id: name, hostname: name });
+    await post(`/v2/${project}/jobs`, { client_id: name, job_actions: [{ freezer_action: { action: 'backup' } }] });
+    const { jobs = [] } = await get(`/v2/${project}/jobs`);
+    if (!jobs.some(({ client_id: client }) => client === name)) throw new Error('a job is gone');
   },
   rating: async ({ get, post, put, wait }) => {
     const total = async () => {

@@ -24,7 +24,6 @@ import { services } from '../services/index.ts';
 export const notOffered = {
   tacker: 'Network functions',
   zun: 'Containers',
-  freezer: 'Backups',
   venus: 'Logs',
   storlets: 'Computing inside object storage',
 } as const;

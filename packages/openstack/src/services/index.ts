@@ -14,6 +14,7 @@ import { cinder } from './cinder/cinder.ts';
 import { cloudkitty } from './cloudkitty/cloudkitty.ts';
 import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
+import { freezer } from './freezer/freezer.ts';
 import { glance } from './glance/glance.ts';
 import { gnocchi } from './gnocchi/gnocchi.ts';
 import { heat } from './heat/heat.ts';
@@ -71,6 +72,7 @@ export const definitions = [
   vitrage,
   ironic,
   adjutant,
+  freezer,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -50,6 +50,9 @@ export class Config {
   /** Such as `nova`. */
   readonly project: string;
 
+  /** The service whose options and rules of policy these are, as the facts name it. */
+  readonly options: string;
+
   /** `facts`: of the service whose options these are; without them every text is a value, and there are no defaults. */
   constructor(
     project: string,
@@ -58,6 +61,7 @@ export class Config {
     { env, pod }: Pick<Process, 'env' | 'pod'>,
   ) {
     this.project = project;
+    this.options = facts?.name ?? project;
     this.#values = values;
     this.#facts = facts;
     this.#environment = env;

@@ -11,14 +11,14 @@ type Rules = Readonly<Record<string, string>>;
  * nothing, or there is no file. The file is read anew each time, as oslo.policy does once it has changed.
  */
 export function statedPolicy(
-  { process, config: { project } }: ServiceContext,
+  { process, config: { project, options } }: ServiceContext,
   request: { readonly method: string; readonly path: string },
   identity: Identity,
 ): { readonly rule: string; readonly passes: boolean } | undefined {
   const file = `/etc/${project}/policy.yaml`;
   if (!process.files.exists(file)) return undefined;
   const stated = (parse(process.files.read(file)) ?? {}) as Rules;
-  const rules = policiesOf('2025.1', project);
+  const rules = policiesOf('2025.1', options);
   const found = rules.find(
     ({ name, operations }) =>
       Object.hasOwn(stated, name) &&

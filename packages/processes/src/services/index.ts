@@ -8,6 +8,7 @@ import { cinder } from './cinder/cinder.ts';
 import { cloudkitty } from './cloudkitty/cloudkitty.ts';
 import { cyborg } from './cyborg/cyborg.ts';
 import { designate } from './designate/designate.ts';
+import { freezer } from './freezer/freezer.ts';
 import { glance } from './glance/glance.ts';
 import { gnocchi } from './gnocchi/gnocchi.ts';
 import { heat } from './heat/heat.ts';
@@ -61,4 +62,5 @@ export const services: readonly Modelled[] = [
   cloudkitty,
   vitrage,
   adjutant,
+  freezer,
 ];

@@ -51,6 +51,7 @@ const databases = [
   'cloudkitty',
   'vitrage',
   'adjutant',
+  'freezer',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -106,6 +107,25 @@ const files = {
   '/etc/vitrage/api-paste.ini': '[composite:vitrage+keystone]\n',
   '/etc/adjutant/adjutant.yaml':
     'django:\n  databases: {default: {ENGINE: django.db.backends.mysql, HOST: mariadb, PORT: 3306, NAME: adjutant, USER: adjutant, PASSWORD: pw}}\n  logging: {version: 1}\nidentity:\n  auth: {username: adjutant, password: pw, project_name: service, auth_url: "http://keystone:5000/v3"}\nworkflow: {horizon_url: "http://horizon"}\n',
+  '/etc/freezer/freezer-api.conf': `[DEFAULT]\nuse_stderr = true\n[storage]\ndriver = sqlalchemy\n[database]\nconnection = ${database('freezer')}\n${authtoken('freezer')}`,
+  '/etc/freezer/freezer-paste.ini': `[pipeline:main]
+pipeline = authtoken context api
+[filter:authtoken]
+paste.filter_factory = keystonemiddleware.auth_token:filter_factory
+[filter:context]
+paste.filter_factory = freezer_api.api.common.middleware:ContextMiddleware.factory
+[composite:api]
+paste.composite_factory = freezer_api.service:root_app_factory
+/: versions
+/v1: v1
+/v2: v2
+[app:versions]
+paste.app_factory = freezer_api.api.versions:api_versions
+[app:v1]
+paste.app_factory = freezer_api.service:freezer_appv1_factory
+[app:v2]
+paste.app_factory = freezer_api.service:freezer_appv2_factory
+`,
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -135,6 +155,7 @@ const files = {
   '/manila.ini': ini('manila.wsgi.wsgi:initialize_application()', 8786),
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/cloudkitty.ini': ini('cloudkitty.api.app:build_wsgi_app()', 8889),
+  '/freezer.ini': ini('freezer_api.service:initialize_app()', 9090),
   '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
   '/adjutant.ini': ini('adjutant.wsgi:application', 5051),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
@@ -228,6 +249,7 @@ export async function ground(change: Changes = {}) {
     'cloudkitty',
     'vitrage',
     'adjutant',
+    'freezer',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);

@@ -47,7 +47,10 @@ export function configSets(
   const said = [config, ...sources.flatMap(({ more = [] }) => more.map((layer) => layer.config))].flatMap((one) =>
     Object.values(one ?? {}).flatMap((sections) => sections ?? []),
   ) as readonly Layer[];
-  const known = said.length === 0 ? undefined : knownOptions(context.release.name, service.name, [...written, ...said]);
+  const known =
+    said.length === 0
+      ? undefined
+      : knownOptions(context.release.name, service.facts ?? service.name, [...written, ...said]);
   const found: UserConfig[] = [];
   const checked = (
     config: WrittenConfig | undefined,

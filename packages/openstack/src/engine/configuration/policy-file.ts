@@ -27,7 +27,7 @@ export function withPolicy(
   const stated = context.spec.policy ?? {};
   const names = Object.keys(stated);
   if (names.length === 0) return { sets, problems: [], degraded: [], remarks: [] };
-  const rules = policiesOf(context.release.name, service.name);
+  const rules = policiesOf(context.release.name, service.facts ?? service.name);
   const allowsUnknown = context.spec.unknownOptions === 'Allow';
   const wasReady = context.surroundings.wasReady();
   const found = { problems: [] as Problem[], degraded: [] as string[], remarks: [] as string[] };

@@ -291,6 +291,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly child?: Child;
   /** `app.kubernetes.io/name`, such as `keystone`. */
   readonly name: string;
+  /** Its name in the facts of options and policies; `name` when absent. */
+  readonly facts?: string;
   /** User of its images. */
   readonly user: User;
   /** The other services that it depends on, by the field that refers to them, and when it does. */

@@ -11,6 +11,7 @@ import { buildRings, comparePolicies, runDaemons } from './scripts.ts';
 /** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
 export const swift = defineService<Swift>({
   kind: Swift,
+  offers: { swiftRef: {} },
   child: { field: 'swift', phase: 'CoreServices', description: 'Object storage.', optional: true },
   name: 'swift',
   user: 'swift',
