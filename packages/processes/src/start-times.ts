@@ -115,6 +115,9 @@ export const startTimes = {
   vitrageCommands: { start: 1500, dbSync: 700 },
   vitrageApi: 2400,
   vitrageProgram: 2500,
+  /** Guessed by Heat's, which imports as much. */
+  tackerManage: { start: 1500, dbSync: 1500 },
+  tackerServer: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -17,6 +17,7 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
+  Tacker,
   Zaqar,
 } from '@openstack-operator/openstack';
 import { balancerRules } from './balancer-rules.ts';
@@ -355,6 +356,21 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { collector: 'prometheus', prometheusURL: 'http://prometheus:9090' },
     { collector: 'prometheus', prometheusURL: 'http://prometheus:9090/api/v1' },
   ),
+  refused(
+    Tacker,
+    'spec.replicas',
+    'replicas of server is at most 1 with storageAccessMode ReadWriteOnce',
+    { replicas: 2 },
+    { replicas: 2, storageAccessMode: 'ReadWriteMany' },
+  ),
+  refused(
+    Tacker,
+    'spec.enableVNFM',
+    'enableVNFM and enableNFVO cannot both be false',
+    { enableVNFM: false, enableNFVO: false },
+    { enableVNFM: false },
+  ),
+  refused(Tacker, 'spec.conductorReplicas', notYet, { conductorReplicas: 2 }, { conductorReplicas: 0 }),
   refused(Masakari, 'spec.recoveryMethod', notYet, { recoveryMethod: 'migrate' }, { recoveryMethod: 'evacuate' }),
   ...componentRules,
   ...storageRules,

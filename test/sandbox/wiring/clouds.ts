@@ -51,6 +51,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     vitrage: { config: { 'vitrage.conf': { datasources: { snapshots_interval: 60 } } } },
     imageRegistry: 'registry.example.com/openstack',
   },
+  functions: { ...withParts(...optional, 'barbican', 'heat'), tacker: { vimKeyStore: 'barbican' } },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

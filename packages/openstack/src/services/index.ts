@@ -28,6 +28,7 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { swift } from './swift/swift.ts';
+import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -67,6 +68,7 @@ export const definitions = [
   cloudkitty,
   vitrage,
   ironic,
+  tacker,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

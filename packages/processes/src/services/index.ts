@@ -22,6 +22,7 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
 import { swift } from './swift/swift.ts';
+import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -57,4 +58,5 @@ export const services: readonly Modelled[] = [
   ceilometer,
   cloudkitty,
   vitrage,
+  tacker,
 ];
