@@ -110,9 +110,9 @@ test.each([
   ],
   [
     'a service that is not offered',
-    { tacker: {} },
-    'spec.tacker',
-    'tacker is not offered by this version of the operator; remove spec.tacker or set spec.tacker.enabled to false',
+    { venus: {} },
+    'spec.venus',
+    'venus is not offered by this version of the operator; remove spec.venus or set spec.venus.enabled to false',
   ],
 ])('%s', (_title, spec, field, message) => {
   expect(validateResource(controlPlane(spec))).toEqual([{ field, message }]);

@@ -178,6 +178,7 @@ export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavi
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Skyline, type SkylineSpec, type SkylineStatus } from './services/skyline/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
+export { Tacker, type TackerSpec, type TackerStatus } from './services/tacker/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';
 export { Vitrage, type VitrageSpec, type VitrageStatus } from './services/vitrage/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';

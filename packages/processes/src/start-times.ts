@@ -123,6 +123,9 @@ export const startTimes = {
   /** Guessed by Zaqar's, which import as much. */
   freezerManage: { start: 900, dbSync: 700 },
   freezerApi: 1900,
+  /** Guessed by Heat's, which imports as much. */
+  tackerManage: { start: 1500, dbSync: 1500 },
+  tackerServer: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },

@@ -19,6 +19,7 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
+  Tacker,
   Zaqar,
 } from '@openstack-operator/openstack';
 import { balancerRules } from './balancer-rules.ts';
@@ -371,6 +372,21 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { schedulerReplicas: 1 },
     { schedulerReplicas: 0 },
   ),
+  refused(
+    Tacker,
+    'spec.replicas',
+    'replicas of server is at most 1 with storageAccessMode ReadWriteOnce',
+    { replicas: 2 },
+    { replicas: 2, storageAccessMode: 'ReadWriteMany' },
+  ),
+  refused(
+    Tacker,
+    'spec.enableVNFM',
+    'enableVNFM and enableNFVO cannot both be false',
+    { enableVNFM: false, enableNFVO: false },
+    { enableVNFM: false },
+  ),
+  refused(Tacker, 'spec.conductorReplicas', notYet, { conductorReplicas: 2 }, { conductorReplicas: 0 }),
   refused(Masakari, 'spec.recoveryMethod', notYet, { recoveryMethod: 'migrate' }, { recoveryMethod: 'evacuate' }),
   ...componentRules,
   ...storageRules,

@@ -28,8 +28,8 @@ describe('what admission refuses, with the field', () => {
     ['a name that is too long for its children', controlPlane({}, 'a-name-that-is-much-too-long'), 'metadata.name'],
     [
       'a service that cannot be deployed yet',
-      controlPlane({ tacker: { replicas: 1 } }),
-      'tacker is not offered by this version',
+      controlPlane({ venus: { replicas: 1 } }),
+      'venus is not offered by this version',
     ],
     ['a value that cannot be deployed yet', controlPlane({ storageBackend: 'ceph' }), 'spec.storageBackend'],
   ])('%s', async (_title, object, expected) => {

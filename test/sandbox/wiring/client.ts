@@ -49,6 +49,7 @@ async function use(process: Process): Promise<void> {
         post: (path, body) => call(process, token, 'POST', `${url}${path}`, body),
         put: (path, body) => call(process, token, 'PUT', `${url}${path}`, body),
         host: HOST,
+        login: { url: IDENTITY_URL, password: PASSWORD },
         open: (page) => watchConsole(process, page),
         made,
         say: (text) => process.stdout(text),
@@ -133,6 +134,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   rca: '/v1/template',
   'admin-logic': '/tasks',
   backup: '/v2/nobody/clients',
+  'nfv-orchestration': '/v1.0/vims',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };
@@ -193,7 +195,7 @@ async function call<T>(process: Process, token: string, method: string, url: str
       'openstack-api-version': 'placement 1.39',
       'client-id': 'e0b2f0c2-5a3b-4c4e-9d59-0f8a3c1d2e4f',
     },
-    body: body === undefined ? '' : JSON.stringify(body),
+    body: typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body),
   });
   demand(method, url, answer);
   return (answer.body === '' ? undefined : JSON.parse(answer.body)) as T;

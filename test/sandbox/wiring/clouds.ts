@@ -58,6 +58,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     freezer: { storageBackend: 'local' },
     imageRegistry: 'registry.example.com/openstack',
   },
+  functions: { ...withParts(...optional, 'barbican', 'heat'), tacker: { vimKeyStore: 'barbican' } },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

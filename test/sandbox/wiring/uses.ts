@@ -11,11 +11,14 @@ export interface Endpoint {
   /** Identifier of the user's project. */
   readonly project: string;
   readonly host: string | undefined;
+  /** How the administrator logs in. */
+  readonly login: { readonly url: string; readonly password: string };
   readonly made: Made;
   readonly wait: (ms: number) => Promise<void>;
   readonly open: (page: string) => Promise<void>;
   readonly say: (text: string) => void;
   readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
+  /** A text is sent as it is. */
   readonly put: (path: string, body: unknown) => Promise<unknown>;
   readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
 }
@@ -58,6 +61,23 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     for (const target of ['manage', 'provide', 'active']) await put(`/v1/nodes/${uuid}/states/provision`, { target });
     const { provision_state: state } = (await get(`/v1/nodes/${uuid}`)) as Record<string, unknown>;
     if (state !== 'active') throw new Error(`a machine is ${String(state)}`);
+  },
+  'nfv-orchestration': async ({ get, post, put, wait, login }) => {
+    const packages = '/vnfpkgm/v1/vnf_packages';
+    const { id } = (await post(packages, {})) as Record<string, unknown>;
+    await put(`${packages}/${String(id)}/package_content`, 'PK: an archive');
+    await wait(10_000);
+    const { onboardingState: state } = (await get(`${packages}/${String(id)}`)) as Record<string, unknown>;
+    if (state !== 'ONBOARDED') throw new Error(`a package is ${String(state)}`);
+    const vim = {
+      name: 'here',
+      type: 'openstack',
+      auth_url: login.url,
+      auth_cred: { username: 'admin', password: login.password },
+      vim_project: { name: 'admin' },
+    };
+    await post('/v1.0/vims', { vim });
+    await get('/vnflcm/v1/vnf_instances');
   },
   messaging: async ({ get, put, post }) => {
     await put('/v2/queues/jobs', {});

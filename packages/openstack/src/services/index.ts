@@ -31,6 +31,7 @@ import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { skyline } from './skyline/skyline.ts';
 import { swift } from './swift/swift.ts';
+import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -73,6 +74,7 @@ export const definitions = [
   ironic,
   adjutant,
   freezer,
+  tacker,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

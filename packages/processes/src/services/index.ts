@@ -25,6 +25,7 @@ import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement.ts';
 import { skyline } from './skyline/skyline.ts';
 import { swift } from './swift/swift.ts';
+import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
@@ -63,4 +64,5 @@ export const services: readonly Modelled[] = [
   vitrage,
   adjutant,
   freezer,
+  tacker,
 ];

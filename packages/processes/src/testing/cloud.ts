@@ -52,6 +52,7 @@ const databases = [
   'vitrage',
   'adjutant',
   'freezer',
+  'tacker',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -126,6 +127,9 @@ paste.app_factory = freezer_api.service:freezer_appv1_factory
 [app:v2]
 paste.app_factory = freezer_api.service:freezer_appv2_factory
 `,
+  '/etc/tacker/tacker.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/tacker\n[glance_store]\nfilesystem_store_datadir = /var/lib/tacker/csar_files\n[vnf_package]\nvnf_package_csar_path = /var/lib/tacker/\n[vim_keys]\nopenstack = /var/lib/tacker\n[database]\nconnection = ${database('tacker')}\n${authtoken('tacker')}`,
+  '/etc/tacker/api-paste.ini':
+    '[composite:tacker]\n/ = versions\n/v1.0 = vims\n/vnfpkgm/v1 = packages\n[pipeline:vims]\npipeline = authtoken vims_app\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -250,6 +254,7 @@ export async function ground(change: Changes = {}) {
     'vitrage',
     'adjutant',
     'freezer',
+    'tacker',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
@@ -265,7 +270,7 @@ export async function ground(change: Changes = {}) {
       host,
       programs: cloudPrograms,
       files: all,
-      directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/named', 'var/lib/nova'],
+      directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/named', 'var/lib/nova', 'var/lib/tacker'],
     });
   return { world, token, container };
 }
