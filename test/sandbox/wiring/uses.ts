@@ -91,10 +91,20 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const email = `user-${before.length}@example.com`;
     await post('/openstack/users', { email, roles: ['member', 'project_mod'] });
     const { tokens = [] } = await get('/tokens');
-    await post(`/tokens/${String(tokens.at(-1)?.['token'])}`, { password: 'secret' });
+    await post(`/tokens/${String(tokens[0]?.['token'])}`, { password: 'secret' });
     const { users = [] } = await get('/openstack/users');
-    if (!users.some(({ name }) => name === email)) throw new Error('who was invited is not in the project');
-    if (users.some(({ name }) => name === 'admin')) throw new Error('administrators are shown');
+    const id = String(users.find(({ name }) => name === email)?.['id']);
+    for (const path of [`/openstack/users/${id}`, `/openstack/users/${id}/roles`, '/openstack/roles']) await get(path);
+    const { tasks: invited = [] } = await get('/tasks');
+    const { user_id: asker } = (invited[0]?.['keystone_user'] ?? {}) as { user_id?: string };
+    const shown = (path: string) => get(path).then(Boolean, () => false);
+    if (users.some(({ name }) => name === 'admin') || (await shown(`/openstack/users/${asker}`)))
+      throw new Error('administrators are shown');
+    if (await shown(`/openstack/users/${asker}/roles`)) throw new Error('roles of administrators are shown');
+    const count = async () => (await get('/tokens'))['tokens']?.length ?? 0;
+    const held = await count();
+    await post('/openstack/users/password-reset', { email });
+    if ((await count()) !== held + 1) throw new Error('whoever lost a password has no token');
     const [name, project] = [`signed-${before.length}@example.com`, `project-${before.length}`];
     await post('/openstack/sign-up', { email: name, project_name: project });
     const { tasks = [] } = await get('/tasks');

@@ -88,7 +88,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
       if (asker.project_id !== project || asker.project_domain_id !== domainOf(running)) return false;
       if (!(await identity.get('domain', domainOf(running))) || !(await identity.get('project', project))) return false;
       const user = await findUser(work, running, domainOf(running));
-      if (user !== undefined && running.action.state === 'existing') {
+      if (user !== undefined) {
         const held = (await identity.rolesOn(project, user)).get(user) ?? [];
         const lacks = roles.some((role) => !held.includes(role));
         Object.assign(running.action, lacks ? { tokenFields: ['confirm'] } : { state: 'complete', tokenFields: [] });

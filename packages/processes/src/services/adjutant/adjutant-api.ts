@@ -47,10 +47,10 @@ const only =
 
 const noted = (status: number, note: string): HttpReply => json(status, { notes: [note] });
 
-/** The rows of a table, for administrators. */
+/** The rows of a table, the newest first, for administrators. */
 const listOf = (table: string, key: string): Answer =>
   only(['admin'], async (work) =>
-    json(200, { [key]: await inStore(work, 'SELECT', (schema) => rowsOf(schema, table)) }),
+    json(200, { [key]: await inStore(work, 'SELECT', (schema) => rowsOf(schema, table).reverse()) }),
   );
 
 /** A task that whoever asks may see. @throws Refusal 404 */
@@ -135,6 +135,30 @@ const routes: readonly { path: RegExp; delegate?: string; answers: Readonly<Reco
     },
   },
   {
+    path: /^openstack\/users\/(\w+)$/u,
+    delegate: 'UserDetail',
+    answers: {
+      GET: only(moderators, async (work, call) => {
+        const { user, roles } = await memberOf(work, call, 'UserDetail');
+        return json(200, { id: user.id, username: user.name, roles, inherited_roles: [] });
+      }),
+    },
+  },
+  {
+    path: /^openstack\/users\/(\w+)\/roles$/u,
+    delegate: 'UserRoles',
+    answers: {
+      GET: only(moderators, async (work, call) => {
+        const { roles } = await memberOf(work, call, 'UserRoles');
+        return json(200, { roles, inherited_roles: [] });
+      }),
+      PUT: only(moderators, async (work, { body, user }) => {
+        await createTask(work, 'edit_user_roles', body, user);
+        return noted(202, 'task created');
+      }),
+    },
+  },
+  {
     path: /^openstack\/roles$/u,
     delegate: 'RoleList',
     answers: {
@@ -153,7 +177,7 @@ const routes: readonly { path: RegExp; delegate?: string; answers: Readonly<Reco
         try {
           await createTask(work, 'reset_user_password', body, user);
         } catch (error) {
-          if (!(error instanceof Refusal) || error.status !== 400 || !Array.isArray(error.errors)) throw error;
+          if (!(error instanceof Refusal) || !Array.isArray(error.errors)) throw error;
         }
         await pause(work.context.process, 3000);
         return noted(202, 'If user with email exists, reset token will be issued.');
@@ -163,6 +187,16 @@ const routes: readonly { path: RegExp; delegate?: string; answers: Readonly<Reco
   { path: /^openstack\/sign-up$/u, delegate: 'SignUp', answers: { POST: signUp } },
   { path: /^actions\/CreateProjectAndUser$/u, delegate: 'CreateProjectAndUser', answers: { POST: signUp } },
 ];
+
+/** A user of the asker's project whose roles do not hide him from an API. @throws Refusal 404 */
+async function memberOf({ identity, settings }: Work, { id, user: asker }: Call, api: string) {
+  const hidden = settings.roles(`api.delegate_apis.${api}.blacklisted_roles`);
+  const user = await identity.get('user', id);
+  const roles = (await identity.rolesOn(asker?.project_id ?? '', id)).get(id) ?? [];
+  if (user === undefined || roles.length === 0 || roles.some((role) => hidden.includes(role)))
+    throw new Refusal(404, ['No user with this id.']);
+  return { user, roles };
+}
 
 /** Users of the asker's project, but for those whose roles hide them. */
 async function users({ identity, settings }: Work, { user }: { readonly user: KeystoneUser }): Promise<HttpReply> {

@@ -56,6 +56,12 @@ export function loadSettings(process: Process): Settings {
       `'${ENGINE}' isn't an available database backend or couldn't be imported.`,
     );
   setUpLogging(process, read('django.logging') as Logging | undefined, text('django.log_file', 'adjutant.log'));
+  const hosts = (file as { django?: { allowed_hosts?: unknown } } | null)?.django?.allowed_hosts;
+  if (hosts !== undefined && !Array.isArray(hosts))
+    throw new PythonError(
+      'django.core.exceptions.ImproperlyConfigured',
+      'The ALLOWED_HOSTS setting must be a list or a tuple.',
+    );
   const apis = list('api.active_delegate_apis', 'UserRoles UserDetail UserResetPassword UserList RoleList'.split(' '));
   const unknown = apis.filter((name) => !delegateApis.has(name));
   if (unknown.length > 0)

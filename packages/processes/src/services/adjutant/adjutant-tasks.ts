@@ -64,6 +64,8 @@ export async function createTask(work: Work, type: string, body: Partial<Asked>,
   const { settings, context } = work;
   const kind = kinds[type];
   if (kind === undefined) throw new PythonError('NotImplementedError', `no model knows tasks of type ${type}`);
+  if ('inherited_roles' in body)
+    throw new PythonError('NotImplementedError', 'no model knows roles that projects inherit');
   const errors = kind.mistakes(settings, body);
   if (Object.keys(errors).length > 0) throw new Refusal(400, errors);
   const data = Object.fromEntries(
