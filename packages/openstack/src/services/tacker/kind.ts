@@ -42,7 +42,7 @@ export const Tacker = defineApi({
     'Desired state of Tacker.',
     {
       ...template({
-        main: 'the server, each with a conductor,',
+        main: 'the server',
         components: ['server'],
         images: ['conductor'],
       }),

@@ -36,7 +36,8 @@ export const tackerConductor: ServiceProgram = {
       await terminated(process);
       return true;
     };
-    if ((await respawning(context, run, { once: true })) === undefined) throw new SystemExit(1);
+    // As the server: it ends with its service, and with 0 whatever that has met (run of 13.0.0).
+    await respawning(context, run, { once: true });
     return 0;
   },
 };
@@ -49,7 +50,8 @@ function unpacking({ process, config, log }: CommandContext): (id: string, locat
       'tacker.conductor.conductor_server',
       `Config option 'vnf_package_csar_path' is not configured correctly. VNF package CSAR path directory ${directory} doesn't exist`,
     );
-    throw new SystemExit(1);
+    // It says 1, and its launcher 0.
+    throw new SystemExit(0);
   }
   return (id, location) => {
     const path = location.replace('file://', '');

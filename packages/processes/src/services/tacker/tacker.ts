@@ -14,7 +14,7 @@ import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Database } from '../../oslo/database.ts';
 import { parseIni } from '../../oslo/ini-file.ts';
 import { Messaging } from '../../oslo/messaging.ts';
-import { PythonError, SystemExit } from '../../oslo/python-error.ts';
+import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
@@ -38,7 +38,7 @@ const tackerServer: ServiceProgram = {
       await terminated(process);
       return true;
     };
-    if ((await respawning(context, run, { once: true })) === undefined) throw new SystemExit(1);
+    await respawning(context, run, { once: true });
     return 0;
   },
 };
