@@ -28,7 +28,7 @@ function namespacesOf(name: string, project: Project): string {
 /** The files of oslo.config that a container has, with the project that they are of. */
 function filesOf({ mounts }: Container): { readonly files: readonly string[]; readonly name: string } {
   const found = mounts.flatMap((path) => {
-    const name = /^\/etc\/([a-z-]+)\/\1\.conf(?:\.d\/.*\.conf)?$/.exec(path)?.[1] ?? '';
+    const name = /^\/etc\/[a-z-]+\/([a-z-]+)\.conf(?:\.d\/.*\.conf)?$/.exec(path)?.[1] ?? '';
     return name in projects ? [{ path, name }] : [];
   });
   return { files: found.map(({ path }) => path), name: found[0]?.name ?? '' };
