@@ -31,7 +31,7 @@ test.each(configurable)('every option that %s is given by us is known, and can b
   const layers = Object.values(sets).flatMap((files) =>
     Object.values(files).flatMap((content) => (typeof content === 'object' && 'oslo' in content ? [content.oslo] : [])),
   );
-  const known = knownOptions('2025.1', name, layers);
+  const known = knownOptions('2025.1', service.facts ?? name, layers);
   const said = layers.flatMap((layer) =>
     Object.entries(layer).flatMap(([section, options]) =>
       Object.entries(options).flatMap(([option, value]) => {

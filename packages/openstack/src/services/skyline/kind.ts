@@ -1,4 +1,4 @@
-import { database, identity, noMessageQueue } from '../../api/accounts.ts';
+import { database, identity } from '../../api/accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api, hostname } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
@@ -37,7 +37,6 @@ export const Skyline = defineApi({
     databaseRef,
     keystoneRef,
     database: database('skyline', ['skyline']),
-    messageQueue: noMessageQueue,
     identity: identity('skyline'),
     secretKeySecretName: secretName(
       'Secret with the key that signs cookies (key secret-key: 32 characters or more). If absent, <name>-secret-key is generated. A change logs everybody out.',
