@@ -115,8 +115,8 @@ export function stable(value: unknown, namespace: string, others: readonly strin
       /\b([a-z]+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g,
       '$1-<hash>-<random>',
     )
-    .replaceAll(/\b([a-z]+)-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b/g, '$1-<hash>')
-    .replaceAll(/"[bcdfghjklmnpqrstvwxz2456789]{8,10}"/g, '"<hash>"')
+    .replaceAll(/\b([a-z]+)-[bcdfghjklmnpqrstvwxz2456789]{6,10}\b/g, '$1-<hash>')
+    .replaceAll(/"[bcdfghjklmnpqrstvwxz2456789]{6,10}"/g, '"<hash>"')
     .replaceAll(/\b([a-z]+)-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, '$1-<random>');
   return JSON.parse(text);
 }
