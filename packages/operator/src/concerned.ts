@@ -38,6 +38,7 @@ import {
   recordedNodes,
   rootOf,
 } from '@openstack-operator/openstack';
+import { deployedEndpoint } from './deployed-endpoint.ts';
 import type { NodeInterest } from './node-interest.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
 
@@ -157,10 +158,10 @@ export function peerWatches({
     const isProxied = proxies.includes(peer.name);
     return {
       kind: peer.kind,
-      facts: ({ metadata, status }) => [
-        metadata.deletionTimestamp,
-        metadata.ownerReferences,
-        isProxied && (status as { apiEndpoint?: string } | undefined)?.apiEndpoint,
+      facts: (changed) => [
+        changed.metadata.deletionTimestamp,
+        changed.metadata.ownerReferences,
+        isProxied && deployedEndpoint(changed),
       ],
       map: (changed, cache) =>
         cache

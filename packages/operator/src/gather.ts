@@ -43,6 +43,7 @@ import {
   wasReady,
 } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
+import { deployedEndpoint } from './deployed-endpoint.ts';
 import { joinedNodes } from './joined-nodes.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import { keyedDigest } from './secrets/keyed-digest.ts';
@@ -272,16 +273,14 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
   });
 }
 
-/** Where the API of the peer of a kind answers, once that is told. */
+/** Where the API of the peer of a kind answers, once it was deployed: before that its Service need not be there. */
 function peerEndpointIn(context: OperatorContext, service: Gathered | undefined, kind: string): string | undefined {
   const peer = service?.peers?.find((one) => one.kind.kind === kind);
   const name = peerIn(context, service, kind)?.name;
   if (peer === undefined || name === undefined) return undefined;
   const { namespace = '' } = context.object.metadata;
-  const { apiEndpoint } = (context.cache.get(peer.kind, { namespace, name })?.['status'] ?? {}) as {
-    apiEndpoint?: string;
-  };
-  return apiEndpoint;
+  const found = context.cache.get(peer.kind, { namespace, name });
+  return found && deployedEndpoint(found);
 }
 
 /**

@@ -53,3 +53,22 @@ test('an API that comes later has its place, and one that is switched off has no
   await cloud.ready();
   expect((await ask(cloud, stacks)).body).toContain('<title>');
 });
+
+test('an API that never comes up does not hold up the dashboard', async () => {
+  const { cloud } = await readyCloud({ spec });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { heat: { ...on, image: 'example.com/absent:1' } } });
+  await cloud.until(() => cloud.get('Heat', 'my-cloud-heat')?.['status'] !== undefined);
+  await cloud.clock.advance(60_000);
+  expect(cloud.isReady('Skyline', 'my-cloud-skyline')).toBe(true);
+  expect((await ask(cloud, '/api/openstack/regionone/heat/')).body).toContain('<title>');
+  expect(
+    cloud
+      .list('Pod')
+      .filter(
+        ({ metadata }) =>
+          metadata.name.startsWith('my-cloud-skyline-') &&
+          !metadata.name.includes('apiserver') &&
+          !metadata.labels?.['batch.kubernetes.io/job-name'],
+      ),
+  ).toHaveLength(1);
+});

@@ -75,7 +75,7 @@ export interface Surroundings extends OperatorSurroundings {
   readonly peer: (kind: string) => string | undefined;
   /** Spec of that resource: for a child, what the root says of it. Undefined when there is none. */
   readonly peerSpec: (kind: string) => Readonly<Record<string, unknown>> | undefined;
-  /** Where the API of that resource answers inside the cluster, as its status has it. Undefined before that, and without an API. */
+  /** Where the API of that resource answers inside the cluster. Undefined until it was deployed once, and without an API. */
   readonly peerEndpoint: (kind: string) => string | undefined;
   /** What that resource remembers of entries of its spec, those that are stated no more among them (`remembered`). */
   readonly peerRemembered: (kind: string) => Readonly<Record<string, unknown>>;

@@ -36,6 +36,7 @@ ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `  ${kind}_
   proxy_buffering off;
   proxy_request_buffering off;
   proxy_read_timeout 300;
+  proxy_ssl_server_name on;
   proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
   proxy_set_header X-Forwarded-Proto $forwarded_proto;
   proxy_set_header X-Forwarded-Host $host;
