@@ -1,9 +1,6 @@
 import {
-  Adjutant,
   type Api,
   Blazar,
-  CloudKitty,
-  Freezer,
   Glance,
   Gnocchi,
   Keystone,
@@ -19,12 +16,12 @@ import {
   OVNNetwork,
   Placement,
   RabbitMQ,
-  Tacker,
   Zaqar,
 } from '@openstack-operator/openstack';
 import { balancerRules } from './balancer-rules.ts';
 import { componentRules } from './component-rules.ts';
 import { dnsRules } from './dns-rules.ts';
+import { extendedServiceRules } from './extended-service-rules.ts';
 import { metalRules } from './metal-rules.ts';
 import { networkRules } from './network-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
@@ -337,63 +334,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { replicas: 2, storageType: 'swift' },
   ),
   refused(Gnocchi, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
-  refused(
-    Adjutant,
-    'spec.horizonURL',
-    'expected a URL such as https://horizon.example.com/',
-    { horizonURL: 'horizon.example.com' },
-    { horizonURL: 'https://horizon.example.com/' },
-  ),
-  refused(
-    CloudKitty,
-    'spec.collector',
-    'this value of collector is not offered by this version of the operator; possible now: gnocchi, prometheus',
-    { collector: 'ceilometer' },
-    { collector: 'gnocchi' },
-  ),
-  refused(
-    CloudKitty,
-    'spec.prometheusURL',
-    'collector prometheus and prometheusURL are set together',
-    { collector: 'prometheus' },
-    { collector: 'prometheus', prometheusURL: 'http://prometheus:9090/api/v1' },
-  ),
-  refused(
-    CloudKitty,
-    'spec.prometheusURL',
-    'expected a URL that ends with /api/v1',
-    { collector: 'prometheus', prometheusURL: 'http://prometheus:9090' },
-    { collector: 'prometheus', prometheusURL: 'http://prometheus:9090/api/v1' },
-  ),
-  refused(
-    Freezer,
-    'spec.schedulerReplicas',
-    'a scheduler runs the jobs of one user on the host that it runs on',
-    { schedulerReplicas: 1 },
-    { schedulerReplicas: 0 },
-  ),
-  refused(
-    Tacker,
-    'spec.replicas',
-    'replicas of server is at most 1 with storageAccessMode ReadWriteOnce',
-    { replicas: 2 },
-    { replicas: 2, storageAccessMode: 'ReadWriteMany' },
-  ),
-  refused(
-    Tacker,
-    'spec.enableVNFM',
-    'enableVNFM and enableNFVO cannot both be false',
-    { enableVNFM: false, enableNFVO: false },
-    { enableVNFM: false },
-  ),
-  refused(
-    Tacker,
-    'spec.conductorReplicas',
-    'conductorReplicas is at most 1 in this version of the operator',
-    { conductorReplicas: 2 },
-    { conductorReplicas: 0 },
-  ),
   refused(Masakari, 'spec.recoveryMethod', notYet, { recoveryMethod: 'migrate' }, { recoveryMethod: 'evacuate' }),
+  ...extendedServiceRules,
   ...componentRules,
   ...storageRules,
   ...dnsRules,

@@ -62,7 +62,7 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly cacheKey: (filter?: Filter) => string;
 }
 
-/** What SQLAlchemy, or what reads such URLs besides, calls the database and its driver; Skyline wants no driver. */
+/** What SQLAlchemy, or what reads such URLs besides, calls the database and its driver: some want no driver. */
 export type Dialect = 'mysql+pymysql' | 'mysql';
 
 /** What a reference field of the spec says of something that this operator does not run. */

@@ -1,15 +1,14 @@
 import type { User } from '@openstack-operator/facts/users';
 import type { Kind, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../../api/define-api.ts';
-import type { BridgeMapping } from '../../api/node-groups.ts';
 import type { Data } from '../../formats/data.ts';
 import type { Format } from '../../formats/write-data.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Release } from '../../releases/release.ts';
 import type { ClientOptions } from '../configuration/owned-options.ts';
 import type { OwnedOptions, WrittenConfig } from '../configuration/user-config.ts';
-import type { Phase } from '../status/phases.ts';
 import type { AccessRule } from './access.ts';
+import type { AskedBridges, Child } from './child.ts';
 import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
@@ -222,43 +221,6 @@ export interface Offer {
   readonly resources?: Readonly<Record<string, ResourceApi>>;
   /** Its address is that of Services, which exist later than the resource. */
   readonly ofServices?: boolean;
-}
-
-/** A service's place in a control plane. */
-export interface Child {
-  /** Field of the control plane's spec that is its template. */
-  readonly field: string;
-  /** It is named `<control plane>-<suffix>`; default: the field. */
-  readonly suffix?: string;
-  readonly phase: Phase;
-  /** What it is, in a sentence. */
-  readonly description: string;
-  /** Only a cloud that states its field has it, be it as `{}`; absent: every cloud that does not disable it. */
-  readonly optional?: true;
-  /** Fields of its template that follow from the rest of the control plane. */
-  readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
-}
-
-/** What a control plane says, as far as a child's template follows from it. */
-export interface CloudTemplates {
-  /** The child's own template. */
-  readonly own: Readonly<Record<string, unknown>>;
-  /** Domain below which the APIs are reached from outside. */
-  readonly publicDomain: string;
-  /** Node groups that the other children claim. */
-  readonly groups: readonly ClaimedGroup[];
-  /** What other children have to find in this one (`Stated.asks`). */
-  readonly asked: readonly Asked[];
-  /** Bridges that other children ask of all nodes. */
-  readonly bridges: AskedBridges | undefined;
-  /** How many connections all children may hold open of the database server. */
-  readonly connections: () => number;
-}
-
-/** Bridges that a service asks of all nodes; `isDefault` when nobody states them. */
-export interface AskedBridges {
-  readonly mappings: readonly BridgeMapping[];
-  readonly isDefault: boolean;
 }
 
 /** Servers that a service runs: they live longer than its pods. */

@@ -1,6 +1,6 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
+import type { CloudTemplates } from '../../engine/vocabulary/child.ts';
 import type { ClaimedGroup } from '../../engine/vocabulary/node-groups.ts';
-import type { CloudTemplates } from '../../engine/vocabulary/service.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 
 /**
