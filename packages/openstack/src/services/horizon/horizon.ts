@@ -2,6 +2,7 @@ import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
+import { cookieKey } from '../dashboards.ts';
 import { Horizon } from './kind.ts';
 
 /** Where the pages' scripts, styles and pictures are made when a pod starts, and served from. */
@@ -14,16 +15,7 @@ export const horizon = defineService<Horizon>({
   name: 'horizon',
   user: 'horizon',
   dependsOn: { cacheRef: 'steps', keystoneRef: 'start' },
-  secrets: ({ spec }) =>
-    spec.secretKeySecretName === undefined
-      ? [
-          {
-            suffix: 'secret-key',
-            values: { 'secret-key': { type: 'password', length: 64 } },
-            secretClass: 'credential',
-          },
-        ]
-      : [],
+  secrets: ({ spec }) => cookieKey(spec),
   config: (context) => ({ main: files(context) }),
   components: (context) => ({ dashboard: dashboard(context) }),
   status: (context) => ({ url: publicUrl(context) ?? `http://${context.host('')}:8088` }),

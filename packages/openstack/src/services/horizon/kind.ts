@@ -1,11 +1,11 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api, hostname } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { secretName } from '../../api/references.ts';
-import { object, string } from '../../api/schema.ts';
+import { object } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { dashboard, dashboardUrl, urlColumn } from '../dashboards.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 
 /** The classic dashboard. */
@@ -27,26 +27,19 @@ export const Horizon = defineApi({
       'Host name of the dashboard from outside. Requests for another host name are refused, but for those of its Service.',
       { otherwise: 'horizon.<publicDomain> below a control plane, otherwise none' },
     ),
-    hostname: hostname('Another host name of the dashboard from outside, in place of publicHostname.', {
-      otherwise: 'publicHostname',
-    }),
+    ...dashboard,
     release,
     region,
     cacheRef,
     keystoneRef,
-    secretKeySecretName: secretName(
-      'Secret with the key that signs cookies (key secret-key: 32 characters or more). If absent, <name>-secret-key is generated. A change logs everybody out.',
-    ),
     config: dataConfig('local_settings.py'),
   }),
   status: object('Observed state of Horizon.', {
     ...common,
     phase,
-    url: string('URL of the dashboard: from outside where it is exposed, else inside the cluster.', {
-      maxLength: 2048,
-    }),
+    ...dashboardUrl,
   }),
-  columns: [{ name: 'URL', type: 'string', jsonPath: '.status.url', description: 'URL of the dashboard' }],
+  columns: [urlColumn],
 });
 
 export type Horizon = ObjectOf<typeof Horizon>;

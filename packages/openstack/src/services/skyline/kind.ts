@@ -1,13 +1,13 @@
 import { database, identity } from '../../api/accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { api, hostname } from '../../api/exposure.ts';
+import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { secretName } from '../../api/references.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { int, object, string } from '../../api/schema.ts';
+import { int, object } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
+import { dashboard, dashboardUrl, urlColumn } from '../dashboards.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 
 /** The modern dashboard. */
@@ -29,29 +29,22 @@ export const Skyline = defineApi({
       fallback: 1,
     }),
     ...api('skyline'),
-    hostname: hostname('Another host name of the dashboard from outside, in place of publicHostname.', {
-      otherwise: 'publicHostname',
-    }),
+    ...dashboard,
     release,
     region,
     databaseRef,
     keystoneRef,
     database: database('skyline', ['skyline']),
     identity: identity('skyline'),
-    secretKeySecretName: secretName(
-      'Secret with the key that signs cookies (key secret-key: 32 characters or more). If absent, <name>-secret-key is generated. A change logs everybody out.',
-    ),
     recordsAudit,
     config: dataConfig('skyline.yaml'),
   }),
   status: object('Observed state of Skyline.', {
     ...common,
     phase,
-    url: string('URL of the dashboard: from outside where it is exposed, else inside the cluster.', {
-      maxLength: 2048,
-    }),
+    ...dashboardUrl,
   }),
-  columns: [{ name: 'URL', type: 'string', jsonPath: '.status.url', description: 'URL of the dashboard' }],
+  columns: [urlColumn],
 });
 
 export type Skyline = ObjectOf<typeof Skyline>;

@@ -2,29 +2,18 @@ import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
+import { cookieKey } from '../dashboards.ts';
 import { Skyline } from './kind.ts';
 import { healthPath, nginxConfiguration, type Proxied, rootOf } from './nginx.ts';
 
 const [consolePort, apiserverPort] = [9999, 9998];
 
-/** Services that the pages ask, and what they call them where that is another name (`openstack.service_mapping` of skyline.yaml). */
-const asked = {
-  barbican: 'barbican',
-  cinder: 'cinder',
-  designate: 'designate',
-  glance: 'glance',
-  heat: 'heat',
-  ironic: 'ironic',
-  magnum: 'magnum',
-  manila: 'manilav2',
-  masakari: 'masakari',
-  neutron: 'neutron',
-  nova: 'nova',
-  octavia: 'octavia',
-  placement: 'placement',
-  swift: 'swift',
-  trove: 'trove',
-} as const;
+/** Services that the pages ask. */
+const asked = `barbican cinder designate glance heat ironic magnum manila masakari neutron nova octavia placement swift
+  trove`.split(/\s+/u);
+
+/** What the pages call a service otherwise (`openstack.service_mapping` of skyline.yaml). */
+const pageNames: Readonly<Record<string, string>> = { manila: 'manilav2' };
 
 /** Pages that browsers run, and a server with which they log in; what else they ask, nginx leads to the APIs of the cloud. */
 export const skyline = defineService<Skyline>({
@@ -38,17 +27,8 @@ export const skyline = defineService<Skyline>({
   // A worker keeps what it opened for its users (skyline_apiserver.db.base: 1 to 100, one for each request at a time).
   connections: () => ({ apiserver: { processes: 2, pools: 1 } }),
   identity: { users: [{ name: 'skyline', roles: ['admin'] }], catalogue: [] },
-  proxies: Object.keys(asked),
-  secrets: ({ spec }) =>
-    spec.secretKeySecretName === undefined
-      ? [
-          {
-            suffix: 'secret-key',
-            values: { 'secret-key': { type: 'password', length: 64 } },
-            secretClass: 'credential',
-          },
-        ]
-      : [],
+  proxies: asked,
+  secrets: ({ spec }) => cookieKey(spec),
   config: (context) => ({ main: apiserverFiles(context), console: { '/etc/skyline/nginx.conf': nginx(context) } }),
   components: (context) => ({ console: consoleComponent(context), apiserver: apiserver(context) }),
   migrate: () => ({
@@ -112,9 +92,9 @@ function nginx({ host, apis, identity, region }: Context<Skyline>): string {
     { location: '/api/openstack/skyline/', url: `${server}/` },
     { location: '/api/v1/', url: `${server}/api/v1/` },
     of('keystone', identity.internalUrl),
-    ...Object.entries(asked).flatMap(([service, name]) => {
+    ...asked.flatMap((service) => {
       const url = apis[service];
-      return url === undefined ? [] : [of(name, url)];
+      return url === undefined ? [] : [of(pageNames[service] ?? service, url)];
     }),
   ]);
 }
@@ -130,7 +110,6 @@ function apiserverFiles(context: Context<Skyline>): ConfigFiles {
 function settings(context: Context<Skyline>): DataSource {
   const { spec, named, identity, region, user, databaseUrl } = context;
   const account = user();
-  const references = 'spec.keystoneRef';
   return {
     format: 'yaml',
     data: {
@@ -154,7 +133,7 @@ function settings(context: Context<Skyline>): DataSource {
     owned: {
       'default.database_url': 'spec.databaseRef',
       'default.secret_key': 'spec.secretKeySecretName',
-      'openstack.keystone_url': references,
+      'openstack.keystone_url': 'spec.keystoneRef',
       'openstack.interface_type': 'nothing: pages ask through the console, inside the cluster',
       'openstack.nginx_prefix': 'nothing: it is where the console leads to the APIs',
       'openstack.system_*': 'spec.identity',
