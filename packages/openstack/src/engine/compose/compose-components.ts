@@ -5,6 +5,7 @@ import {
   type ComponentInput,
   disruptionBudget,
   memberServices,
+  membersService,
   networkPolicy,
   serviceOf,
   workload,
@@ -52,6 +53,7 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   drafts.tell('ConfigReady', findingsOf(mistakes, context.surroundings, 'ConfigRefused'));
   for (const object of [
     serviceOf(input),
+    membersService(input),
     ...memberServices(input),
     workload(input),
     disruptionBudget(input),
