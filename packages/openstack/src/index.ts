@@ -185,3 +185,4 @@ export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.t
 export { Vitrage, type VitrageSpec, type VitrageStatus } from './services/vitrage/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';
 export { Zaqar, type ZaqarSpec, type ZaqarStatus } from './services/zaqar/kind.ts';
+export { Zun, type ZunSpec, type ZunStatus } from './services/zun/kind.ts';

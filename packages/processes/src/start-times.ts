@@ -126,6 +126,10 @@ export const startTimes = {
   /** Guessed by Heat's, which imports as much. */
   tackerManage: { start: 1500, dbSync: 1500 },
   tackerServer: 2500,
+  /** Guessed by Tacker's, which import as much. */
+  zunManage: { start: 1500, dbSync: 1500 },
+  zunApi: 2500,
+  zunProxy: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   /** A state transfer: mariabackup's way sleeps 10 s; of write sets alone. */

@@ -1,4 +1,4 @@
-import { Adjutant, CloudKitty, Freezer, Tacker } from '@openstack-operator/openstack';
+import { Adjutant, CloudKitty, Freezer, Tacker, Zun } from '@openstack-operator/openstack';
 import { type RefusedSpec, refused } from './refused-spec.ts';
 
 /** Specs of extended services that are refused. */
@@ -58,5 +58,12 @@ export const extendedServiceRules: readonly RefusedSpec[] = [
     'conductorReplicas is at most 1 in this version of the operator',
     { conductorReplicas: 2 },
     { conductorReplicas: 0 },
+  ),
+  refused(
+    Zun,
+    'spec.computeReplicas',
+    'zun-compute needs a Docker with kuryr-libnetwork',
+    { computeReplicas: 1 },
+    { computeReplicas: 0 },
   ),
 ];

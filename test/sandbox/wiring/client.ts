@@ -135,6 +135,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   'admin-logic': '/tasks',
   backup: '/v2/nobody/clients',
   'nfv-orchestration': '/v1.0/vims',
+  container: '/containers',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };

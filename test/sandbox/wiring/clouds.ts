@@ -59,6 +59,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     imageRegistry: 'registry.example.com/openstack',
   },
   functions: { ...withParts(...optional, 'barbican', 'heat'), tacker: { vimKeyStore: 'barbican' } },
+  containers: { ...network, placement: { enabled: true }, zun: {} },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },
 };

@@ -79,6 +79,18 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     await post('/v1.0/vims', { vim });
     await get('/vnflcm/v1/vnf_instances');
   },
+  container: async ({ get, post, put, project }) => {
+    await post('/registries', { registry: { name: 'private', domain: 'registry.example.com', password: 'secret' } });
+    await put(`/quotas/${project}`, { containers: 10 });
+    // No host is in the cloud.
+    const { status_reason: reason } = (await post('/containers', { name: 'web', image: 'nginx' })) as Record<
+      string,
+      unknown
+    >;
+    if (reason !== 'There are not enough hosts available.')
+      throw new Error(`a container is refused: ${String(reason)}`);
+    await get('/services');
+  },
   messaging: async ({ get, put, post }) => {
     await put('/v2/queues/jobs', {});
     await post('/v2/queues/jobs/messages', { messages: [{ body: 'one', ttl: 300 }] });

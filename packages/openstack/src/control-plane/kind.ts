@@ -22,7 +22,6 @@ import { services } from '../services/index.ts';
 
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
-  zun: 'Containers',
   venus: 'Logs',
   storlets: 'Computing inside object storage',
 } as const;

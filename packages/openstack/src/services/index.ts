@@ -36,6 +36,7 @@ import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
+import { zun } from './zun/zun.ts';
 
 /** Every service that this version can deploy, in the order in which the children of a control plane come up. */
 export const definitions = [
@@ -75,6 +76,7 @@ export const definitions = [
   adjutant,
   freezer,
   tacker,
+  zun,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

@@ -30,6 +30,7 @@ import { trove } from './trove/trove.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
+import { zun } from './zun/zun.ts';
 
 /** The services of OpenStack that are modelled. */
 export const services: readonly Modelled[] = [
@@ -65,4 +66,5 @@ export const services: readonly Modelled[] = [
   adjutant,
   freezer,
   tacker,
+  zun,
 ];

@@ -53,6 +53,7 @@ const databases = [
   'adjutant',
   'freezer',
   'tacker',
+  'zun',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -130,6 +131,9 @@ paste.app_factory = freezer_api.service:freezer_appv2_factory
   '/etc/tacker/tacker.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/tacker\n[glance_store]\nfilesystem_store_datadir = /var/lib/tacker/csar_files\n[vnf_package]\nvnf_package_csar_path = /var/lib/tacker/\n[vim_keys]\nopenstack = /var/lib/tacker\n[database]\nconnection = ${database('tacker')}\n${authtoken('tacker')}`,
   '/etc/tacker/api-paste.ini':
     '[composite:tacker]\n/ = versions\n/v1.0 = vims\n/vnfpkgm/v1 = packages\n[pipeline:vims]\npipeline = authtoken vims_app\n',
+  '/etc/zun/zun.conf': `[DEFAULT]\nuse_stderr = true\nauth_encryption_key = ${'k'.repeat(32)}\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[websocket_proxy]\nwsproxy_host = 0.0.0.0\n[placement_client]\nendpoint_type = internalURL\n[neutron_client]\nendpoint_type = internalURL\n[database]\nconnection = ${database('zun')}\n${client('keystone_auth', 'zun')}${authtoken('zun')}`,
+  '/etc/zun/api-paste.ini':
+    '[pipeline:main]\npipeline = authtoken api_v1\n[filter:authtoken]\npaste.filter_factory = zun.api.middleware.auth_token:AuthTokenMiddleware.factory\n[app:api_v1]\npaste.app_factory = zun.api.app:app_factory\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -160,6 +164,7 @@ paste.app_factory = freezer_api.service:freezer_appv2_factory
   '/blazar.ini': ini('blazar.api.wsgi_app:init_app()', 1234),
   '/cloudkitty.ini': ini('cloudkitty.api.app:build_wsgi_app()', 8889),
   '/freezer.ini': ini('freezer_api.service:initialize_app()', 9090),
+  '/zun.ini': ini('zun.api.wsgi:init_application()', 9517),
   '/cyborg.ini': ini('cyborg.api.wsgi_app:init_application()', 6666),
   '/adjutant.ini': ini('adjutant.wsgi:application', 5051),
   '/watcher.ini': ini('watcher.api.wsgi:initialize_wsgi_app()', 9322),
@@ -255,6 +260,7 @@ export async function ground(change: Changes = {}) {
     'adjutant',
     'freezer',
     'tacker',
+    'zun',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);
