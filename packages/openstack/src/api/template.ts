@@ -138,7 +138,9 @@ export function template<const C extends string, const I extends string = never>
         fallback: 1,
         rules: [
           ...(single?.components.some((name) => name === components[0]) ? [atMost(1, 'replicas', single.reason)] : []),
-          ...(quorum.some((name) => name === components[0]) ? [rule(`self in ${sizesOfQuorum}`, quorumWords)] : []),
+          ...(quorum.some((name) => name === components[0])
+            ? [rule(`self < 0 || self in ${sizesOfQuorum}`, quorumWords)]
+            : []),
         ],
       },
     ),

@@ -81,12 +81,14 @@ async function serve(process: Process): Promise<number> {
   const unwritable = temporaryFailure(process, settings.get('tmpdir'));
   if (unwritable !== undefined) return abort(...unwritable);
   const options: MemberOptions = { settings, datadir, catalog: catalogOf(process, datadir), log };
-  let membership: Membership | readonly string[] | undefined;
+  let membership: Membership | undefined;
   const begins = settings.has('wsrep-new-cluster');
   // The data of a member that joins come before it looks at them.
-  if (isMember(settings) && !settings.has('wsrep-recover') && !begins)
-    membership = await becomeMember(process, options);
-  if (membership instanceof Array) return abort(...membership);
+  if (isMember(settings) && !settings.has('wsrep-recover') && !begins) {
+    const joined = await becomeMember(process, options);
+    if (!('status' in joined)) return abort(...joined);
+    membership = joined;
+  }
   try {
     files.write(`${datadir}/aria_log_control`, '');
     // Words of mariadb 10.11.19 on what mariadb-install-db leaves that was killed.
@@ -125,8 +127,11 @@ async function serve(process: Process): Promise<number> {
     const failure = recover(options);
     return failure.length === 0 ? 0 : abort(...failure);
   }
-  if (isMember(settings) && begins) membership = await becomeMember(process, options);
-  if (membership instanceof Array) return abort(...membership);
+  if (isMember(settings) && begins) {
+    const begun = await becomeMember(process, options);
+    if (!('status' in begun)) return abort(...begun);
+    membership = begun;
+  }
   files.write(coordinatorLog, MAGIC);
   return listen(process, settings, { membership, datadir, log, abort });
 }

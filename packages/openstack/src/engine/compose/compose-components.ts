@@ -1,12 +1,12 @@
 import { exposureObject } from '../objects/exposure-object.ts';
 import { imageProblem } from '../objects/images.ts';
+import { networkPolicy } from '../objects/network-policy.ts';
 import { takenVariables, variableMistakes } from '../objects/pod.ts';
 import {
   type ComponentInput,
   disruptionBudget,
   memberServices,
   membersService,
-  networkPolicy,
   serviceOf,
   workload,
 } from '../objects/workload.ts';
