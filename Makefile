@@ -151,6 +151,10 @@ test-cloud-storage: export CEPH = yes
 test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph, on a cloud of its own, or the files TESTS of them (test/cloud/storage)
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts $(TESTS)
 
+.PHONY: test-cloud-ha
+test-cloud-ha: cloud ## that quorums of it (the database) grow, and lose members, all at once too, without losing what was acknowledged
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/quorums/vitest.config.ts
+
 .PHONY: test-cloud-storage-failures
 test-cloud-storage-failures: export CEPH = yes
 test-cloud-storage-failures: cloud ## that a Ceph that stands still, a full pool and changed keys are told, and guests write on

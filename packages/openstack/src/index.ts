@@ -13,6 +13,7 @@ export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
 export { advance } from './assess/advance.ts';
 export { assessAll } from './assess/assess.ts';
+export { advanceMembers } from './assess/members.ts';
 export type { Observed, UncleanNode } from './assess/observed.ts';
 export { children } from './control-plane/children.ts';
 export { composeControlPlane } from './control-plane/compose.ts';
@@ -72,6 +73,7 @@ export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } fr
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { commonAccounts, heldAccounts } from './engine/vocabulary/common-accounts.ts';
+export type { Members } from './engine/vocabulary/component.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
 export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counting.ts';
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';

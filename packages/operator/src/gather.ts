@@ -22,6 +22,7 @@ import {
   kindReferredBy,
   type Lacking,
   lastingSuffix,
+  type Members,
   mentionsOf,
   nodesByCloud,
   ownershipOf,
@@ -69,7 +70,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {}, lasting } = (resource['status'] ?? {}) as Remembered;
+  const { release = {}, lasting, members = {} } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -77,6 +78,7 @@ export function gather(
     operatorImage,
     clusterDomain,
     release,
+    members,
     ...rememberedIn(lasting, lastingOf(context, resource)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
@@ -103,6 +105,7 @@ export function gather(
 /** What of its status compose may know. */
 interface Remembered {
   readonly release?: ReleaseStatus;
+  readonly members?: Members;
   readonly lasting?: Readonly<Record<string, string>>;
 }
 

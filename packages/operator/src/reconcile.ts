@@ -39,6 +39,7 @@ import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalize
 import { foundBy } from './found.ts';
 import { nodesStatus } from './joined-nodes.ts';
 import { chargeOf, claimResource } from './managing-operator.ts';
+import { membersBy } from './members.ts';
 import { announceRetry, report, statusOf } from './report.ts';
 import { CompositionError, reportInstead, reportPaused, reportRetaining, reportUncomposed } from './report-instead.ts';
 import { announceSchedules, suspendSchedules } from './schedules.ts';
@@ -253,8 +254,10 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const nodes = complete ? nodesStatus(context, isDone) : {};
   const found = foundBy(context, adopted.composition, finishedJobs);
   const kept = withoutForgotten(status, adopted.composition.staying, done);
-  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found } };
-  return { composition, live: { ...observed, done }, progress, finishedJobs, volumes, isHeld };
+  const live = { ...observed, done };
+  const members = membersBy(context, adopted.composition, live);
+  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found, ...members } };
+  return { composition, live, progress, finishedJobs, volumes, isHeld };
 }
 
 function composeFor(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<string, string>>) {

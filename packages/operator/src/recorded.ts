@@ -16,6 +16,7 @@ const constants = [
   'formerOperatorImage',
   'clusterDomain',
   'release',
+  'members',
   'lasting',
   'remembered',
   'digestKeyId',

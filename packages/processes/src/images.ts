@@ -12,6 +12,7 @@ import { ovsControlCommands } from './infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from './infrastructure/ovsdb-server.ts';
 import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
 import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
+import { socat } from './infrastructure/socat.ts';
 import { valkeyServer } from './infrastructure/valkey.ts';
 import { unboundModule } from './oslo/ovsdbapp.ts';
 import { imageOf, owned, type Recipe } from './recipe.ts';
@@ -38,6 +39,7 @@ const recipes: readonly Recipe[] = [
     programs: {
       '/usr/bin': {
         ...mariadbClients,
+        socat,
         'mariadb-install-db': mariadbInstallDb,
         mysql_install_db: mariadbInstallDb,
         'mariadbd-safe': mariadbdSafe,
@@ -45,7 +47,11 @@ const recipes: readonly Recipe[] = [
       },
       '/usr/sbin': { mariadbd, mysqld: mariadbd },
     },
-    files: { '/run/mysqld': owned('mysql'), '/var/lib/mysql': owned('mysql') },
+    files: {
+      '/run/mysqld': owned('mysql'),
+      '/var/lib/mysql': owned('mysql'),
+      '/usr/lib/galera/libgalera_smm.so': '',
+    },
   },
   ...bootRecipes,
   { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },

@@ -132,5 +132,7 @@ export const startTimes = {
   zunProxy: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
+  /** A state transfer: mariabackup's way sleeps 10 s; of write sets alone. */
+  galera: { sst: 11_000, ist: 1000 },
   rabbitmq: { erlang: 1000, prelaunch: 1500, boot: 3500 },
 } as const;

@@ -50,7 +50,7 @@ const references: readonly RefusedSpec[] = kinds.flatMap((kind) =>
 );
 
 const singles: readonly RefusedSpec[] = [
-  ...[MariaDB, RabbitMQ, Memcached].map((kind) =>
+  ...[RabbitMQ, Memcached].map((kind) =>
     refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
   ),
   refused(
@@ -189,7 +189,21 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { storageSize: '50Gi' },
     { storage: { size: '50Gi' } },
   ),
-  refused(MariaDB, 'spec.galeraEnabled', notYet, { galeraEnabled: true }, { galeraEnabled: false }),
+  refused(MariaDB, 'spec.replicas', 'replicas is 0, 1, 3, 5 or 7', { replicas: 2 }, { replicas: 3 }),
+  refused(
+    MariaDB,
+    'spec.components',
+    'of server: replicas is 0, 1, 3, 5 or 7',
+    { components: { server: { replicas: 4 } } },
+    { components: { server: { replicas: 5 } } },
+  ),
+  refused(
+    MariaDB,
+    'spec',
+    'galeraEnabled: true needs replicas of 3 or more',
+    { galeraEnabled: true },
+    { galeraEnabled: true, replicas: 3 },
+  ),
   refused(
     MariaDB,
     'spec.storage.size',

@@ -31,6 +31,12 @@ const conditions = array(
   { maxItems: 64, keys: ['type'] },
 );
 
+/** `status.members`, of kinds whose pods are members of a quorum. */
+export const members = object('Members of the quorum. Absent where there is one server.', {
+  size: int('How many hold the data. It never becomes fewer.', { minimum: 1, maximum: 7 }),
+  primary: string('Name of the pod that clients are led to.', { maxLength: 253 }),
+});
+
 /** The phases of a service or an infrastructure kind. */
 export const phases = ['Pending', 'Progressing', 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting'] as const;
 

@@ -101,6 +101,7 @@ export const deletionPolicy = choice(
  * - `components`: names that `spec.components` and `spec.images` accept, the workloads of the kind; the main one first.
  * - `images`: further names that `spec.images` accepts: containers that are no component of their own.
  * - `single`: the components of which there can be only one pod yet, and why.
+ * - `quorum`: the components whose pods are members of a quorum.
  * - `nodeAgents`: the components that run on every claimed node, wherever that is.
  * - `counted`: the components of which another field says how many pods run, with that field.
  * - `wsgi`: the components under uwsgi, whose processes can be set; `threads`: those that are safe with several threads.
@@ -110,12 +111,23 @@ export function template<const C extends string, const I extends string = never>
   components: readonly C[];
   images?: readonly I[];
   single?: { readonly components: readonly NoInfer<C>[]; readonly reason: string };
+  quorum?: readonly NoInfer<C>[];
   nodeAgents?: readonly NoInfer<C>[];
   counted?: Readonly<Partial<Record<NoInfer<C>, string>>>;
   wsgi?: readonly NoInfer<C>[];
   threads?: readonly NoInfer<C>[];
 }) {
-  const { main, components, images = [], single, nodeAgents, counted = {}, wsgi = [], threads = [] } = options;
+  const {
+    main,
+    components,
+    images = [],
+    single,
+    quorum = [],
+    nodeAgents,
+    counted = {},
+    wsgi = [],
+    threads = [],
+  } = options;
   const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
   return {
     replicas: int(
@@ -124,7 +136,12 @@ export function template<const C extends string, const I extends string = never>
         minimum: 0,
         maximum: 100,
         fallback: 1,
-        rules: single?.components.some((name) => name === components[0]) ? [atMost(1, 'replicas', single.reason)] : [],
+        rules: [
+          ...(single?.components.some((name) => name === components[0]) ? [atMost(1, 'replicas', single.reason)] : []),
+          ...(quorum.some((name) => name === components[0])
+            ? [rule(`self < 0 || self in ${sizesOfQuorum}`, quorumWords)]
+            : []),
+        ],
       },
     ),
     image: image(
@@ -139,6 +156,7 @@ export function template<const C extends string, const I extends string = never>
       keys: components,
       rules: [
         ...(single === undefined ? [] : [singleOnly(single.components, single.reason)]),
+        ...(quorum.length === 0 ? [] : [quorumOnly(quorum)]),
         ...(nodeAgents === undefined ? [] : [onClaimedNodes(nodeAgents)]),
         ...Object.entries(counted).flatMap(([name, field]) =>
           notFor('replicas', [name], `state spec.${String(field)}`),
@@ -171,6 +189,17 @@ function singleOnly(components: readonly string[], reason: string) {
   return rule(
     `${settingsOf(components)}.all(one, !has(one.replicas) || one.replicas <= 1)`,
     `replicas of ${components.join(', ')} is at most 1 in this version of the operator: ${reason}`,
+  );
+}
+
+const sizesOfQuorum = '[0, 1, 3, 5, 7]';
+
+const quorumWords = 'replicas is 0, 1, 3, 5 or 7: of an even number no more may fail than of one less';
+
+function quorumOnly(components: readonly string[]) {
+  return rule(
+    `${settingsOf(components)}.all(one, !has(one.replicas) || one.replicas in ${sizesOfQuorum})`,
+    `of ${components.join(', ')}: ${quorumWords}`,
   );
 }
 

@@ -28,6 +28,8 @@ export function almighty(login: Omit<Account, 'grants'>): Account {
 export interface MariadbCatalog {
   readonly accounts: Map<string, Account>;
   readonly databases: Map<string, Schema>;
+  /** How far it is in the history of a cluster; a group, while its server is in one. */
+  readonly wsrep?: { readonly uuid: string; readonly seqno: number };
 }
 
 /** System databases: there from the start, and nobody's to drop. */

@@ -9,6 +9,7 @@ import {
 } from '@openstack-operator/sandbox';
 import { CommandError, command, logTime, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
+import { becomeMember, isMember, type MemberOptions, type Membership, recover } from './galera.ts';
 import { type Account, accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { MysqlError, type MysqlRequest } from './mysql-protocol.ts';
@@ -37,12 +38,17 @@ interface Server {
   readonly resolveNames: boolean;
   readonly port: number;
   readonly log: (level: string, text: string) => void;
+  readonly membership: Membership | undefined;
 }
 
 async function serve(process: Process): Promise<number> {
   const settings = readSettings(process);
-  const log = (level: string, text: string): void =>
-    process.stderr(`${logTime(process).slice(0, 19)} 0 [${level}] ${text}\n`);
+  const log = (level: string, text: string): void => {
+    const line = `${logTime(process).slice(0, 19)} 0 [${level}] ${text}\n`;
+    const file = settings.get('log-error');
+    if (file === undefined) process.stderr(line);
+    else process.files.write(file, line, { append: true });
+  };
   const abort = (...lines: readonly string[]): number => {
     for (const line of lines) log('ERROR', line);
     log('ERROR', 'Aborting');
@@ -74,6 +80,15 @@ async function serve(process: Process): Promise<number> {
   }
   const unwritable = temporaryFailure(process, settings.get('tmpdir'));
   if (unwritable !== undefined) return abort(...unwritable);
+  const options: MemberOptions = { settings, datadir, catalog: catalogOf(process, datadir), log };
+  let membership: Membership | undefined;
+  const begins = settings.has('wsrep-new-cluster');
+  // The data of a member that joins come before it looks at them.
+  if (isMember(settings) && !settings.has('wsrep-recover') && !begins) {
+    const joined = await becomeMember(process, options);
+    if (!('status' in joined)) return abort(...joined);
+    membership = joined;
+  }
   try {
     files.write(`${datadir}/aria_log_control`, '');
     // Words of mariadb 10.11.19 on what mariadb-install-db leaves that was killed.
@@ -108,8 +123,17 @@ async function serve(process: Process): Promise<number> {
       "Can't init tc log",
     );
   }
+  if (settings.has('wsrep-recover')) {
+    const failure = recover(options);
+    return failure.length === 0 ? 0 : abort(...failure);
+  }
+  if (isMember(settings) && begins) {
+    const begun = await becomeMember(process, options);
+    if (!('status' in begun)) return abort(...begun);
+    membership = begun;
+  }
   files.write(coordinatorLog, MAGIC);
-  return listen(process, settings, datadir, log, abort);
+  return listen(process, settings, { membership, datadir, log, abort });
 }
 
 /** How the transaction coordinator's log begins (sql/log.cc: tc_log_magic). */
@@ -118,9 +142,17 @@ const MAGIC = '\u00fe\u0023\u0005\u0074';
 async function listen(
   process: Process,
   settings: ReadonlyMap<string, string>,
-  datadir: string,
-  log: (level: string, text: string) => void,
-  abort: (...lines: readonly string[]) => number,
+  {
+    membership,
+    datadir,
+    log,
+    abort,
+  }: {
+    readonly membership: Membership | undefined;
+    readonly datadir: string;
+    readonly log: (level: string, text: string) => void;
+    readonly abort: (...lines: readonly string[]) => number;
+  },
 ): Promise<number> {
   const catalog = catalogOf(process, datadir);
   const port = Number(settings.get('port') ?? '3306');
@@ -139,7 +171,7 @@ async function listen(
     );
   }
   const resolveNames = settings.get('skip-name-resolve') === undefined;
-  const server: Server = { catalog, characterSet, resolveNames, port, log };
+  const server: Server = { catalog, characterSet, resolveNames, port, log, membership };
   const accept = (peer: Peer): Session => session(process, peer, server);
   const listeners: Listener[] = [];
   try {
@@ -174,6 +206,7 @@ async function listen(
     log('Note', `${process.argv[0]}: ready for connections.`);
     process.stderr(`Version: '${version}'  socket: '${socket}'  port: ${port}  mariadb.org binary distribution\n`);
     await terminated(process);
+    membership?.leave();
     log('Note', `${process.argv[0]} (initiated by: unknown): Normal shutdown`);
     log('Note', `${process.argv[0]}: Shutdown complete`);
     return 0;
@@ -239,9 +272,24 @@ function session(process: Process, peer: Peer, server: Server): Session {
     receive: answering(async (request: MysqlRequest) => {
       // A statement takes a moment: two clients never see each other's half-done work.
       await pause(process, 1);
-      return answer(request);
+      if (server.membership === undefined || isHarmless(request)) return answer(request);
+      await server.membership.admit();
+      const given = answer(request);
+      if (changes(request)) server.membership.written();
+      return given;
     }),
   };
+}
+
+/** What a member without a majority answers all the same (wsrep_check_mode_after_open_table). */
+function isHarmless(request: MysqlRequest): boolean {
+  return request.type === 'connect' || (request.type === 'query' && /^\s*(SHOW|SET)\b/i.test(request.sql));
+}
+
+function changes(request: MysqlRequest): boolean {
+  return request.type === 'query'
+    ? !/^\s*(SELECT|USE)\b/i.test(request.sql)
+    : request.type === 'transaction' && request.privilege !== 'SELECT';
 }
 
 function transaction(state: SqlSession, request: MysqlRequest & { type: 'transaction' }): unknown {
@@ -257,7 +305,11 @@ function transaction(state: SqlSession, request: MysqlRequest & { type: 'transac
 }
 
 /** What a connection begins with. */
-function stateOf({ catalog, characterSet, port }: Server, account: Account, clientHost: string): SqlSession {
+function stateOf(
+  { catalog, characterSet, port, membership }: Server,
+  account: Account,
+  clientHost: string,
+): SqlSession {
   const variables = {
     version,
     character_set_server: characterSet,
@@ -265,7 +317,8 @@ function stateOf({ catalog, characterSet, port }: Server, account: Account, clie
     sql_mode: 'STRICT_TRANS_TABLES',
     version_comment: 'mariadb.org binary distribution',
   };
-  return { catalog, account, clientHost, variables, defaultCharacterSet: characterSet, database: undefined };
+  const status = () => ({ wsrep_ready: 'OFF', threads_connected: '1', ...membership?.status() });
+  return { catalog, account, clientHost, variables, status, defaultCharacterSet: characterSet, database: undefined };
 }
 
 function readSettings(process: Process): Map<string, string> {

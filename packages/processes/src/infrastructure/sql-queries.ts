@@ -32,7 +32,7 @@ export function show(session: SqlSession, reader: SqlReader): ResultSet {
   if (!status) reader.expect('VARIABLES');
   const pattern = reader.accept('LIKE') ? reader.text() : '%';
   reader.end();
-  const values = status ? { wsrep_ready: 'OFF', threads_connected: '1' } : session.variables;
+  const values = status ? session.status() : session.variables;
   const rows = Object.entries(values).filter(([name]) => isLike(pattern, name));
   return { columns: ['Variable_name', 'Value'], rows };
 }

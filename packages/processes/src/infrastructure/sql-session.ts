@@ -14,6 +14,8 @@ export interface SqlSession {
   readonly clientHost: string;
   /** Server variables such as `version`. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What `SHOW STATUS` tells. */
+  readonly status: () => Readonly<Record<string, string>>;
   readonly defaultCharacterSet: string;
   database: string | undefined;
 }

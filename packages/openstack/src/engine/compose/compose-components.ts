@@ -1,11 +1,12 @@
 import { exposureObject } from '../objects/exposure-object.ts';
 import { imageProblem } from '../objects/images.ts';
+import { networkPolicy } from '../objects/network-policy.ts';
 import { takenVariables, variableMistakes } from '../objects/pod.ts';
 import {
   type ComponentInput,
   disruptionBudget,
   memberServices,
-  networkPolicy,
+  membersService,
   serviceOf,
   workload,
 } from '../objects/workload.ts';
@@ -52,6 +53,7 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   drafts.tell('ConfigReady', findingsOf(mistakes, context.surroundings, 'ConfigRefused'));
   for (const object of [
     serviceOf(input),
+    membersService(input),
     ...memberServices(input),
     workload(input),
     disruptionBudget(input),

@@ -3,6 +3,7 @@ import { releaseNamed, releases } from '../../releases/index.ts';
 import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
 import { componentStarts } from '../configuration/start-sets.ts';
+import { selectorOf } from '../names/names.ts';
 import { rootOf } from '../names/roots.ts';
 import { countProblem, removalJob } from '../objects/count-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
@@ -11,6 +12,7 @@ import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
 import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
+import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
@@ -43,8 +45,19 @@ export interface Composition {
   readonly maxUnavailable?: ReadonlyMap<string, number>;
   /** What is remembered of what Jobs have found, by the name of the Job. */
   readonly finds?: ReadonlyMap<string, NonNullable<Job['finds']>>;
+  /** The quorum that it has. */
+  readonly quorum?: ComposedQuorum;
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
+}
+
+/** A quorum, and how its pods are found. */
+export interface ComposedQuorum extends Pick<Quorum, 'size'> {
+  readonly labels: Readonly<Record<string, string>>;
+  /** The condition of its step. */
+  readonly step: string;
+  /** Whether what was deployed before was one server. */
+  readonly wasSingle: boolean;
 }
 
 /**
@@ -107,6 +120,7 @@ function composeWith<R extends ServiceResource>(
     finds: new Map(
       (service.jobs?.(context) ?? []).flatMap(({ suffix, finds }) => (finds ? [[context.named(suffix), finds]] : [])),
     ),
+    ...quorumOf(service as unknown as Service, context),
     ...(staying === undefined ? {} : { staying }),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
@@ -114,6 +128,17 @@ function composeWith<R extends ServiceResource>(
       ),
     ),
   };
+}
+
+function quorumOf(service: Service, context: Context): Pick<Composition, 'quorum'> {
+  const { release, members } = context.surroundings;
+  for (const [name, { quorum, step = 'DeploymentReady' }] of Object.entries(service.components(context))) {
+    if (quorum === undefined) continue;
+    const labels = selectorOf(service.name, context.name, name);
+    const wasSingle = release.deployed !== undefined && members.size === undefined;
+    return { quorum: { size: quorum.size, labels, step, wasSingle } };
+  }
+  return {};
 }
 
 /** Nothing is known of what is wanted: what exists stays as it is. */

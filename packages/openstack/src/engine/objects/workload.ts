@@ -3,7 +3,7 @@ import { type EnvVar, variableReads } from '../compose/preconditions.ts';
 import type { ConfigSet } from '../configuration/config.ts';
 import { credentialDigest, templateOf } from '../names/credential-digest.ts';
 import { defined } from '../names/defined.ts';
-import { annotations, labelsOf, monitoringLabel, selectorOf } from '../names/names.ts';
+import { annotations, labelsOf, selectorOf } from '../names/names.ts';
 import { serviceAccountOf } from '../vocabulary/access.ts';
 import { type Claim, type Component, type Init, type Mount, protocolOf } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
@@ -40,6 +40,7 @@ export function replicasOf({
   main,
 }: Pick<ComponentInput, 'context' | 'name' | 'component' | 'main'>): number {
   return (
+    component.quorum?.size ??
     context.spec.components?.[component.variantOf ?? name]?.replicas ??
     (main ? context.spec.replicas : undefined) ??
     component.replicas ??
@@ -88,8 +89,9 @@ export function workload(input: ComponentInput): KubeObject {
         spec: {
           replicas,
           revisionHistoryLimit: 3,
-          serviceName: metadata.name,
-          podManagementPolicy: 'OrderedReady',
+          serviceName: component.quorum === undefined ? metadata.name : membersName(input),
+          // After a power cut members of a quorum wait for each other.
+          podManagementPolicy: component.quorum === undefined ? 'OrderedReady' : 'Parallel',
           selector: { matchLabels: selector },
           updateStrategy: { type: 'RollingUpdate' },
           // They go with the resource (keepVolumes of the operator), and not with a StatefulSet that somebody deletes.
@@ -142,21 +144,59 @@ export function serviceOf(input: ComponentInput): KubeObject | undefined {
       clusterIP: headless ? 'None' : undefined,
       // A member must find its own name before it is ready: RabbitMQ's node name, OVN's raft address.
       publishNotReadyAddresses: headless ? true : undefined,
-      selector: selectorOf(service.name, context.name, name),
-      ports: Object.entries(component.ports).map(([port, number]) => ({
-        name: port,
-        port: component.servicePorts?.[port] ?? number,
-        protocol: protocolOf(component, port),
-        targetPort: port,
-      })),
+      selector: {
+        ...selectorOf(service.name, context.name, name),
+        ...(component.quorum === undefined ? {} : { [podNameLabel]: component.quorum.primary }),
+      },
+      ports: servicePorts(
+        component,
+        Object.keys(component.ports).filter((port) => component.quorum?.ports.includes(port) !== true),
+      ),
     }),
+  };
+}
+
+/** Names of pods of a StatefulSet, as its controller labels them. */
+const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+
+function servicePorts(component: Component, names: readonly string[]): object[] {
+  return names.map((port) => ({
+    name: port,
+    port: component.servicePorts?.[port] ?? component.ports?.[port],
+    protocol: protocolOf(component, port),
+    targetPort: port,
+  }));
+}
+
+function membersName(input: ComponentInput): string {
+  return `${workloadName(input)}-members`;
+}
+
+/** The Service by whose names the members of a quorum find each other, before they are ready. */
+export function membersService(input: ComponentInput): KubeObject | undefined {
+  const { service, context, name, component } = input;
+  if (component.quorum === undefined) return undefined;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: membersName(input),
+      namespace: context.namespace,
+      labels: labelsOf(service.name, context.name, name),
+    },
+    spec: {
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: selectorOf(service.name, context.name, name),
+      ports: servicePorts(component, Object.keys(component.ports ?? {})),
+    },
   };
 }
 
 /** One Service for each member of a StatefulSet whose clients need addresses: `<name>-0`, `<name>-1`, ... */
 export function memberServices(input: ComponentInput): KubeObject[] {
   const { service, context, name, component } = input;
-  const { memberPorts = [], ports = {} } = component;
+  const { memberPorts = [] } = component;
   if (memberPorts.length === 0) return [];
   return Array.from({ length: replicasOf(input) }, (_, index) => {
     const member = `${workloadName(input)}-${index}`;
@@ -167,14 +207,9 @@ export function memberServices(input: ComponentInput): KubeObject[] {
       spec: {
         selector: {
           ...selectorOf(service.name, context.name, name),
-          'statefulset.kubernetes.io/pod-name': member,
+          [podNameLabel]: member,
         },
-        ports: memberPorts.map((port) => ({
-          name: port,
-          port: component.servicePorts?.[port] ?? ports[port],
-          protocol: protocolOf(component, port),
-          targetPort: port,
-        })),
+        ports: servicePorts(component, memberPorts),
       },
     };
   });
@@ -197,74 +232,6 @@ export function disruptionBudget(input: ComponentInput): KubeObject | undefined 
       // What is not ready serves nobody: kept, it would only block the drain of its node.
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
       selector: { matchLabels: selectorOf(service.name, context.name, name) },
-    },
-  };
-}
-
-/** The pods of OpenStack in the namespace that a component has as clients. */
-function podsOf(clients: Component['clients'], { name, dependents = [] }: Service, context: Context): object {
-  const matchLabels = { 'app.kubernetes.io/part-of': 'openstack' };
-  if (clients === undefined) return { matchLabels };
-  if (clients === 'own') {
-    // Another resource of the kind in the namespace is somebody else.
-    return {
-      matchLabels: { ...matchLabels, 'app.kubernetes.io/name': name, 'app.kubernetes.io/instance': context.name },
-    };
-  }
-  const matchExpressions = [{ key: 'app.kubernetes.io/name', operator: 'In', values: [name, ...dependents] }];
-  return { matchLabels, matchExpressions };
-}
-
-/**
- * Who may connect: anybody to its ports, or only pods of OpenStack in this namespace. Pods with the
- * node's network are no pods to a policy: where they connect to, the networks of nodes are let in, or everybody when
- * nobody says which these are (network plugins show other addresses of nodes than Kubernetes does).
- */
-export function networkPolicy(input: ComponentInput): KubeObject | undefined {
-  const { service, context, name, component } = input;
-  if (component.host?.network === true) return undefined;
-  const { reachable = 'cloud', ports = {}, clients, monitored = [] } = component;
-  const { nodeNetworks } = context.spec;
-  const ofNodes = (port: string) => Array.isArray(reachable) && reachable.includes(port);
-  const ofAnyone = (port: string) =>
-    reachable === 'anyone' ||
-    (typeof reachable === 'object' && 'anyone' in reachable && reachable.anyone.includes(port));
-  const open = (port: string) => ofAnyone(port) || (ofNodes(port) && nodeNetworks === undefined);
-  const rule = (names: readonly string[], more: object) =>
-    names.length === 0
-      ? []
-      : [{ ports: names.map((port) => ({ port: ports[port], protocol: protocolOf(component, port) })), ...more }];
-  const names = Object.keys(ports);
-  const from = [{ podSelector: podsOf(clients, service, context) }];
-  const blocks = (nodeNetworks ?? []).map((cidr) => ({ ipBlock: { cidr } }));
-  const monitoring = { namespaceSelector: { matchLabels: { [monitoringLabel]: 'true' } } };
-  const closed = names.filter((port) => !open(port));
-  return {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: {
-      name: workloadName(input),
-      namespace: context.namespace,
-      labels: labelsOf(service.name, context.name, name),
-    },
-    spec: {
-      podSelector: { matchLabels: selectorOf(service.name, context.name, name) },
-      policyTypes: ['Ingress'],
-      ingress: [
-        ...rule(names.filter(open), {}),
-        ...rule(
-          closed.filter((port) => ofNodes(port)),
-          { from: [...from, ...blocks] },
-        ),
-        ...rule(
-          closed.filter((port) => monitored.includes(port)),
-          { from: [...from, monitoring] },
-        ),
-        ...rule(
-          closed.filter((port) => !ofNodes(port) && !monitored.includes(port)),
-          { from },
-        ),
-      ],
     },
   };
 }

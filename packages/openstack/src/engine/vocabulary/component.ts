@@ -138,6 +138,27 @@ export interface NodeAgent {
   readonly nodes: Readonly<Record<string, string>>;
 }
 
+/**
+ * Members of a quorum, in a StatefulSet: they start all at once, and find each other by the names that the headless Service
+ * `<workload>-members` gives them. The component's own Service leads to one of them.
+ */
+export interface Quorum {
+  /** How many pods run: no fewer than hold its data, or none. */
+  readonly size: number;
+  /** The pod that clients are led to. */
+  readonly primary: string;
+  /** Names of the component's ports at which members alone meet. */
+  readonly ports: readonly string[];
+}
+
+/** What is durable of a quorum: `status.members`. */
+export interface Members {
+  /** So many hold its data: it never becomes fewer. Absent before there is a quorum. */
+  readonly size?: number;
+  /** Name of the pod that clients are led to. */
+  readonly primary?: string;
+}
+
 /** Whether pods exceed the Pod Security Standard "restricted". */
 export function usesHost({ host, mounts = [] }: Pick<Component, 'host' | 'mounts'>): boolean {
   return host !== undefined || mounts.some((mount) => 'host' in mount);
@@ -173,6 +194,8 @@ export interface Component {
    * neither resolve names nor may be led to any member.
    */
   readonly memberPorts?: readonly string[];
+  /** Its pods are members of a quorum. */
+  readonly quorum?: Quorum;
   readonly health?: Health;
   /** Seconds that a start may take before the container is started anew; default 600. */
   readonly startupSeconds?: number;

@@ -2,6 +2,7 @@ import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from '../names/own-value.ts';
 import type { ReleaseProgress } from '../status/upgrade.ts';
 import type { HeldAccount } from './common-accounts.ts';
+import type { Members } from './component.ts';
 import type { Capability } from './service.ts';
 
 /** A field by which a resource refers to another one; which kind it is about, `Service.offers` says. */
@@ -51,6 +52,8 @@ export interface OperatorSurroundings {
   readonly release: ReleaseProgress;
   /** What its fields were when they were stated first (`Service.lasting`), as its status has it, or without that the ConfigMap of its memory. */
   readonly lasting: Readonly<Record<string, string>>;
+  /** What its status has of its quorum; nothing of one that has none. */
+  readonly members: Members;
   /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
   readonly remembered: Readonly<Record<string, unknown>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
@@ -147,6 +150,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     release: {},
     lasting: {},
     remembered: {},
+    members: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,

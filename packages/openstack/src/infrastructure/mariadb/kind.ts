@@ -1,49 +1,54 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength } from '../../api/names.ts';
-import { notOfferedYet } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, phase } from '../../api/status.ts';
+import { common, lasting, members, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { fileConfig, template } from '../../api/template.ts';
-
-const single = {
-  components: ['server'],
-  reason: 'Galera clusters are not offered yet; one server on a durable volume is',
-} as const;
 
 /** The relational database that the services keep their state in. */
 export const MariaDB = defineApi({
   kind: 'MariaDB',
   plural: 'mariadbs',
   shortName: 'osmdb',
-  description: 'A MariaDB server, which holds the databases of the OpenStack services.',
+  description: 'A MariaDB server, or a Galera cluster of several, which holds the databases of the OpenStack services.',
   nameLength: nameLength.service,
-  spec: object('Desired state of MariaDB.', {
-    ...template({ main: 'the server', components: ['server'], single }),
-    storage: storage('Volume of the server.', '10Gi'),
-    storageSize: string('Older name of storage.size. Use that field instead.', {
-      maxLength: 32,
-      rules: [rule('false', 'storageSize is called storage.size here: set that instead')],
-    }),
-    galeraEnabled: bool('Forms a Galera cluster of several servers.', {
-      default: false,
-      rules: [notOfferedYet('galeraEnabled', 'leave it out, or set it to false')],
-    }),
-    maxConnections: int(
-      "How many clients may be connected. The services' connection pools together must not exceed it. A change restarts the server.",
-      {
-        minimum: 100,
-        maximum: 100_000,
-        otherwise: '1000; below a control plane 4000, doubled until the pools of its services fit',
-      },
-    ),
-    config: fileConfig('my.cnf'),
-    rootSecretName: secretName(
-      'Secret with the password of root (key password). If absent, <name>-root-password is generated.',
-    ),
-  }),
-  status: object('Observed state of MariaDB.', { ...common, phase }),
+  spec: object(
+    'Desired state of MariaDB.',
+    {
+      ...template({ main: 'the server', components: ['server'], quorum: ['server'] }),
+      storage: storage('Volume of the server.', '10Gi'),
+      storageSize: string('Older name of storage.size. Use that field instead.', {
+        maxLength: 32,
+        rules: [rule('false', 'storageSize is called storage.size here: set that instead')],
+      }),
+      galeraEnabled: bool(
+        'Says that there are several servers, which always form a Galera cluster. It follows from replicas: true demands 3 or more of them.',
+        { default: false },
+      ),
+      maxConnections: int(
+        "How many clients may be connected. The services' connection pools together must not exceed it. A change restarts the server.",
+        {
+          minimum: 100,
+          maximum: 100_000,
+          otherwise: '1000; below a control plane 4000, doubled until the pools of its services fit',
+        },
+      ),
+      config: fileConfig('my.cnf'),
+      rootSecretName: secretName(
+        'Secret with the password of root (key password). If absent, <name>-root-password is generated.',
+      ),
+    },
+    {
+      rules: [
+        rule(
+          '!has(self.galeraEnabled) || !self.galeraEnabled || (has(self.replicas) && self.replicas >= 3)',
+          'galeraEnabled: true needs replicas of 3 or more; replicas alone is enough',
+        ),
+      ],
+    },
+  ),
+  status: object('Observed state of MariaDB.', { ...common, phase, lasting, members }),
 });
 
 export type MariaDB = ObjectOf<typeof MariaDB>;

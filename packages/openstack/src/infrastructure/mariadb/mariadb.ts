@@ -7,8 +7,10 @@ import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
+import { clusterSize, lastingCluster, member, memberOptions, rememberedCluster, shrinking } from './galera.ts';
 import { MariaDB } from './kind.ts';
 import { databaseRecords } from './records.ts';
+import { becomeServer, prepareServer } from './start.ts';
 
 /** The server takes hyphens and underscores for the same. */
 const ownedOptions = Object.fromEntries(
@@ -34,7 +36,7 @@ const ownedOptions = Object.fromEntries(
 );
 
 /**
- * A single MariaDB server on a volume of its own.
+ * A MariaDB server on a volume of its own, or a Galera cluster of several (galera.ts).
  *
  * The data directory lies one level below the mount (`lost+found` would stop mariadb-install-db). Root's password is
  * set from the Secret at every start through `--init-file`, one statement a line because mariadbd executes the file
@@ -82,23 +84,32 @@ export const mariadb = defineService<MariaDB>({
         ]
       : [],
   owned: { mariadbd: ownedOptions },
-  problems: ({ spec }) => {
-    const messages = refusedOptions(spec);
-    return messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } };
+  problems: (context) => {
+    const messages = refusedOptions(context.spec);
+    return {
+      ...shrinking(context),
+      ...(messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } }),
+    };
   },
+  lasting: lastingCluster,
+  remembers: rememberedCluster,
   config: (context) => ({
     main: {
       '/etc/openstack/my.cnf': { oslo: serverOptions(context), takes: (section) => section === 'mariadbd' },
     },
   }),
-  components: ({ spec, named }) => {
+  components: (context) => {
+    const { spec, named } = context;
+    const size = clusterSize(context);
     const root = spec.rootSecretName ?? named('root-password');
     return {
       server: {
         workload: 'StatefulSet',
         suffix: '',
         image: 'mariadb-server',
-        runs: { script: startScript },
+        runs: {
+          script: `# Prepares an empty volume, sets root's password, and becomes the server.\ndata=/var/lib/mysql/data\n${prepareServer}\n${becomeServer({})}`,
+        },
         ports: { mysql: 3306 },
         service: 'headless',
         clients: 'dependents',
@@ -111,13 +122,15 @@ export const mariadb = defineService<MariaDB>({
         ],
         claims: [dataClaim(spec.storage, '10Gi')],
         resources: { cpu: '50m', memory: '512Mi' },
+        ...(size === undefined ? {} : member(context, size)),
       },
     };
   },
 });
 
 /** `my.cnf`: an option file has the form of an oslo.config file; every option is a name and a value. */
-function serverOptions({ spec }: Context<MariaDB>): Layer {
+function serverOptions(context: Context<MariaDB>): Layer {
+  const { spec } = context;
   const pool = bufferPool(spec);
   return {
     mariadbd: {
@@ -140,6 +153,7 @@ function serverOptions({ spec }: Context<MariaDB>): Layer {
       'loose-character-set-collations': 'utf8mb3=utf8mb3_general_ci,utf8mb4=utf8mb4_general_ci',
       'skip-name-resolve': 'ON',
       ...(pool === undefined ? {} : { 'innodb-buffer-pool-size': `${pool}M` }),
+      ...(clusterSize(context) === undefined ? {} : memberOptions),
     },
   };
 }
@@ -186,48 +200,3 @@ function nameProblem(option: string): string | undefined {
   const near = nearest(name, mariadbdOptions);
   return `the server does not know this option, and would not start${near === undefined ? '' : `; did you mean ${near}?`} (as loose-${name} it is skipped where it is not known)`;
 }
-
-/**
- * Users put passwords of their own into generated Secrets, too. Quotes would end the text that holds one, backslashes
- * change what follows, a newline ends a statement of the init file; `$(...)` would strip the last one. SQL and option
- * files read the same escapes.
- */
-const escaped = String.raw`password=$(sed -z -e 's/\\/\\\\/g' -e "s/'/\\\\'/g" -e 's/"/\\"/g' -e 's/\n/\\n/g' /etc/openstack/root/password)`;
-
-const startScript = `# Prepares an empty volume, sets root's password, and becomes the server.
-data=/var/lib/mysql/data
-if [ ! -d "$data/mysql" ]; then
-  if [ -e "$data" ] && ! rmdir "$data"; then
-    echo "$data holds files, but no tables of the server: restore them, or delete it if there never were any" >&2
-    exit 1
-  fi
-  # Beside its place, and moved there when it is whole and on the disk: the server never starts with what is left when
-  # the pod ends before.
-  rm -rf "$data.new"
-  mariadb-install-db --datadir="$data.new" --skip-test-db --auth-root-authentication-method=normal
-  sync -f "$data.new"
-  mv "$data.new" "$data"
-  sync -f "$data"
-fi
-# Of a coordinator's log that a full disk kept from being written not even the header is there: it holds nothing, and the
-# server refuses to start with it for ever (seen live).
-if [ -f "$data/tc.log" ] && [ -z "$(head -c 4 "$data/tc.log" | tr -d '\\0')" ]; then rm "$data/tc.log"; fi
-umask 077
-${escaped}
-cat > /run/mysqld/init.sql <<END
-ALTER USER root@localhost IDENTIFIED BY '$password';
-DROP USER IF EXISTS root@'127.0.0.1';
-DROP USER IF EXISTS root@'::1';
-DROP USER IF EXISTS root@'$(hostname)';
-CREATE USER IF NOT EXISTS root@'%' IDENTIFIED BY '$password';
-ALTER USER root@'%' IDENTIFIED BY '$password';
-GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION;
-END
-cat > /run/mysqld/probe.cnf <<END
-[client]
-user=root
-password="$password"
-socket=/run/mysqld/mysqld.sock
-END
-exec mariadbd --defaults-file=/etc/openstack/my.cnf --init-file=/run/mysqld/init.sql
-`;

@@ -1,0 +1,97 @@
+import { Pod } from '@openstack-operator/kube';
+import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { login } from './keystone.ts';
+
+const namespace = 'openstack';
+const database = 'my-cloud-mariadb';
+const pods = [0, 1, 2].map((ordinal) => `${database}-${ordinal}`);
+const three = { ...identityOnly, mariadb: { replicas: 3 } };
+
+const members = (cloud: Cloud) =>
+  cloud.get('MariaDB', database)?.['status'] as { members?: { size?: number; primary?: string } };
+const isWhole = (cloud: Cloud) => () =>
+  pods.every((name) => cloud.isReady('Pod', name)) && cloud.isReady('MariaDB', database);
+
+async function ask(cloud: Cloud, pod: string, sql: string): Promise<string> {
+  const words = ['mariadb', '--defaults-extra-file=/run/mysqld/probe.cnf', '-BNe', sql];
+  const { stdout, stderr } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace, name: pod }, words));
+  return stdout || stderr;
+}
+
+async function sizes(cloud: Cloud): Promise<string[]> {
+  const told: string[] = [];
+  for (const pod of pods) told.push(await ask(cloud, pod, "SHOW STATUS LIKE 'wsrep_cluster_size'"));
+  return told;
+}
+
+function kill(cloud: Cloud, names: readonly string[]): void {
+  for (const name of names) cloud.rehearsal.sandbox.pods.kill({ namespace, name });
+}
+
+/** Passwords of the databases' users are in all members alike. */
+async function hasKeystone(cloud: Cloud, pod: string): Promise<boolean> {
+  return (await ask(cloud, pod, 'SHOW DATABASES')).includes('keystone');
+}
+
+test('three servers form a cluster; clients go to one of them, and to another when that is lost', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  expect(members(cloud).members).toEqual({ size: 3, primary: pods[0] });
+  expect(await sizes(cloud)).toEqual(pods.map(() => 'wsrep_cluster_size\t3\n'));
+  await cloud.remove(Pod, pods[0] ?? '');
+  await cloud.until(() => members(cloud).members?.primary === pods[1]);
+  await login(cloud);
+  await cloud.until(isWhole(cloud));
+  expect(members(cloud).members?.primary).toBe(pods[1]);
+  expect(await hasKeystone(cloud, pods[0] ?? '')).toBe(true);
+});
+
+test('after a power cut the members begin again by themselves, with all data', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  // The others go on without it, and know more.
+  kill(cloud, [pods[0] ?? '']);
+  await ask(cloud, pods[1] ?? '', 'CREATE DATABASE later');
+  kill(cloud, pods);
+  await cloud.clock.advance(10_000);
+  await cloud.until(isWhole(cloud));
+  for (const pod of pods) expect(await ask(cloud, pod, 'SHOW DATABASES')).toContain('later');
+  await login(cloud);
+});
+
+test('two of three that are lost come back by themselves, and nobody writes meanwhile', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  kill(cloud, pods.slice(1));
+  await cloud.clock.advance(6000);
+  await cloud.until(isWhole(cloud));
+  await login(cloud);
+});
+
+test('a member whose volume is lost gets all data from the others', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  const gone = pods[2] ?? '';
+  const ran = await cloud.settle(
+    cloud.rehearsal.sandbox.pods.exec({ namespace, name: gone }, ['rm', '-rf', '/var/lib/mysql/data']),
+  );
+  expect(ran).toMatchObject({ code: 0 });
+  kill(cloud, [gone]);
+  await cloud.clock.advance(10_000);
+  await cloud.until(isWhole(cloud));
+  expect(await hasKeystone(cloud, gone)).toBe(true);
+});
+
+test('one server becomes three with its data, and never fewer again', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 3 } } });
+  await cloud.until(() => members(cloud).members?.size === 3);
+  await cloud.ready();
+  await cloud.until(isWhole(cloud));
+  for (const pod of pods) expect(await hasKeystone(cloud, pod)).toBe(true);
+  await login(cloud);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 1 } } });
+  await cloud.clock.advance(60_000);
+  expect(cloud.condition(MariaDB, database)?.message).toContain(
+    '1 is fewer than the 3 members that hold the databases',
+  );
+  expect(await sizes(cloud)).toEqual(pods.map(() => 'wsrep_cluster_size\t3\n'));
+});
