@@ -1,8 +1,8 @@
-import { Job, Pod } from '@openstack-operator/kube';
+import { Job, Pod, type StoredObject } from '@openstack-operator/kube';
 import { type Composition, conditionOf, type Found, linesLeftBy } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
 
-/** What Jobs have found, as the status remembers it: with what those say that have run to their end as they are stated now. */
+/** What Jobs have found, as the status remembers it: with what the runs of now say that have ended. */
 export function foundBy(
   context: ComposeContext,
   { finds = new Map() }: Pick<Composition, 'finds'>,
@@ -13,9 +13,15 @@ export function foundBy(
   let found = before;
   for (const [name, find] of finds) {
     const job = cache.get(Job, { namespace: resource.metadata.namespace ?? '', name });
-    if (job === undefined || finishedJobs[name] === undefined || conditionOf(job, 'Complete')?.status !== 'True')
+    if (job === undefined || (conditionOf(job, 'Complete')?.status === 'True' && finishedJobs[name] === undefined))
       continue;
-    found = find(cache.controlledBy(Pod, job).flatMap(linesLeftBy), found);
+    const pods = cache.controlledBy(Pod, job).sort((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1));
+    found = find(pods.flatMap(linesLeftBy), found);
   }
   return Object.keys(found).length === 0 ? {} : { found };
+}
+
+/** To sort by: the oldest first. */
+function ageOf({ metadata: { creationTimestamp = '', name } }: StoredObject): string {
+  return `${creationTimestamp} ${name}`;
 }

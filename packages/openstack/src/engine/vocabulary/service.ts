@@ -50,8 +50,8 @@ export interface Job {
   /** When it is run again besides, as the CronJob `<name>-<suffix>-again`: from where the last run has left off. */
   readonly again?: Pick<Schedule, 'cron' | 'suspend' | 'deadlineSeconds'>;
   /**
-   * What the status remembers (`found`, which the kind's status has) once it has run to its end: from the lines that its
-   * containers have left as their termination messages, and from what is remembered already.
+   * What the status remembers (`found`, which the kind's status has) of a run that has ended, well or not: from the lines
+   * that its containers have left as their termination messages, and from what is remembered already.
    */
   readonly finds?: (words: readonly string[], before: Found) => Found;
   /** Release of its image; default: that of the programs. */
@@ -147,6 +147,8 @@ export interface OsloSource {
   readonly takes?: (section: string) => boolean;
   /** User layers of its own, the last ones (a node group's). */
   readonly more?: readonly UserLayer[];
+  /** Secrets stand in the file itself, in no variable: it is handed on to what is no container. */
+  readonly whole?: true;
 }
 
 /** What users say of a file elsewhere than in `spec.config`. */
