@@ -24,6 +24,12 @@ export {
   type OpenStackControlPlaneStatus,
 } from './control-plane/kind.ts';
 export { childNameOf, type Peer, peerOf, type Root, rootNamed, roots } from './control-plane/root.ts';
+export {
+  type DataPlaneNode,
+  OpenStackDataPlane,
+  type OpenStackDataPlaneSpec,
+  type OpenStackDataPlaneStatus,
+} from './dataplane/kind.ts';
 export { type Composition, compose } from './engine/compose/compose.ts';
 export {
   type Deregistration,

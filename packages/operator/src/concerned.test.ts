@@ -83,15 +83,13 @@ class Cluster {
   }
 }
 
-/** Kinds that may be exposed, or have something in Keystone. */
-const apis = services.flatMap(({ kind, databases, identity }) => {
+/** Kinds that may be exposed, or are told the URL of Keystone. */
+const apis = services.flatMap(({ kind, dependsOn }) => {
   const isExposed = kind.spec.schema.properties?.['exposure'] !== undefined;
-  return isExposed || databases !== undefined || identity !== undefined ? [kind.kind] : [];
+  return isExposed || 'keystoneRef' in dependsOn ? [kind.kind] : [];
 });
-/** Those of them that have a database. */
-const stored = services.flatMap(({ kind, databases, identity }) =>
-  databases !== undefined && identity !== undefined ? [kind.kind] : [],
-);
+/** Kinds that refer to a database server. */
+const stored = services.flatMap(({ kind, dependsOn }) => ('databaseRef' in dependsOn ? [kind.kind] : []));
 const suffix = (kind: string) => (kind === 'OVNNetwork' ? 'ovn' : kind.toLowerCase());
 const namespace = (i: number) => `cloud-${i}`;
 const controlPlane = (i: number, spec: object = { nova: { computeReplicas: 0 } }): KubeObject => ({

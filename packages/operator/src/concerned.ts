@@ -114,7 +114,10 @@ export function memoryWatch(kind: Kind, selection: Watched['selection']): Watche
   };
 }
 
-/** Concerned by a Secret: who refers to a resource that names it, as its password or key is composed there, too. */
+/**
+ * Concerned by a Secret: who refers to a resource that names it, or whose own it is, as its password or key is composed
+ * there, too.
+ */
 export function secretsOfReferences(
   kind: Kind,
   fields: readonly (readonly [ReferenceField, Kind])[],
@@ -123,10 +126,15 @@ export function secretsOfReferences(
   return {
     kind: Secret,
     ...(selection === undefined ? {} : { selection }),
-    map: (secret, cache) =>
-      fields.flatMap(([field, referred]) =>
-        dependentsOf(kind, field, cache.byIndex(referred, index.secret, keyOf(secret)), cache),
-      ),
+    map(secret, cache) {
+      const owner = controllerOf(secret);
+      const { namespace = '' } = secret.metadata;
+      return fields.flatMap(([field, referred]) => {
+        const own = owner?.kind === referred.kind ? cache.get(referred, { namespace, name: owner.name }) : undefined;
+        const naming = cache.byIndex(referred, index.secret, keyOf(secret));
+        return dependentsOf(kind, field, own === undefined ? naming : [own, ...naming], cache);
+      });
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { Job, Pod } from '@openstack-operator/kube';
+import { Job, Pod, type StoredObject } from '@openstack-operator/kube';
 import { type Composition, conditionOf, type Found, linesLeftBy } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
 
@@ -11,11 +11,18 @@ export function foundBy(
   const { cache, object: resource } = context;
   const { found: before = {} } = (resource['status'] ?? {}) as { readonly found?: Found };
   let found = before;
-  for (const [name, find] of finds) {
+  for (const [name, { finds: find, ofFailed }] of finds) {
     const job = cache.get(Job, { namespace: resource.metadata.namespace ?? '', name });
-    if (job === undefined || finishedJobs[name] === undefined || conditionOf(job, 'Complete')?.status !== 'True')
-      continue;
-    found = find(cache.controlledBy(Pod, job).flatMap(linesLeftBy), found);
+    if (job === undefined) continue;
+    const isComplete = conditionOf(job, 'Complete')?.status === 'True';
+    if (isComplete ? finishedJobs[name] === undefined : !ofFailed) continue;
+    const pods = cache.controlledBy(Pod, job).sort((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1));
+    found = find(pods.flatMap(linesLeftBy), found);
   }
   return Object.keys(found).length === 0 ? {} : { found };
+}
+
+/** To sort by: the oldest first. */
+function ageOf({ metadata: { creationTimestamp = '', name } }: StoredObject): string {
+  return `${creationTimestamp} ${name}`;
 }

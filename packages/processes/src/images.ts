@@ -1,4 +1,5 @@
 import type { Image, Program } from '@openstack-operator/sandbox';
+import { ansiblePlaybook } from './infrastructure/ansible.ts';
 import { bootRecipes } from './infrastructure/boot-servers.ts';
 import { ip } from './infrastructure/ip-command.ts';
 import { libvirtPrograms } from './infrastructure/libvirt.ts';
@@ -54,6 +55,7 @@ const recipes: readonly Recipe[] = [
     },
   },
   ...bootRecipes,
+  { names: ['ansible'], user: 'ansible', programs: { '/usr/bin': { 'ansible-playbook': ansiblePlaybook } } },
   { names: ['memcached'], user: 'memcached', runsAsUser: true, programs: { '/usr/bin': { memcached } } },
   {
     names: ['valkey-server'],

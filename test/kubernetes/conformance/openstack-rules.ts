@@ -20,6 +20,7 @@ import {
 } from '@openstack-operator/openstack';
 import { balancerRules } from './balancer-rules.ts';
 import { componentRules } from './component-rules.ts';
+import { dataPlaneRules } from './data-plane-rules.ts';
 import { dnsRules } from './dns-rules.ts';
 import { extendedServiceRules } from './extended-service-rules.ts';
 import { metalRules } from './metal-rules.ts';
@@ -353,5 +354,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ...componentRules,
   ...storageRules,
   ...dnsRules,
+  ...dataPlaneRules,
   ...metalRules,
 ];

@@ -7,6 +7,9 @@ export const objectName = (what: string) => string(what, { maxLength: 253, minLe
 /** The name of a Secret in the same namespace, which its user brings. */
 export const secretName = (what: string) => nameOf('Secret', objectName(what));
 
+/** The name of a ConfigMap in the same namespace, which its user brings. */
+export const nameOfConfigMap = (what: string) => nameOf('ConfigMap', objectName(what));
+
 /** A host name or an address. */
 export const host = (what: string) =>
   string(what, {

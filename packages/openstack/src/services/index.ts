@@ -1,3 +1,4 @@
+import { dataplane } from '../dataplane/dataplane.ts';
 import { linked } from '../engine/vocabulary/linked.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
 import { ceph } from '../infrastructure/ceph/ceph.ts';
@@ -77,6 +78,7 @@ export const definitions = [
   freezer,
   tacker,
   zun,
+  dataplane,
 ] as unknown as readonly Service[];
 
 /** The same, with what follows from all of them. */

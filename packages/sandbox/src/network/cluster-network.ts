@@ -6,7 +6,7 @@ import type { Connection, Protocol } from '../programs/program.ts';
 import type { ServerSocket } from '../programs/socket.ts';
 import { connectSocket } from './connection.ts';
 import { Dns, type Resolver } from './dns.ts';
-import { type Host, isLoopback, type Remote } from './host.ts';
+import { Host, isLoopback, type Remote } from './host.ts';
 import { type PolicyEnd, policiesAllow, policyPod } from './network-policy.ts';
 import { ServiceTable } from './service-table.ts';
 
@@ -44,6 +44,23 @@ export class ClusterNetwork {
 
   remove(host: Host): void {
     if (this.#hosts.get(host.address) === host) this.#hosts.delete(host.address);
+  }
+
+  /**
+   * A machine that is no node, with what listens at its ports. Gives what switches it off and on: it is on.
+   */
+  beside(
+    address: string,
+    listeners: Readonly<Record<number, Pick<ServerSocket, 'protocol' | 'accept'>>>,
+  ): [off: () => void, on: () => void] {
+    const host = new Host({ address });
+    for (const [port, listener] of Object.entries(listeners))
+      host.bind(Number(port), { ...listener, bindAddress: '0.0.0.0', connections: new Set(), open: true });
+    this.add(host);
+    const turn = (up: boolean) => () => {
+      host.up = up;
+    };
+    return [turn(false), turn(true)];
   }
 
   /** How many hosts there are: nodes and pods. */

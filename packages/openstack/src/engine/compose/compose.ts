@@ -44,7 +44,7 @@ export interface Composition {
    */
   readonly maxUnavailable?: ReadonlyMap<string, number>;
   /** What is remembered of what Jobs have found, by the name of the Job. */
-  readonly finds?: ReadonlyMap<string, NonNullable<Job['finds']>>;
+  readonly finds?: ReadonlyMap<string, { readonly finds: NonNullable<Job['finds']>; readonly ofFailed: boolean }>;
   /** The quorum that it has. */
   readonly quorum?: ComposedQuorum;
   /** What stays until a step is done, and is forgotten then. */
@@ -118,7 +118,9 @@ function composeWith<R extends ServiceResource>(
       ...lastingStatus(service as unknown as Service, context),
     },
     finds: new Map(
-      (service.jobs?.(context) ?? []).flatMap(({ suffix, finds }) => (finds ? [[context.named(suffix), finds]] : [])),
+      (service.jobs?.(context) ?? []).flatMap(({ suffix, finds, findsOfFailed: ofFailed = false }) =>
+        finds ? [[context.named(suffix), { finds, ofFailed }]] : [],
+      ),
     ),
     ...quorumOf(service as unknown as Service, context),
     ...(staying === undefined ? {} : { staying }),

@@ -78,17 +78,18 @@ export function configSet(owner: ConfigOwner, options: ConfigSetInput): ConfigSe
   const sources = Object.entries(files).map(([path, content]) => {
     const key = fileName(path);
     if (typeof content === 'string') return { path, key, text: content };
-    if ('oslo' in content) return { path, key, oslo: layered(content.oslo, ...user(key, content)) };
+    if ('oslo' in content)
+      return { path, key, oslo: layered(content.oslo, ...user(key, content)), whole: content.whole };
     return { path, key, text: writeData(content.format, overlaid(content.data, userData[key])) };
   });
   const disputed = disputedVariables(sources.flatMap(({ oslo }) => (oslo === undefined ? [] : [oslo])));
-  for (const { path, key, text, oslo } of sources) {
+  for (const { path, key, text, oslo, whole = false } of sources) {
     if (key in data || key in secretFiles)
       throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
     if (oslo === undefined) (referencesIn(text).length > 0 ? secretFiles : data)[key] = text;
     else {
       const split = splitSecrets(oslo);
-      const isDisputed = Object.keys(split.environment).some((variable) => disputed.has(variable));
+      const isDisputed = Object.keys(split.environment).some((variable) => whole || disputed.has(variable));
       if (isDisputed) secretFiles[key] = writeOsloFile(oslo);
       else if (split.secret === undefined) data[key] = writeOsloFile(split.plain);
       else secretFiles[key] = writeOsloFile(layered(split.plain, split.secret));

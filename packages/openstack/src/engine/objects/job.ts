@@ -6,7 +6,7 @@ import { serviceAccountOf } from '../vocabulary/access.ts';
 import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Artifact, Job, Service } from '../vocabulary/service.ts';
-import type { ComponentOverrides, ServiceSpec } from '../vocabulary/surroundings.ts';
+import { type ComponentOverrides, configMapDigest, type ServiceSpec } from '../vocabulary/surroundings.ts';
 import { podSpec } from './pod.ts';
 
 /** All that a Job is made of. */
@@ -133,9 +133,10 @@ function digestsOf(context: Context, job: Job, configs: readonly ConfigSet[]): u
   const variables = Object.values(job.env ?? {}).flatMap((one) =>
     typeof one === 'object' && 'secret' in one ? [one.secret] : [],
   );
-  const mounted = (job.mounts ?? []).flatMap((mount) =>
-    'secret' in mount && mount.follows !== true ? [mount.secret] : [],
-  );
+  const mounted = (job.mounts ?? []).flatMap((mount) => {
+    if ('configMap' in mount) return [configMapDigest(mount.configMap)];
+    return 'secret' in mount && mount.follows !== true ? [mount.secret] : [];
+  });
   const read = job.once === true ? variables : [...variables, ...mounted];
   const { digest } = context.surroundings;
   const digests = [...new Set(read)].sort().map((secret) => [secret, digest(secret) ?? null]);

@@ -55,6 +55,11 @@ export class PodVolumes {
       this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.key, readOnly: true }));
       return;
     }
+    if ('configMap' in mount) {
+      this.#volume(name, { configMap: { name: mount.configMap, defaultMode: 0o444 } });
+      this.mounts.push({ name, mountPath: mount.path, readOnly: true });
+      return;
+    }
     if ('secrets' in mount) {
       const sources = mount.secrets.map((secret) => ({ secret: { name: secret } }));
       this.#volume(name, { projected: { sources, defaultMode: 0o440 } });

@@ -59,6 +59,8 @@ export type Mount =
    * anew by themselves, so that a change neither rolls pods nor runs Jobs again.
    */
   | { readonly path: string; readonly secret: string; readonly key?: string; readonly follows?: boolean }
+  /** A ConfigMap as a directory: its name is the user's. */
+  | { readonly path: string; readonly configMap: string }
   /** Several Secrets as one directory, which programs read anew by themselves: of two files of a name the later Secret's. */
   | { readonly path: string; readonly secrets: readonly string[] }
   /** A path of the node, at the same path unless `from` says otherwise. Devices can be opened by `privileged` containers alone. */

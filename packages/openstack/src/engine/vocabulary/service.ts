@@ -54,6 +54,8 @@ export interface Job {
    * containers have left as their termination messages, and from what is remembered already.
    */
   readonly finds?: (words: readonly string[], before: Found) => Found;
+  /** Runs that failed tell as well: by default what they say is nothing to rely on. */
+  readonly findsOfFailed?: true;
   /** Release of its image; default: that of the programs. */
   readonly release?: Release;
   /** Further things that make a run different, such as the set of nodes. */
@@ -147,6 +149,8 @@ export interface OsloSource {
   readonly takes?: (section: string) => boolean;
   /** User layers of its own, the last ones (a node group's). */
   readonly more?: readonly UserLayer[];
+  /** Secrets stand in the file itself, in no variable: it is handed on to what is no container. */
+  readonly whole?: true;
 }
 
 /** What users say of a file elsewhere than in `spec.config`. */

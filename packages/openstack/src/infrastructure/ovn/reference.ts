@@ -1,7 +1,8 @@
 import { reference } from '../../api/references.ts';
 import { type Infer, object, required, string } from '../../api/schema.ts';
 
-const connection = (what: string) =>
+/** A connection string of OVSDB. */
+export const connection = (what: string) =>
   string(what, {
     maxLength: 1024,
     form: {

@@ -29,10 +29,7 @@ const file = '/etc/nova/nova.conf';
 export function configSets(context: Context<Nova>, agents: readonly ComputeAgents[]): Record<string, ConfigFiles> {
   const cells = cellsOf(context).flatMap((cell): [string, ConfigFiles][] => [
     [cell.name, { [file]: { oslo: cellConfiguration(context, cell) } }],
-    [
-      `${cell.name}-manage`,
-      { [file]: { oslo: sections(cellConfiguration(context, cell), database(context, 'nova_api', 'api_database')) } },
-    ],
+    [`${cell.name}-manage`, { [file]: { oslo: manageConfiguration(context, cell) } }],
   ]);
   return {
     main: { [file]: { oslo: controlConfiguration(context) } },
@@ -58,16 +55,24 @@ export interface ComputeAgents {
   readonly user: readonly UserLayer[];
 }
 
+/** What sets a cell up, and finds its hosts: it knows the API's database as well. */
+export function manageConfiguration(context: Context<Nova>, cell: Cell): Layer {
+  return sections(cellConfiguration(context, cell), database(context, 'nova_api', 'api_database'));
+}
+
+/** By which of their endpoints others are called: from outside of the cluster by the public ones. */
+type Interface = 'internal' | 'public';
+
 /** What every process of Nova says. */
-function common(context: Context<Nova>): Layer {
-  const internal = { valid_interfaces: 'internal' };
+function common(context: Context<Nova>, from: Interface = 'internal'): Layer {
+  const interfaces = { valid_interfaces: from };
   const { region_name: region, ...unregional } = client(context);
   return sections(logging, locks('nova'), {
     DEFAULT: { state_path: '/var/lib/nova' },
-    glance: { region_name: context.region, ...internal },
-    placement: { ...client(context), ...internal },
-    neutron: { ...client(context), ...internal },
-    keystone: { region_name: region ?? context.region, ...internal },
+    glance: { region_name: context.region, ...interfaces },
+    placement: { ...client(context), ...interfaces },
+    neutron: { ...client(context), ...interfaces },
+    keystone: { region_name: region ?? context.region, ...interfaces },
     // Its section knows no region.
     service_user: { send_service_user_token: true, ...unregional },
   });
@@ -122,9 +127,13 @@ function cellConfiguration(context: Context<Nova>, cell: Cell): Layer {
   );
 }
 
-/** A hypervisor. Host name and addresses come from the pod, because they differ from node to node. */
-function computeConfiguration(context: Context<Nova>, { virtType, cell }: ComputeAgents): Layer {
-  return sections(common(context), messaging(context, { vhost: cell.vhost }), {
+/** A hypervisor. Host name and addresses come from the pod, or the host, because they differ from node to node. */
+export function computeConfiguration(
+  context: Context<Nova>,
+  { virtType, cell }: Pick<ComputeAgents, 'virtType' | 'cell'>,
+  from: Interface = 'internal',
+): Layer {
+  return sections(common(context, from), messaging(context, { vhost: cell.vhost }), {
     DEFAULT: { compute_driver: 'libvirt.LibvirtDriver', instances_path: '/var/lib/nova/instances' },
     libvirt: {
       virt_type: virtType,
@@ -141,7 +150,7 @@ function computeConfiguration(context: Context<Nova>, { virtType, cell }: Comput
 }
 
 /** What concerns the control plane alone: an edit of these sections does not reach the nodes. */
-const controlSections = new Set([
+const controlSections: ReadonlySet<string> = new Set([
   'api',
   'api_database',
   'cache',
@@ -163,11 +172,14 @@ const controlSections = new Set([
   'wsgi',
 ]);
 
+/** Whether hypervisors read a section of what users say. */
+export const isOfCompute = (section: string): boolean => !controlSections.has(section);
+
 function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFiles {
   return {
     [file]: {
       oslo: computeConfiguration(context, agents),
-      takes: (section) => !controlSections.has(section),
+      takes: isOfCompute,
       more: agents.user,
     },
     ...diskFiles(context),
