@@ -80,6 +80,26 @@ test('a member whose volume is lost gets all data from the others', async () => 
   expect(await hasKeystone(cloud, gone)).toBe(true);
 });
 
+test('a disk that was cut off while it got its data never begins, and never loses to empty ones', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  const [whole = '', ...others] = pods;
+  const onDisk = (pod: string, script: string) =>
+    cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace, name: pod }, ['bash', '-ec', script]));
+  for (const pod of others) await onDisk(pod, 'rm -rf /var/lib/mysql/data');
+  await onDisk(whole, 'touch /var/lib/mysql/data/sst_in_progress');
+  kill(cloud, pods);
+  await cloud.clock.advance(60_000);
+  expect(pods.some((pod) => cloud.isReady('Pod', pod))).toBe(false);
+  const said = cloud.rehearsal.sandbox.pods.logs({ namespace, name: whole });
+  expect(said).toContain(`nobody knows how far the data of ${whole} go`);
+  // Whoever knows that its data are whole says so.
+  await onDisk(whole, 'rm /var/lib/mysql/data/sst_in_progress');
+  kill(cloud, pods);
+  await cloud.clock.advance(10_000);
+  await cloud.until(isWhole(cloud));
+  for (const pod of pods) expect(await hasKeystone(cloud, pod)).toBe(true);
+});
+
 test('one server becomes three with its data, and never fewer again', async () => {
   const { cloud } = await readyCloud({ spec: identityOnly });
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 3 } } });

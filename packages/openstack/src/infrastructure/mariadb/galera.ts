@@ -106,6 +106,21 @@ export const memberOptions: Layer[string] = {
     'gcache.size=128M;gcache.recover=yes;pc.recovery=true;gmcast.listen_addr=tcp://0.0.0.0:4567',
 };
 
+/** What users cannot set: a member that is told something else is in no cluster, or in another one. */
+export const ownedOfMembers: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['on', 'provider', 'cluster-address', 'cluster-name', 'node-name', 'node-address', 'start-position', 'recover'].map(
+      (option) => [`wsrep-${option}`, 'spec.replicas'],
+    ),
+  ),
+  'wsrep-new-cluster': 'nothing: the members find out who begins',
+  'wsrep-sst-method': 'nothing: the accounts of the members are for mariabackup',
+  'wsrep-sst-auth': 'nothing: the accounts of the members are for mariabackup',
+  'binlog-format': 'nothing: members replicate rows',
+  'default-storage-engine': 'nothing: members replicate tables of InnoDB alone',
+  'innodb-autoinc-lock-mode': 'nothing: members write side by side',
+};
+
 /** What only members have accounts for: mariadb-backup logs in as the operating system's user. */
 const memberAccounts = `CREATE USER IF NOT EXISTS mysql@localhost IDENTIFIED VIA unix_socket;
 GRANT RELOAD, PROCESS, LOCK TABLES, BINLOG MONITOR, REPLICA MONITOR ON *.* TO mysql@localhost;

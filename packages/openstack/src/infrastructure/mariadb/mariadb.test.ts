@@ -46,6 +46,8 @@ test.each([
   [{ mariadbd: { 'loose-skip-grant': 'ON' } }, 'the server takes it for skip-grant-tables: the operator sets this'],
   [{ mariadbd: { Skip_Grant_Tables: 'ON' } }, 'the operator sets this option itself'],
   [{ mariadbd: { 'loose-max-connections': 5 } }, 'set spec.maxConnections instead'],
+  [{ mariadbd: { wsrep_on: 'OFF' } }, 'this option follows from other fields: set spec.replicas'],
+  [{ mariadbd: { 'binlog-format': 'MIXED' } }, 'members replicate rows'],
 ])('%j is refused', (sections, message) => {
   expect(server({ config: { 'my.cnf': sections } }).problem).toContain(message);
 });

@@ -7,7 +7,15 @@ import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
-import { clusterSize, lastingCluster, member, memberOptions, rememberedCluster, shrinking } from './galera.ts';
+import {
+  clusterSize,
+  lastingCluster,
+  member,
+  memberOptions,
+  ownedOfMembers,
+  rememberedCluster,
+  shrinking,
+} from './galera.ts';
 import { MariaDB } from './kind.ts';
 import { databaseRecords } from './records.ts';
 import { becomeServer, prepareServer } from './start.ts';
@@ -29,6 +37,7 @@ const ownedOptions = Object.fromEntries(
     'character-set-collations': 'nothing: the tables of the services use it',
     'loose-character-set-collations': 'nothing: the tables of the services use it',
     user: 'nothing: the pod has a user already',
+    ...ownedOfMembers,
   }).flatMap(([option, field]) => [
     [option, field],
     [option.replaceAll('-', '_'), field],
