@@ -3,7 +3,7 @@ import { explain, play } from './play.ts';
 import { scheduleOf } from './schedule.ts';
 
 /** How many are played: FAULT_SCHEDULES, as `make test-faults` sets it; `make test` has its first part of them. */
-const schedules = Number(process.env['FAULT_SCHEDULES'] ?? 100);
+const schedules = Number(process.env['FAULT_SCHEDULES'] ?? 50);
 
 /** Plays every second schedule: two files of these run side by side. */
 export function playHalf(first: 1 | 2): void {

@@ -1,18 +1,29 @@
 import { composedMistakes, soundPart, validateResource } from '@openstack-operator/cli';
 import { type Api, children, kinds } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { resourceOf, type WrongResource, wrongResources } from './wrong-resources.ts';
+import { minimalSpecs } from '../../kubernetes/conformance/minimal-specs.ts';
+import { resourceOf, type WrongResource, wrongResources } from '../../kubernetes/conformance/wrong-resources.ts';
 
-/** All are tried in 20 s; a prime, so that no way is left out. */
-const TRIES_ONE_OF = 17;
+/** A prime, so that no way to be wrong is left out. */
+const TRIES_ONE_OF = 37;
 
 const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
+
+/** The same with the fields that a kind demands, where the mistake is in another one. */
+function complete({ kind }: Api, { content, ...wrong }: WrongResource): WrongResource {
+  const { spec = {} } = content;
+  if (typeof spec !== 'object' || spec === null || Array.isArray(spec)) return { ...wrong, content };
+  const demanded = Object.entries(minimalSpecs.get(kind) ?? {}).filter(
+    ([name]) => !wrong.field.startsWith(`spec.${name}`),
+  );
+  return { ...wrong, content: { ...content, spec: { ...spec, ...Object.fromEntries(demanded) } } };
+}
 
 /** Composes what is sound of resources with one mistake each; gives how many could be. */
 function composed(api: Api, wrong: Iterable<WrongResource>): number {
   let composed = 0;
   for (const one of [...wrong].filter((_wrong, position) => position % TRIES_ONE_OF === 0)) {
-    const resource = resourceOf(api, one, 'openstack');
+    const resource = resourceOf(api, complete(api, one), 'openstack');
     const part = soundPart(resource, validateResource(resource));
     if (part === undefined) continue;
     expect(() => composedMistakes([part.object]), `${one.field}: ${one.way}`).not.toThrow();
@@ -24,7 +35,7 @@ function composed(api: Api, wrong: Iterable<WrongResource>): number {
 test.each(kinds.map((api) => [api.kind, api] as const))(
   'what is left of a %s without its mistake is composed, whatever the mistake',
   (_kind, api) => {
-    expect(composed(api, wrongResources(api))).toBeGreaterThan(5);
+    expect(composed(api, wrongResources(api))).toBeGreaterThan(1);
   },
 );
 
@@ -35,6 +46,6 @@ test.each(children.map(({ field, kind }) => [field, kinds.find((one) => one.kind
       ...wrong,
       content: { spec: { [service]: wrong.content.spec ?? {} } },
     }));
-    expect(composed(controlPlane, whole)).toBeGreaterThan(5);
+    expect(composed(controlPlane, whole)).toBeGreaterThan(1);
   },
 );
