@@ -1,7 +1,6 @@
 import { composedMistakes, soundPart, validateResource } from '@openstack-operator/cli';
 import { type Api, children, kinds } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { minimalSpecs } from '../../kubernetes/conformance/minimal-specs.ts';
 import { resourceOf, type WrongResource, wrongResources } from '../../kubernetes/conformance/wrong-resources.ts';
 
 /** A prime, so that no way to be wrong is left out. */
@@ -9,21 +8,11 @@ const TRIES_ONE_OF = 37;
 
 const controlPlane = kinds.find(({ kind }) => kind === 'OpenStackControlPlane') as Api;
 
-/** The same with the fields that a kind demands, where the mistake is in another one. */
-function complete({ kind }: Api, { content, ...wrong }: WrongResource): WrongResource {
-  const { spec = {} } = content;
-  if (typeof spec !== 'object' || spec === null || Array.isArray(spec)) return { ...wrong, content };
-  const demanded = Object.entries(minimalSpecs.get(kind) ?? {}).filter(
-    ([name]) => !wrong.field.startsWith(`spec.${name}`),
-  );
-  return { ...wrong, content: { ...content, spec: { ...spec, ...Object.fromEntries(demanded) } } };
-}
-
 /** Composes what is sound of resources with one mistake each; gives how many could be. */
 function composed(api: Api, wrong: Iterable<WrongResource>): number {
   let composed = 0;
   for (const one of [...wrong].filter((_wrong, position) => position % TRIES_ONE_OF === 0)) {
-    const resource = resourceOf(api, complete(api, one), 'openstack');
+    const resource = resourceOf(api, one, 'openstack');
     const part = soundPart(resource, validateResource(resource));
     if (part === undefined) continue;
     expect(() => composedMistakes([part.object]), `${one.field}: ${one.way}`).not.toThrow();
