@@ -64,7 +64,7 @@ test-kubernetes: install kubernetes ## the sandbox beside the real API server, c
 	tools/kubernetes/oldest/check
 
 .PHONY: test-crash-points test-faults test-faults-long
-test-faults: install ## 500 schedules of faults on embedded clouds; make test has 100 of them
+test-faults: install ## 500 schedules of faults on embedded clouds; make test has 50 of them
 	FAULT_SCHEDULES=500 vitest run test/sandbox/faults
 
 test-faults-long: install ## 10,000 schedules of faults on embedded clouds (test/sandbox/faults/report.md)
