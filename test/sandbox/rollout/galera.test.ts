@@ -115,3 +115,20 @@ test('one server becomes three with its data, and never fewer again', async () =
   );
   expect(await sizes(cloud)).toEqual(pods.map(() => 'wsrep_cluster_size\t3\n'));
 });
+
+test('a database that is made anew above the volumes of a cluster is that cluster, and no smaller one', async () => {
+  const { cloud, operator } = await readyCloud({ spec: three });
+  await cloud.settle(operator.stop());
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 1 } } });
+  await cloud.startOperator();
+  await cloud.clock.advance(5000);
+  await cloud.remove(MariaDB, database);
+  await cloud.clock.advance(60_000);
+  expect(cloud.condition(MariaDB, database)?.message).toContain(
+    '1 is fewer than the 3 members that hold the databases',
+  );
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 3 } } });
+  await cloud.until(isWhole(cloud));
+  expect(members(cloud).members?.size).toBe(3);
+  for (const pod of pods) expect(await hasKeystone(cloud, pod)).toBe(true);
+});

@@ -130,6 +130,8 @@ const startScript = `# Starts one member. Who begins a cluster is decided by wha
 data=/var/lib/mysql/data
 run=/run/mysqld
 say() { echo "galera: $*" >&2; }
+# The first process of a container is not ended by a signal that it does not handle: who waits goes when it is told to.
+trap 'exit 143' TERM
 # The first other member that runs.
 running() {
   for member in $MEMBERS; do
@@ -227,8 +229,10 @@ if [ -n "$begins" ]; then say "begins the cluster: $(tr '\\n' ';' < "$run/states
     sleep 10
     exit 1
   fi
-  # The state transfer brings what counts.
-  if [ "$kind" = broken ]; then
+  # The state transfer brings what counts. What is left of an earlier one is a part of the same, and takes room.
+  if [ -e "$data/sst_in_progress" ]; then
+    rm -rf "$data"
+  elif [ "$kind" = broken ]; then
     rm -rf "$data.old"
     mv "$data" "$data.old"
   fi
