@@ -14,6 +14,7 @@ import {
   Service as KubeService,
   NetworkPolicy,
   type ObjectRef,
+  type Owned,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -133,10 +134,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       events.forget(key);
     },
     indexes: indexesOf(fields),
-    owns: [
-      ...ownedKinds.map((kind) => ({ kind, selection: ours })),
-      ...[...routeKinds, ...furtherKinds(service)].map((kind) => ({ kind, selection: ours })),
-    ],
+    owns: together([...ownedKinds, ...routeKinds, ...furtherKinds(service)].map((kind) => ({ kind, selection: ours }))),
     watches: seen(facts, [
       ...roots.map((root) => ({ kind: root.kind, when: turned(root), map: ownedBy(kind) })),
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
@@ -216,7 +214,10 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
       facts.dryRuns.forget(kind.kind, key);
       events.forget(key);
     },
-    owns: [...below.map((one) => ({ kind: one, delay: delayOfProgress })), { kind: DaemonSet, selection: ours }],
+    owns: together([
+      ...below.map((one) => ({ kind: one, delay: delayOfProgress })),
+      { kind: DaemonSet, selection: ours },
+    ]),
     indexes: indexesOf([]),
     watches: seen(facts, [
       { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim },
@@ -240,7 +241,15 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
 
 /** What may be followed of what is to be followed. */
 function seen({ hidden = [] }: ControllerFacts, watches: readonly Watched[]): readonly Watched[] {
-  return watches.filter(({ kind }) => !hidden.includes(kind));
+  return together(watches.filter(({ kind }) => !hidden.includes(kind)));
+}
+
+/** Milliseconds for which a change waits for others: a rollout changes a workload, its pods and its Endpoints in one go. */
+const TOGETHER_MS = 20;
+
+/** The same, with a moment for changes that come together: one reconcile answers all of them. */
+function together<T extends Owned>(followed: readonly T[]): T[] {
+  return followed.map((one) => ({ delay: () => TOGETHER_MS, ...one }));
 }
 
 /**
