@@ -192,7 +192,8 @@ function singleOnly(components: readonly string[], reason: string) {
   );
 }
 
-const sizesOfQuorum = '[0, 1, 3, 5, 7]';
+/** How many members of a quorum may run, in CEL. */
+export const sizesOfQuorum = '[0, 1, 3, 5, 7]';
 
 const quorumWords = 'replicas is 0, 1, 3, 5 or 7: of an even number no more may fail than of one less';
 

@@ -1,8 +1,8 @@
 import { type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, makeDirectories, notModelled } from '../program-support.ts';
-import { ovsLog } from './ovs-daemon.ts';
 import { rootRow } from './ovsdb.ts';
+import { createCluster, isKnown, joinCluster } from './ovsdb-raft.ts';
 import { databaseAt, serveDatabases } from './ovsdb-server.ts';
 
 /** Options with `X` for the side; then those of both. */
@@ -31,20 +31,25 @@ export const ovnCtl: Program = command(async (process) => {
     notModelled(process, `the command ${verb}`);
   }
   const option = (name: string): string | undefined => line.value(`db-${side}-${name}`);
-  const log = ovsLog(process);
+  const directory = process.env['OVN_RUNDIR'] ?? '/run/ovn';
   const file = option('file') ?? `/var/lib/ovn/ovn${side}_db.db`;
-  const socket = option('sock') ?? `/run/ovn/ovn${side}_db.sock`;
+  const socket = option('sock') ?? `${directory}/ovn${side}_db.sock`;
   const name = side === 'nb' ? 'OVN_Northbound' : 'OVN_Southbound';
   try {
-    makeDirectories(process, '/run/ovn');
+    makeDirectories(process, directory);
     makeDirectories(process, file.slice(0, file.lastIndexOf('/')));
     const database = databaseAt(process, file, name);
-    rootRow(database);
-    const cluster = option('cluster-local-addr');
-    const raft =
-      cluster === undefined
-        ? undefined
-        : raftListener(process, cluster, Number(option('cluster-local-port') ?? (side === 'nb' ? 6643 : 6644)), log);
+    const raftPort = side === 'nb' ? 6643 : 6644;
+    const [local, remote] = ['local', 'remote'].map((end) => {
+      const host = option(`cluster-${end}-addr`);
+      return host && `tcp:${host}:${option(`cluster-${end}-port`) ?? raftPort}`;
+    });
+    // What is a member stays one, under the address that it began with.
+    if (local !== undefined && database.raft === undefined) {
+      if (remote === undefined) createCluster(process, database, local);
+      else joinCluster(process, database, local, [remote]);
+    }
+    if (isKnown(database)) rootRow(database);
     const port = option('port') ?? (side === 'nb' ? '6641' : '6642');
     const insecure = option('create-insecure-remote') === 'yes';
     const remotes = [
@@ -52,32 +57,14 @@ export const ovnCtl: Program = command(async (process) => {
       ...(option('use-remote-in-db') === 'no' ? [] : [`db:${name},${side.toUpperCase()}_Global,connections`]),
     ];
     if (insecure) remotes.push(`ptcp:${port}:${option('addr')?.replace(/^\[|\]$/g, '') ?? '0.0.0.0'}`);
-    const pidfile = option('pidfile') ?? `/run/ovn/ovn${side}_db.pid`;
-    const daemon = parseCommandLine([`--pidfile=${pidfile}`, `--unixctl=/run/ovn/ovn${side}_db.ctl`], {
+    const pidfile = option('pidfile') ?? `${directory}/ovn${side}_db.pid`;
+    const daemon = parseCommandLine([`--pidfile=${pidfile}`, `--unixctl=${directory}/ovn${side}_db.ctl`], {
       optional: 'pidfile',
       values: 'unixctl',
     });
-    const status = await serveDatabases(process, [database], { remotes, directory: '/run/ovn', line: daemon });
-    raft?.close();
-    return status;
+    return await serveDatabases(process, [database], { remotes, directory, line: daemon });
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     throw new CommandError(`ovsdb-server: I/O error: ${file}: ${error.reason}`);
   }
 });
-
-/** A member of a raft cluster listens on its own address: it must resolve to this host. */
-function raftListener(process: Parameters<Program>[0], address: string, port: number, log: (text: string) => void) {
-  const host = address.replace(/^\[|\]$/g, '');
-  try {
-    const [own] = process.network.lookup(host);
-    return process.network.listen(port, 'raw', () => ({ receive: () => Promise.resolve(undefined) }), {
-      ...(own !== undefined && { host: own }),
-    });
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    log(`socket_util|ERR|${port}:${host}: bind: ${error.reason}`);
-    log(`raft|WARN|ptcp:${port}:${host}: listen failed (${error.reason})`);
-    return undefined;
-  }
-}

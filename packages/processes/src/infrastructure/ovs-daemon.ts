@@ -29,7 +29,7 @@ export function ovsLog(process: Process): (text: string) => void {
 export function openDaemon(
   process: Process,
   line: CommandLine,
-  { directory, answers }: { directory: string; answers: Readonly<Record<string, () => string>> },
+  { directory, answers }: { directory: string; answers: Readonly<Record<string, (...words: string[]) => string>> },
 ): Listener {
   const name = nameOf(process);
   const pidfile = line.has('pidfile') ? line.value('pidfile') || `${directory}/${name}.pid` : undefined;
@@ -42,9 +42,10 @@ export function openDaemon(
   const socket = line.value('unixctl') ?? `${directory}/${name}.${process.pid}.ctl`;
   const receive = answering((request: OvsdbRequest) => {
     const text = request.type === 'control' ? request.command : '';
-    const answer = answers[text.split(' ')[0] ?? ''];
+    const [name = '', ...words] = text.split(' ');
+    const answer = answers[name];
     if (answer === undefined) throw new CommandError(`"${text}" is not a valid command`);
-    return answer();
+    return answer(...words);
   });
   return worded(
     () => process.network.listen(`unix:${absolute(socket)}`, 'ovsdb', () => ({ receive })),

@@ -1,10 +1,11 @@
-import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { type Connection, type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { type CommandLine, parseCommandLine } from '../command-line.ts';
 import { CommandError, command, commandWith, nameOf, notModelled, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { daemonOptions, openDaemon, ovsLog } from './ovs-daemon.ts';
-import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable } from './ovsdb.ts';
+import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable, watchDatabase } from './ovsdb.ts';
+import { joinCluster, raftCommands, takePart } from './ovsdb-raft.ts';
 import { ask } from './wire.ts';
 
 /** Makes a database file. @throws CommandError in ovsdb-tool's words */
@@ -33,13 +34,25 @@ export function databaseAt(process: Process, path: string, name: OvsDatabase['na
 const ovsdbTool: Program = command((process) => {
   const { operands } = parseCommandLine(process.argv.slice(1), { values: 'v' });
   const [task, path = '/etc/openvswitch/conf.db', schema = '/usr/share/openvswitch/vswitch.ovsschema'] = operands;
-  if (task === 'create') createDatabase(process, path, schema);
+  if (task === 'join-cluster') join(process, operands.slice(1));
+  else if (task === 'create') createDatabase(process, path, schema);
   else if (task === 'needs-conversion') process.stdout('no\n');
   else if (task === 'db-name') process.stdout('Open_vSwitch\n');
   else if (task === 'db-is-standalone') return process.files.exists(path) ? 0 : 2;
   else if (task !== 'convert' && task !== 'compact') notModelled(process, `the command ${task}`);
   return 0;
 });
+
+function join(process: Process, [path = '', name = '', address, ...remotes]: readonly string[]): void {
+  if (address === undefined || remotes.length === 0)
+    throw new CommandError("ovsdb-tool: 'join-cluster' command requires at least 4 arguments");
+  if (process.files.exists(path)) throw new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (File exists)`);
+  const database = worded(
+    () => databaseAt(process, path, name as OvsDatabase['name']),
+    (error) => new CommandError(`ovsdb-tool: I/O error: ${path}: create failed (${error.reason})`),
+  );
+  joinCluster(process, database, address, remotes);
+}
 
 const ovsdbServer: Program = commandWith(daemonOptions, (process, line) => {
   const paths = line.operands.length > 0 ? line.operands : ['/etc/openvswitch/conf.db'];
@@ -66,7 +79,7 @@ export async function serveDatabases(
     directory: options.directory,
     answers: {
       version: () => 'ovsdb-server (Open vSwitch) 3.5.0',
-      'cluster/status': () => 'Status: cluster member\nRole: leader',
+      ...Object.assign({}, ...databases.map(raftCommands)),
     },
   });
   await pause(process, startTimes.ovsdbServer);
@@ -100,30 +113,45 @@ export async function serveDatabases(
     }
   };
   follow();
-  const watcher = service.accept();
-  for (const { name } of databases) await watcher.receive({ type: 'watch', database: name, notify: follow });
+  const ends = databases.flatMap((database) => [watchDatabase(database, follow), takePart(process, database, log)]);
   log(`ovsdb_server|INFO|ovsdb-server (Open vSwitch) 3.5.0`);
   await terminated(process);
+  for (const end of ends) end();
   open.close();
   for (const listener of listeners.values()) listener.close();
   return 0;
 }
 
 const ovsdbClient: Program = commandWith({ values: 'timeout t v', flags: 'no-leader-only' }, async (process, line) => {
-  const [task, server = 'unix:/run/openvswitch/db.sock'] = line.operands;
-  const names = await worded(
+  const [task, server = 'unix:/run/openvswitch/db.sock', query] = line.operands;
+  const said = await worded(
     async () => {
       const connection = await connectOvsdb(process, server);
-      if (task !== 'list-dbs') notModelled(process, `the command ${task}`);
-      const listed = await ask<string[]>(connection, { type: 'list' });
+      const answer =
+        task === 'list-dbs'
+          ? (await ask<string[]>(connection, { type: 'list' })).join('\n')
+          : task === 'query'
+            ? JSON.stringify([{ rows: await clusterOf(process, connection, query) }])
+            : notModelled(process, `the command ${task}`);
       connection.close();
-      return listed;
+      return answer;
     },
     (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${error.reason})`),
   );
-  process.stdout(`${names.join('\n')}\n`);
+  process.stdout(`${said}\n`);
   return 0;
 });
+
+/** The one query that is modelled: the column `cid` of a database's row in `_Server`. */
+async function clusterOf(process: Process, connection: Connection, query = ''): Promise<object[]> {
+  const database =
+    /^\["_Server",\{"op":"select","table":"Database","where":\[\["name","==","(\w+)"\]\],"columns":\["cid"\]\}\]$/.exec(
+      query,
+    )?.[1];
+  if (database === undefined) notModelled(process, `the query ${query}`);
+  const cid = await ask<unknown>(connection, { type: 'cluster', database });
+  return cid === undefined ? [] : [{ cid }];
+}
 
 /** Servers and tools of OVSDB. */
 export const ovsdbCommands: Readonly<Record<string, Program>> = {

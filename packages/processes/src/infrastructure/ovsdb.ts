@@ -1,6 +1,7 @@
 import { type Connection, type Process, type Session, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
 import { CommandError, pause } from '../program-support.ts';
+import { clusterIdOf, demandLeader, isKnown, type RaftFile } from './ovsdb-raft.ts';
 import { answering, ask } from './wire.ts';
 
 /** A row: columns; maps such as external_ids are plain objects. */
@@ -33,12 +34,16 @@ export const ovsDatabases = {
 /** One database: tables of rows by name. */
 export interface OvsDatabase {
   readonly name: keyof typeof ovsDatabases;
-  readonly tables: Map<string, Map<string, OvsRow>>;
+  tables: Map<string, Map<string, OvsRow>>;
+  /** Of a member of a cluster. */
+  raft?: RaftFile;
 }
 
 /** What a client sends over protocol `ovsdb`. */
 export type OvsdbRequest =
   | { readonly type: 'list' }
+  /** The column `cid` of a row of `_Server`; undefined without the row. */
+  | { readonly type: 'cluster'; readonly database: string }
   | { readonly type: 'transact'; readonly database: string; readonly run: (database: OvsDatabase) => unknown }
   | { readonly type: 'watch'; readonly database: string; readonly notify: () => void }
   /** To a control socket. */
@@ -78,37 +83,47 @@ export function requestTakeover(database: OvsDatabase): number {
   return number;
 }
 
-/** Serves databases to any number of connections; watchers hear of every transaction. */
+/** Who hears of every transaction, at whichever server of a cluster it is made. */
+const watchers = new WeakMap<OvsDatabase['tables'], Set<() => void>>();
+
+/** Calls `notify` after each change of a database. @returns what ends that */
+export function watchDatabase({ tables }: OvsDatabase, notify: () => void): () => void {
+  const those = watchers.get(tables) ?? new Set();
+  watchers.set(tables, those.add(notify));
+  return () => void those.delete(notify);
+}
+
+/** Serves databases to any number of connections. */
 export class OvsdbService {
   readonly #databases: readonly OvsDatabase[];
-  readonly #watchers = new Set<OvsdbRequest & { type: 'watch' }>();
 
   constructor(databases: readonly OvsDatabase[]) {
     this.#databases = databases;
   }
 
   accept(): Session {
-    const mine: (OvsdbRequest & { type: 'watch' })[] = [];
+    const watches: (() => void)[] = [];
     return {
       receive: answering((request: OvsdbRequest) => {
-        if (request.type === 'list') return ['_Server', ...this.#databases.map(({ name }) => name)];
+        if (request.type === 'list') return ['_Server', ...this.#databases.filter(isKnown).map(({ name }) => name)];
         if (request.type === 'control') throw new CommandError('unknown method');
         const database = this.#databases.find(({ name }) => name === request.database);
-        if (database === undefined) throw new CommandError(`unknown database ${request.database}`);
+        if (request.type === 'cluster') return database && clusterIdOf(database);
+        if (database === undefined || !isKnown(database))
+          throw new CommandError(`unknown database ${request.database}`);
+        demandLeader(database);
         if (request.type === 'watch') {
-          this.#watchers.add(request);
-          mine.push(request);
+          watches.push(watchDatabase(database, request.notify));
           return undefined;
         }
         const content = () => JSON.stringify([...database.tables].map(([name, rows]) => [name, [...rows]]));
         const before = content();
         const value = request.run(database);
-        if (before !== content())
-          for (const watcher of this.#watchers) if (watcher.database === database.name) watcher.notify();
+        if (before !== content()) for (const notify of watchers.get(database.tables) ?? []) notify();
         return value;
       }),
       closed: () => {
-        for (const watcher of mine) this.#watchers.delete(watcher);
+        for (const end of watches) end();
       },
     };
   }

@@ -132,7 +132,9 @@ function composeWith<R extends ServiceResource>(
   };
 }
 
+/** The quorum that `status.members` is about; a kind without that remembers its members by itself. */
 function quorumOf(service: Service, context: Context): Pick<Composition, 'quorum'> {
+  if (service.kind.status.schema.properties?.['members'] === undefined) return {};
   const { release, members } = context.surroundings;
   for (const [name, { quorum, step = 'DeploymentReady' }] of Object.entries(service.components(context))) {
     if (quorum === undefined) continue;

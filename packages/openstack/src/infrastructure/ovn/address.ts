@@ -9,10 +9,14 @@ export interface OvnAddress {
   readonly southbound: string;
 }
 
+/** So many members the kind allows at most. */
+const mostMembers = 7;
+
 /**
  * Addresses of an OVNNetwork resource for programs in Python (phase 1 plan, task 16): their OVSDB library resolves no
  * name unless python-unbound is installed beside it, which Kolla's images do not have. Each member of a database has a
- * Service, whose address outlives pods. As long as a Service has none, where nothing runs yet, absolute names stand there.
+ * Service, whose address outlives pods; there may be more of them than are stated now. As long as a Service has none,
+ * where nothing runs yet, absolute names stand there.
  */
 export function ovnAddress(
   ovn: StoredObject,
@@ -25,9 +29,9 @@ export function ovnAddress(
   const { name, namespace = '', uid } = ovn.metadata;
   const owner = { metadata: { name, namespace, uid, resourceVersion: '' } };
   const remotes = (database: string, members: number, port: number): string => {
-    const known = Array.from({ length: members }, (_, index) =>
+    const known = Array.from({ length: mostMembers }, (_, index) =>
       address(owner, `${ovn.metadata.name}-${database}-${index}`),
-    );
+    ).filter((address, index) => index < members || address !== undefined);
     return known.every((address) => address !== undefined)
       ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
       : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;

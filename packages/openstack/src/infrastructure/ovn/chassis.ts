@@ -1,10 +1,11 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
-import { cloudLabel, serviceHost } from '../../engine/names/names.ts';
+import { cloudLabel } from '../../engine/names/names.ts';
 import type { Component, HostAccess, Mount, Variable } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { agentsOf } from '../../engine/vocabulary/node-groups.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 import { applySettings } from './ovs-settings.ts';
+import { databases, remotesOf } from './raft.ts';
 
 /**
  * The agents of every node: Open vSwitch's database and switch, ovn-controller, and, apart from them, what they are
@@ -63,7 +64,7 @@ function agent(image: string, host: HostAccess = { capabilities: [] }) {
 
 /** A DaemonSet for each group. */
 function settings(context: Context<OVNNetwork>): Record<string, Component> {
-  const { spec, named, namespace, surroundings } = context;
+  const { spec } = context;
   const stated: readonly ChassisGroup[] = spec.nodeGroups ?? [];
   const groups = stated.length > 0 ? stated : [{ name: 'default' }];
   const bridgesOf = ({ bridgeMappings }: ChassisGroup) => bridgeMappings ?? spec.bridgeMappings ?? [];
@@ -78,7 +79,7 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
     const env: Record<string, Variable> = {
       NODE_NAME: { field: 'spec.nodeName' },
       NODE_IP: { field: 'status.hostIP' },
-      SOUTHBOUND: `tcp:${serviceHost(named('sb-db'), namespace)}.${surroundings.clusterDomain}:6642`,
+      SOUTHBOUND: remotesOf(context, databases.southbound),
       CMS_OPTIONS: gateway ? 'enable-chassis-as-gw' : '',
       // network bridge interface; no interface is `-`; `own`: it may be the one that carries the node's address
       BRIDGES: bridgesOf(group)

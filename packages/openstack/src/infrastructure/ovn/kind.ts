@@ -8,14 +8,12 @@ import {
   partName,
   tunnelNetwork,
 } from '../../api/node-groups.ts';
-import { atMost, notOfferedYet } from '../../api/offering.ts';
+import { notOfferedYet } from '../../api/offering.ts';
 import { nodeSelector, resources } from '../../api/scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from '../../api/schema.ts';
-import { cloud, common, nodes, phase } from '../../api/status.ts';
+import { cloud, common, lasting, nodes, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
-import { image, nodeNetworks, template } from '../../api/template.ts';
-
-const single = 'Raft clusters of the OVN databases are not offered yet; one member on a durable volume is';
+import { image, nodeNetworks, sizesOfQuorum, template } from '../../api/template.ts';
 
 const components = [
   'nb-db',
@@ -47,6 +45,17 @@ const several = {
   ]),
 };
 
+/** Servers of a database. */
+const members = (database: string, field: string) =>
+  int(`Members of the ${database} database: 1, 3, 5 or 7, which form a Raft cluster. They never become fewer.`, {
+    minimum: 1,
+    maximum: 7,
+    fallback: 1,
+    rules: [
+      rule(`self in ${sizesOfQuorum}`, `${field} is 1, 3, 5 or 7: of an even number no more may fail than of one less`),
+    ],
+  });
+
 /** Nodes that are chassis, and what their bridges carry. */
 const nodeGroups = array(
   'Nodes that are chassis: Open vSwitch and ovn-controller run there. Below a control plane, the node groups of Nova are added by themselves; nodes without guests, such as gateways, stand here.',
@@ -70,55 +79,57 @@ export const OVNNetwork = defineApi({
   description:
     "OVN: the northbound and southbound databases, northd, and on every claimed node Open vSwitch with ovn-controller. It carries Neutron's networks.",
   nameLength: nameLength.service,
-  spec: object('Desired state of OVNNetwork.', {
-    nodeNetworks,
-    ...template({
-      main: 'each database',
-      components,
-      single: { components: ['nb-db', 'sb-db'], reason: single },
-      nodeAgents: ['ovsdb-server', 'ovs-vswitchd', 'ovs-settings', 'ovn-controller'],
-    }),
-    ...several,
-    northboundDBReplicas: int('Members of the northbound database.', {
-      minimum: 1,
-      maximum: 7,
-      fallback: 1,
-      rules: [atMost(1, 'northboundDBReplicas', single)],
-    }),
-    southboundDBReplicas: int('Members of the southbound database.', {
-      minimum: 1,
-      maximum: 7,
-      fallback: 1,
-      rules: [atMost(1, 'southboundDBReplicas', single)],
-    }),
-    northdReplicas: int('How many ovn-northd run; one is active, the others stand by.', {
-      minimum: 0,
-      maximum: 9,
-      fallback: 1,
-    }),
-    dbStorage: storage('Volume of each database.', '1Gi'),
-    enableRaftClustering: bool('Forms Raft clusters of three or more members.', {
-      default: false,
-      rules: [notOfferedYet('enableRaftClustering', 'leave it out, or set it to false')],
-    }),
-    sharedWithCNI: bool("Uses the OVN of the cluster's own network.", {
-      default: false,
-      rules: [notOfferedYet('sharedWithCNI', 'leave it out, or set it to false: an OVN of its own is started')],
-    }),
-    externalNorthboundDB: string('Connection string of the northbound database of a shared OVN.', {
-      maxLength: 1024,
-      rules: [rule('false', 'externalNorthboundDB is not offered by this version of the operator; leave it out')],
-    }),
-    bridgeMappings: bridgeMappings(
-      'Physical networks that the nodes reach. A change is applied to running nodes, and interrupts a network whose uplink changes. If absent below a control plane, those of Neutron.',
-    ),
-    nodeGroups,
-  }),
+  spec: object(
+    'Desired state of OVNNetwork.',
+    {
+      nodeNetworks,
+      ...template({
+        main: 'each database',
+        components,
+        quorum: ['nb-db', 'sb-db'],
+        nodeAgents: ['ovsdb-server', 'ovs-vswitchd', 'ovs-settings', 'ovn-controller'],
+      }),
+      ...several,
+      northboundDBReplicas: members('northbound', 'northboundDBReplicas'),
+      southboundDBReplicas: members('southbound', 'southboundDBReplicas'),
+      northdReplicas: int('How many ovn-northd run; one is active, the others stand by.', {
+        minimum: 0,
+        maximum: 9,
+        fallback: 1,
+      }),
+      dbStorage: storage('Volume of each database.', '1Gi'),
+      enableRaftClustering: bool(
+        'Says that both databases have several members, which always form Raft clusters. It follows from their numbers: true demands 3 or more of each.',
+        { default: false },
+      ),
+      sharedWithCNI: bool("Uses the OVN of the cluster's own network.", {
+        default: false,
+        rules: [notOfferedYet('sharedWithCNI', 'leave it out, or set it to false: an OVN of its own is started')],
+      }),
+      externalNorthboundDB: string('Connection string of the northbound database of a shared OVN.', {
+        maxLength: 1024,
+        rules: [rule('false', 'externalNorthboundDB is not offered by this version of the operator; leave it out')],
+      }),
+      bridgeMappings: bridgeMappings(
+        'Physical networks that the nodes reach. A change is applied to running nodes, and interrupts a network whose uplink changes. If absent below a control plane, those of Neutron.',
+      ),
+      nodeGroups,
+    },
+    {
+      rules: [
+        rule(
+          '!has(self.enableRaftClustering) || !self.enableRaftClustering || (has(self.northboundDBReplicas) && self.northboundDBReplicas >= 3 && has(self.southboundDBReplicas) && self.southboundDBReplicas >= 3)',
+          'enableRaftClustering: true needs northboundDBReplicas and southboundDBReplicas of 3 or more; these alone are enough',
+        ),
+      ],
+    },
+  ),
   status: object('Observed state of OVNNetwork.', {
     ...common,
     phase,
     cloud,
     nodes,
+    lasting,
     northboundDBEndpoint: string('Connection string of the northbound database.', { maxLength: 1024 }),
     southboundDBEndpoint: string('Connection string of the southbound database.', { maxLength: 1024 }),
   }),

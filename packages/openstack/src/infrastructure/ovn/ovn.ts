@@ -1,4 +1,3 @@
-import { serviceHost } from '../../engine/names/names.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
@@ -10,12 +9,21 @@ import { chassisComponents } from './chassis.ts';
 import { chassisFields } from './chassis-groups.ts';
 import { OVNNetwork } from './kind.ts';
 import { inactivityProbe } from './ovs-settings.ts';
+import {
+  type Database,
+  databases,
+  lastingClusters,
+  member,
+  prepareMember,
+  rememberedClusters,
+  remotesOf,
+  shrinking,
+} from './raft.ts';
 
 /**
  * OVN (phase 1 plan, task 16): the two databases, northd, and the agents of every claimed node.
  *
- * Each database is a Raft cluster of one on its pod's full name from the first day: a standalone database could not
- * become a member of a cluster later (production rule 28).
+ * Each database is a Raft cluster of one on its pod's full name from the first day, which others join as it runs (raft.ts).
  */
 export const ovn = defineService<OVNNetwork>({
   kind: OVNNetwork,
@@ -37,16 +45,18 @@ export const ovn = defineService<OVNNetwork>({
   },
   usesNodes: true,
   groups: ({ spec }) => spec.nodeGroups ?? [],
+  problems: shrinking,
+  lasting: lastingClusters,
+  remembers: rememberedClusters,
   components: (context) => ({
-    'nb-db': database(context, { schema: 'nb', port: 6641, raftPort: 6643, reachable: 'cloud' }),
-    // ovn-controller has the address of its node.
-    'sb-db': database(context, { schema: 'sb', port: 6642, raftPort: 6644, reachable: ['ovsdb'] }),
+    'nb-db': server(context, databases.northbound),
+    'sb-db': server(context, databases.southbound),
     northd: northd(context),
     ...chassisComponents(context),
   }),
-  status: ({ named, namespace }) => ({
-    northboundDBEndpoint: `tcp:${serviceHost(named('nb-db'), namespace)}:6641`,
-    southboundDBEndpoint: `tcp:${serviceHost(named('sb-db'), namespace)}:6642`,
+  status: (context) => ({
+    northboundDBEndpoint: remotesOf(context, databases.northbound, ''),
+    southboundDBEndpoint: remotesOf(context, databases.southbound, ''),
   }),
 });
 
@@ -54,48 +64,43 @@ export const ovn = defineService<OVNNetwork>({
  * One database. `ovn-ctl run_*_ovsdb` creates the cluster on an empty volume, converts the schema after an update, and
  * waits for the server, to which it passes no signal on. Every path is said: distributions differ in theirs.
  */
-function database(
-  { spec, host, surroundings }: Context<OVNNetwork>,
-  options: {
-    schema: 'nb' | 'sb';
-    port: number;
-    raftPort: number;
-    reachable: NonNullable<Component['reachable']>;
-  },
-): Component {
-  const { schema, port, raftPort, reachable } = options;
-  const name = `${schema}-db`;
-  const socket = `/run/ovn/ovn${schema}_db.sock`;
+function server(context: Context<OVNNetwork>, database: Database): Component {
+  const { spec, host, surroundings } = context;
+  const { side, port, raftPort } = database;
+  const name = `${side}-db`;
+  const socket = `/run/ovn/ovn${side}_db.sock`;
+  const { env, ...ofMember } = member(context, database);
   return {
     workload: 'StatefulSet',
-    image: `ovn-${schema}-db-server`,
+    image: `ovn-${side}-db-server`,
     runs: {
-      script: startDatabase(schema, { port, socket }),
+      script: startDatabase(database, { socket, prepare: env === undefined ? '' : prepareMember(database) }),
       arguments: [
-        `--db-${schema}-addr=0.0.0.0`,
-        `--db-${schema}-port=${port}`,
-        `--db-${schema}-create-insecure-remote=yes`,
-        `--db-${schema}-cluster-local-addr=$(POD_NAME).${host(name)}.${surroundings.clusterDomain}`,
-        `--db-${schema}-cluster-local-port=${raftPort}`,
-        `--db-${schema}-file=/var/lib/ovn/data/ovn${schema}_db.db`,
-        `--db-${schema}-sock=${socket}`,
-        `--db-${schema}-pidfile=/run/ovn/ovn${schema}_db.pid`,
-        `--ovn-${schema}-log=-vconsole:info -vfile:off -vsyslog:off`,
-        `run_${schema}_ovsdb`,
+        `--db-${side}-addr=0.0.0.0`,
+        `--db-${side}-port=${port}`,
+        `--db-${side}-create-insecure-remote=yes`,
+        `--db-${side}-cluster-local-addr=$(POD_NAME).${host(name)}.${surroundings.clusterDomain}`,
+        `--db-${side}-cluster-local-port=${raftPort}`,
+        `--db-${side}-file=/var/lib/ovn/data/ovn${side}_db.db`,
+        `--db-${side}-sock=${socket}`,
+        `--db-${side}-pidfile=/run/ovn/ovn${side}_db.pid`,
+        `--ovn-${side}-log=-vconsole:info -vfile:off -vsyslog:off`,
+        `run_${side}_ovsdb`,
       ],
       signals: 'group',
     },
-    replicas: (schema === 'nb' ? spec.northboundDBReplicas : spec.southboundDBReplicas) ?? 1,
     ports: { ovsdb: port, raft: raftPort },
     service: 'headless',
     memberPorts: ['ovsdb'],
-    reachable,
+    // ovn-controller has the address of its node.
+    reachable: side === 'nb' ? 'cloud' : ['ovsdb'],
     health: { tcp: 'ovsdb' },
     env: {
       POD_NAME: { field: 'metadata.name' },
       OVN_DBDIR: '/var/lib/ovn/data',
       OVN_RUNDIR: '/run/ovn',
       OVN_LOGDIR: '/var/log/ovn',
+      ...env,
     },
     mounts: [
       { path: '/var/lib/ovn', claim: 'data' },
@@ -105,7 +110,8 @@ function database(
     ],
     claims: [dataClaim(spec.dbStorage, '1Gi')],
     // The southbound database holds the flows of all networks, and a copy for each client that it is telling them.
-    resources: { cpu: '25m', memory: schema === 'sb' ? '256Mi' : '128Mi' },
+    resources: { cpu: '25m', memory: side === 'sb' ? '256Mi' : '128Mi' },
+    ...ofMember,
   };
 }
 
@@ -114,10 +120,13 @@ function database(
  * that is busy for longer would be made busier by all who come back. To a server a remote is its name: the row is about
  * the one that ovn-ctl gives it, which serves from the first moment.
  */
-function startDatabase(schema: 'nb' | 'sb', { port, socket }: { port: number; socket: string }): string {
-  const northd = schema === 'nb' ? ` -- set nb_global . options:northd_probe_interval=${inactivityProbe}` : '';
+function startDatabase(
+  { side, port }: Database,
+  { socket, prepare }: { readonly socket: string; readonly prepare: string },
+): string {
+  const northd = side === 'nb' ? ` -- set nb_global . options:northd_probe_interval=${inactivityProbe}` : '';
   return `# One of OVN's databases, and how long its clients may be silent.
-until [ -S ${socket} ] && ovn-${schema}ctl --timeout=10 --no-leader-only --db=unix:${socket} \\
+${prepare}until [ -S ${socket} ] && ovn-${side}ctl --timeout=10 --no-leader-only --db=unix:${socket} \\
   --inactivity-probe=${inactivityProbe} set-connection ptcp:${port}:0.0.0.0${northd}; do sleep 1; done &
 exec /usr/share/ovn/scripts/ovn-ctl "$@"
 `;
@@ -129,20 +138,19 @@ const isConnected = ['nb', 'sb']
   .join(' && ');
 
 /** northd translates one database into the other; several of them hold one lock, so only one works. */
-function northd({ spec, named, namespace, surroundings }: Context<OVNNetwork>): Component {
-  const at = (name: string) => `${serviceHost(named(name), namespace)}.${surroundings.clusterDomain}`;
+function northd(context: Context<OVNNetwork>): Component {
   return {
     workload: 'Deployment',
     image: 'ovn-northd',
-    replicas: spec.northdReplicas ?? 1,
+    replicas: context.spec.northdReplicas ?? 1,
     runs: {
       command: [
         'ovn-northd',
         '-vconsole:info',
         '-vfile:off',
         '-vsyslog:off',
-        `--ovnnb-db=tcp:${at('nb-db')}:6641`,
-        `--ovnsb-db=tcp:${at('sb-db')}:6642`,
+        `--ovnnb-db=${remotesOf(context, databases.northbound)}`,
+        `--ovnsb-db=${remotesOf(context, databases.southbound)}`,
         '--pidfile=/run/ovn/ovn-northd.pid',
         '--unixctl=/run/ovn/ovn-northd.ctl',
       ],
