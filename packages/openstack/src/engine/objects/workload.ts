@@ -89,7 +89,7 @@ export function workload(input: ComponentInput): KubeObject {
         spec: {
           replicas,
           revisionHistoryLimit: 3,
-          serviceName: component.quorum === undefined ? metadata.name : membersName(input),
+          serviceName: component.quorum?.primary === undefined ? metadata.name : membersName(input),
           // After a power cut members of a quorum wait for each other.
           podManagementPolicy: component.quorum === undefined ? 'OrderedReady' : 'Parallel',
           selector: { matchLabels: selector },
@@ -146,7 +146,7 @@ export function serviceOf(input: ComponentInput): KubeObject | undefined {
       publishNotReadyAddresses: headless ? true : undefined,
       selector: {
         ...selectorOf(service.name, context.name, name),
-        ...(component.quorum === undefined ? {} : { [podNameLabel]: component.quorum.primary }),
+        ...(component.quorum?.primary === undefined ? {} : { [podNameLabel]: component.quorum.primary }),
       },
       ports: servicePorts(
         component,
@@ -175,7 +175,7 @@ function membersName(input: ComponentInput): string {
 /** The Service by whose names the members of a quorum find each other, before they are ready. */
 export function membersService(input: ComponentInput): KubeObject | undefined {
   const { service, context, name, component } = input;
-  if (component.quorum === undefined) return undefined;
+  if (component.quorum?.primary === undefined) return undefined;
   return {
     apiVersion: 'v1',
     kind: 'Service',

@@ -141,14 +141,15 @@ export interface NodeAgent {
 }
 
 /**
- * Members of a quorum, in a StatefulSet: they start all at once, and find each other by the names that the headless Service
- * `<workload>-members` gives them. The component's own Service leads to one of them.
+ * Members of a quorum, in a StatefulSet: they start all at once. Where clients are led to one of them, by the component's own
+ * Service, they find each other by the names that the headless Service `<workload>-members` gives them; where clients may
+ * go to any member, the own Service is headless and names them, as it names a single server.
  */
 export interface Quorum {
   /** How many pods run: no fewer than hold its data, or none. */
   readonly size: number;
-  /** The pod that clients are led to. */
-  readonly primary: string;
+  /** The pod that clients are led to; absent where they may go to any. */
+  readonly primary?: string;
   /** Names of the component's ports at which members alone meet. */
   readonly ports: readonly string[];
 }
