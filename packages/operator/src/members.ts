@@ -8,9 +8,10 @@ export function membersBy(
   { pods, done }: Pick<Live, 'pods' | 'done'>,
 ): { readonly members?: Members } {
   if (quorum === undefined) return {};
-  const { size, labels, step, wasSingle } = quorum;
+  const { size, labels, step, wasSingle, primary } = quorum;
   const { members: before = {} } = (resource['status'] ?? {}) as { readonly members?: Members };
-  const ready = pods(resource.metadata.namespace ?? '', labels)
+  const candidates = primary === undefined ? [] : pods(resource.metadata.namespace ?? '', labels);
+  const ready = candidates
     .filter((pod) => pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True')
     .map((pod) => pod.metadata.name)
     .sort();

@@ -2,7 +2,7 @@ import type { Clock, Random } from '@openstack-operator/kube';
 import { sleep } from '@openstack-operator/kube';
 import type { ObjectSource } from '../cluster/object-source.ts';
 import { systemError } from '../programs/file-tree.ts';
-import type { Connection, Protocol } from '../programs/program.ts';
+import { type Connection, type Protocol, SystemError } from '../programs/program.ts';
 import type { ServerSocket } from '../programs/socket.ts';
 import { connectSocket } from './connection.ts';
 import { Dns, type Resolver } from './dns.ts';
@@ -81,7 +81,7 @@ export class ClusterNetwork {
   }
 
   /**
-   * Opens a connection. `onOpen` gets it before anybody else, so that it can be closed with its process.
+   * Opens a connection: to the first of a name's addresses that does not refuse it.
    * @throws SystemError ENOTFOUND, EAI_AGAIN, ECONNREFUSED, ETIMEDOUT, EPROTO
    */
   async connect(
@@ -91,7 +91,19 @@ export class ClusterNetwork {
     protocol: Protocol | undefined,
     resolver: Resolver,
   ): Promise<Connection & { readonly socket: ServerSocket; readonly remote: Remote }> {
-    const [address = name] = this.lookup(from, name, resolver);
+    const [...addresses] = this.lookup(from, name, resolver);
+    const last = addresses.pop() ?? name;
+    for (const address of addresses) {
+      try {
+        return await this.#connectTo(from, name, address, port, protocol);
+      } catch (error) {
+        if (!(error instanceof SystemError) || error.code !== 'ECONNREFUSED') throw error;
+      }
+    }
+    return this.#connectTo(from, name, last, port, protocol);
+  }
+
+  async #connectTo(from: Host, name: string, address: string, port: number, protocol: Protocol | undefined) {
     const subject = address === name ? `${name}:${port}` : `${name}:${port} (${address})`;
     const target = this.#route(from, address, port, subject);
     if (target === undefined || !target.host.up || !from.up || !this.#allowed(from, target)) {

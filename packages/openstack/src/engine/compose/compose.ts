@@ -52,11 +52,11 @@ export interface Composition {
 }
 
 /** A quorum, and how its pods are found. */
-export interface ComposedQuorum extends Pick<Quorum, 'size'> {
+export interface ComposedQuorum extends Pick<Quorum, 'size' | 'primary'> {
   readonly labels: Readonly<Record<string, string>>;
   /** The condition of its step. */
   readonly step: string;
-  /** Whether what was deployed before was one server. */
+  /** Whether what was deployed before was one server, which runs as the first member before others join it. */
   readonly wasSingle: boolean;
 }
 
@@ -139,8 +139,9 @@ function quorumOf(service: Service, context: Context): Pick<Composition, 'quorum
   for (const [name, { quorum, step = 'DeploymentReady' }] of Object.entries(service.components(context))) {
     if (quorum === undefined) continue;
     const labels = selectorOf(service.name, context.name, name);
-    const wasSingle = release.deployed !== undefined && members.size === undefined;
-    return { quorum: { size: quorum.size, labels, step, wasSingle } };
+    const { size, primary } = quorum;
+    const wasSingle = size === 1 && release.deployed !== undefined && members.size === undefined;
+    return { quorum: { size, labels, step, wasSingle, ...(primary === undefined ? {} : { primary }) } };
   }
   return {};
 }

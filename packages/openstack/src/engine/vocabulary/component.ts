@@ -141,14 +141,14 @@ export interface NodeAgent {
 }
 
 /**
- * Members of a quorum, in a StatefulSet: they start all at once. Where clients are led to one of them, the component's own
- * Service does that, and members find each other by the names that the headless Service `<workload>-members` gives them;
- * else by those of the component's own, which is headless.
+ * Members of a quorum, in a StatefulSet: they start all at once. Where clients are led to one of them, by the component's own
+ * Service, they find each other by the names that the headless Service `<workload>-members` gives them; where clients may
+ * go to any member, the own Service is headless and names them, as it names a single server.
  */
 export interface Quorum {
   /** How many pods run: no fewer than hold its data, or none. */
   readonly size: number;
-  /** The pod that clients are led to; absent where they know all members. */
+  /** The pod that clients are led to; absent where they may go to any. */
   readonly primary?: string;
   /** Names of the component's ports at which members alone meet. */
   readonly ports: readonly string[];

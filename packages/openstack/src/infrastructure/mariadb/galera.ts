@@ -1,19 +1,9 @@
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { Problem } from '../../engine/vocabulary/step.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { heldMembers, wantedServers } from '../quorum-size.ts';
 import type { MariaDB } from './kind.ts';
 import { becomeServer, prepareServer } from './start.ts';
-
-/** How many servers users want. */
-function wanted({ components, replicas = 1 }: MariaDB['spec']): number {
-  return components?.server?.replicas ?? replicas;
-}
-
-/** So many members hold the data, those of an earlier resource of this name among them; undefined where one server does. */
-function holding({ surroundings: { members, remembered } }: Context<MariaDB>): number | undefined {
-  return members.size ?? (remembered['members'] as { readonly size?: number } | undefined)?.size;
-}
 
 /**
  * How many members run; undefined for one server without a cluster. Where one server was, that becomes the first member
@@ -21,37 +11,12 @@ function holding({ surroundings: { members, remembered } }: Context<MariaDB>): n
  * tell from what they have.
  */
 export function clusterSize(context: Context<MariaDB>): number | undefined {
-  const { spec, surroundings } = context;
-  const servers = wanted(spec);
-  const held = holding(context);
+  const { surroundings } = context;
+  const servers = wantedServers(context);
+  const held = heldMembers(context);
   if (held === undefined && servers <= 1) return undefined;
   if (servers === 0) return 0;
   return held === undefined && surroundings.release.deployed !== undefined ? 1 : Math.max(servers, held ?? 0);
-}
-
-/** Fewer members than hold the data could be those that lack the last of it. */
-export function shrinking(context: Context<MariaDB>): Readonly<Record<string, Problem>> {
-  const servers = wanted(context.spec);
-  const held = holding(context) ?? 0;
-  if (servers === 0 || servers >= held) return {};
-  const message = `spec.replicas: ${servers} is fewer than the ${held} members that hold the databases, and members are never taken away; set ${held} or more, or 0 to stop all of them`;
-  return { DeploymentReady: { reason: 'SpecRefused', message } };
-}
-
-/** `status.lasting` and what is remembered with it: that there is a cluster, and of how many. */
-export function lastingCluster(context: Context<MariaDB>): Readonly<Record<string, string>> {
-  return isFormed(context) ? { members: 'a Galera cluster' } : {};
-}
-
-/** The number, for a resource of this name that comes later. */
-export function rememberedCluster(context: Context<MariaDB>): Readonly<Record<string, object>> {
-  const size = Math.max(clusterSize(context) ?? 0, holding(context) ?? 0);
-  return isFormed(context) && size > 0 ? { members: { size } } : {};
-}
-
-function isFormed(context: Context<MariaDB>): boolean {
-  const isNew = context.surroundings.release.deployed === undefined;
-  return holding(context) !== undefined || (isNew && (clusterSize(context) ?? 0) > 0);
 }
 
 /** Ports at which members meet: state transfer, replication, incremental state transfer, and what a disk holds. */
@@ -60,7 +25,7 @@ const memberPorts = { sst: 4444, galera: 4567, ist: 4568, state: 4569 };
 /** What a member has beyond a server. */
 export function member(context: Context<MariaDB>, size: number): Partial<Component> {
   const { name, namespace, host, surroundings } = context;
-  const pods = Array.from({ length: Math.max(size, holding(context) ?? 0) }, (_, ordinal) => `${name}-${ordinal}`);
+  const pods = Array.from({ length: Math.max(size, heldMembers(context) ?? 0) }, (_, ordinal) => `${name}-${ordinal}`);
   return {
     quorum: {
       size,

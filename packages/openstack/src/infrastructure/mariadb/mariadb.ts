@@ -6,16 +6,9 @@ import { defineService } from '../../engine/vocabulary/service.ts';
 import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { dataClaim } from '../data-claim.ts';
+import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
-import {
-  clusterSize,
-  lastingCluster,
-  member,
-  memberOptions,
-  ownedOfMembers,
-  rememberedCluster,
-  shrinking,
-} from './galera.ts';
+import { clusterSize, member, memberOptions, ownedOfMembers } from './galera.ts';
 import { MariaDB } from './kind.ts';
 import { databaseRecords } from './records.ts';
 import { becomeServer, prepareServer } from './start.ts';
@@ -96,12 +89,12 @@ export const mariadb = defineService<MariaDB>({
   problems: (context) => {
     const messages = refusedOptions(context.spec);
     return {
-      ...shrinking(context),
+      ...shrinking(context, 'the databases'),
       ...(messages.length === 0 ? {} : { ConfigReady: { reason: 'ConfigRefused', message: messages.join('; ') } }),
     };
   },
-  lasting: lastingCluster,
-  remembers: rememberedCluster,
+  lasting: (context) => lastingQuorum(context, clusterSize(context), 'a Galera cluster'),
+  remembers: (context) => rememberedQuorum(context, clusterSize(context)),
   config: (context) => ({
     main: {
       '/etc/openstack/my.cnf': { oslo: serverOptions(context), takes: (section) => section === 'mariadbd' },
