@@ -152,7 +152,7 @@ test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts $(TESTS)
 
 .PHONY: test-cloud-ha
-test-cloud-ha: cloud ## that quorums of it (the database, OVN's) grow, and lose members, all at once too, without losing what was acknowledged
+test-cloud-ha: cloud ## that quorums of it (database, broker, OVN's databases) grow, and lose members, all at once too, without losing what was acknowledged
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/quorums/vitest.config.ts
 
 .PHONY: test-cloud-storage-failures

@@ -71,6 +71,7 @@ const recipes: readonly Recipe[] = [
     programs: {
       '/usr/sbin': { ...rabbitmqCommands, 'rabbitmq-server': rabbitmqServerWrapper },
       '/usr/lib/rabbitmq/bin': { ...rabbitmqCommands, 'rabbitmq-server': rabbitmqServer },
+      '/usr/bin': { socat },
     },
     files: {
       '/etc/rabbitmq/enabled_plugins': '[rabbitmq_management,rabbitmq_prometheus].\n',

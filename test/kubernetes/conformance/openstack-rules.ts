@@ -214,7 +214,14 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   refused(MariaDB, 'spec.replicas', 'greater than or equal to 0', { replicas: -1 }, { replicas: 0 }),
   refused(Blazar, 'spec.managerReplicas', 'at most 1', { managerReplicas: 2 }, { managerReplicas: 1 }),
-  refused(RabbitMQ, 'spec.clusterEnabled', notYet, { clusterEnabled: true }, { clusterEnabled: false }),
+  refused(RabbitMQ, 'spec.replicas', 'replicas is 0, 1, 3, 5 or 7', { replicas: 4 }, { replicas: 5 }),
+  refused(
+    RabbitMQ,
+    'spec',
+    'clusterEnabled: true needs replicas of 3 or more',
+    { clusterEnabled: true },
+    { clusterEnabled: true, replicas: 3 },
+  ),
   refused(
     OVNNetwork,
     'spec.northboundDBReplicas',

@@ -1,5 +1,6 @@
 import type { Peer, Session } from '@openstack-operator/sandbox';
 import { type AmqpConsumer, AmqpError, type AmqpRequest } from './amqp-protocol.ts';
+import type { Cluster } from './rabbitmq-cluster.ts';
 import { answering } from './wire.ts';
 
 /** Patterns of what a user may do in a virtual host. */
@@ -24,9 +25,15 @@ export interface Policy {
   readonly 'apply-to': unknown;
 }
 
+/** A queue, and the nodes that have a replica of it. */
+export interface Queue {
+  readonly arguments: Readonly<Record<string, string>>;
+  readonly members: Set<string>;
+}
+
 /** A virtual host: queues are kept, consumers live as long as their connections. */
 export interface VirtualHost {
-  readonly queues: Map<string, Readonly<Record<string, string>>>;
+  readonly queues: Map<string, Queue>;
   readonly policies: Map<string, Policy>;
 }
 
@@ -34,13 +41,15 @@ export interface VirtualHost {
 export interface BrokerState {
   readonly users: Map<string, BrokerUser>;
   readonly virtualHosts: Map<string, VirtualHost>;
+  /** Names of the nodes of its cluster; none before its first start. */
+  readonly nodes: Set<string>;
   /** False until the first start has made the default user. */
   initialized: boolean;
 }
 
 /** A node without anything. */
 export function emptyBroker(): BrokerState {
-  return { users: new Map(), virtualHosts: new Map(), initialized: false };
+  return { users: new Map(), virtualHosts: new Map(), nodes: new Set(), initialized: false };
 }
 
 /** Makes a virtual host, unless it is there. */
@@ -50,22 +59,25 @@ export function addVirtualHost(state: BrokerState, name: string): boolean {
   return true;
 }
 
-/** Of a queue: its virtual host and its name. */
-interface Consumer {
+/** Who takes messages of a queue: of its virtual host and its name. */
+export interface Consumer {
   readonly key: string;
   readonly handler: AmqpConsumer;
 }
 
-/** A running broker: its state, and the consumers of the connections that are open. */
+/** New queues have a replica on so many nodes at most (quorum_cluster_size). */
+const replicas = 3;
+
+/** A running broker: its state, and the cluster that has the consumers of all connections that are open. */
 export class Broker {
   readonly state: BrokerState;
+  readonly cluster: Cluster;
   readonly #loopbackUsers: readonly string[];
   readonly #log: (text: string) => void;
-  readonly #consumers = new Set<Consumer>();
-  readonly #waiting: (() => void)[] = [];
 
-  constructor(state: BrokerState, loopbackUsers: readonly string[], log: (text: string) => void) {
+  constructor(state: BrokerState, cluster: Cluster, loopbackUsers: readonly string[], log: (text: string) => void) {
     this.state = state;
+    this.cluster = cluster;
     this.#loopbackUsers = loopbackUsers;
     this.#log = log;
   }
@@ -94,18 +106,22 @@ export class Broker {
       if (request.type === 'consume') {
         this.#demand(opened, 'read', 'queue', request.queue);
         const consumer = { key, handler: request.handler };
-        this.#consumers.add(consumer);
+        this.cluster.consumers.add(consumer);
         mine.push(consumer);
-        for (const wake of this.#waiting.splice(0)) wake();
+        this.cluster.changed();
         return undefined;
       }
       this.#demand(opened, 'write', 'exchange', 'openstack');
-      return this.#deliver(key, request.message);
+      return this.#deliver(
+        key,
+        request.message,
+        this.state.virtualHosts.get(opened.virtualHost)?.queues.get(request.queue),
+      );
     };
     return {
       receive: answering(answer),
       closed: () => {
-        for (const consumer of mine) this.#consumers.delete(consumer);
+        for (const consumer of mine) this.cluster.consumers.delete(consumer);
       },
     };
   }
@@ -139,9 +155,9 @@ export class Broker {
   #declare(who: { user: string; virtualHost: string }, queue: string, wanted: Readonly<Record<string, string>>): void {
     this.#demand(who, 'configure', 'queue', queue);
     const queues = this.state.virtualHosts.get(who.virtualHost)?.queues;
-    const known = queues?.get(queue);
+    const known = queues?.get(queue)?.arguments;
     if (known === undefined) {
-      queues?.set(queue, wanted);
+      queues?.set(queue, { arguments: wanted, members: new Set([...this.cluster.nodes].slice(0, replicas)) });
       return;
     }
     for (const name of new Set([...Object.keys(known), ...Object.keys(wanted)])) {
@@ -155,11 +171,13 @@ export class Broker {
     }
   }
 
-  async #deliver(key: string, message: unknown): Promise<unknown> {
+  /** A queue without most of its replicas takes and gives nothing. */
+  async #deliver(key: string, message: unknown, queue: Queue | undefined): Promise<unknown> {
     for (;;) {
-      const consumer = [...this.#consumers].find((one) => one.key === key);
-      if (consumer !== undefined) return consumer.handler(message);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      const consumer = [...this.cluster.consumers].find((one) => one.key === key);
+      const isThere = queue === undefined || this.cluster.hasMost(queue.members);
+      if (consumer !== undefined && isThere) return consumer.handler(message);
+      await this.cluster.change();
     }
   }
 }

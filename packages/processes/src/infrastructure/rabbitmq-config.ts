@@ -73,7 +73,7 @@ export function readRabbitmqSettings(process: Process): RabbitmqSettings {
   const given = environment('NODENAME') ?? 'rabbit';
   const nodeName = given.includes('@') ? given : `${given}@${host}`;
   const base = environment('MNESIA_BASE') ?? '/var/lib/rabbitmq/mnesia';
-  const values = readConf(process, environment('CONFIG_FILE'));
+  const values = readConf(process, environment('CONFIG_FILE'), environment('CONFIG_FILES'));
   return {
     nodeName,
     longNames,
@@ -86,7 +86,7 @@ export function readRabbitmqSettings(process: Process): RabbitmqSettings {
   };
 }
 
-function readConf(process: Process, given: string | undefined): Map<string, string> {
+function readConf(process: Process, given: string | undefined, further: string | undefined): Map<string, string> {
   const { files } = process;
   const main = given === undefined ? '/etc/rabbitmq/rabbitmq.conf' : given.endsWith('.conf') ? given : `${given}.conf`;
   const directory = '/etc/rabbitmq/conf.d';
@@ -97,7 +97,7 @@ function readConf(process: Process, given: string | undefined): Map<string, stri
         .map((name) => `${directory}/${name}`)
     : [];
   const values = new Map<string, string>();
-  for (const file of [main, ...more].filter((path) => files.exists(path))) {
+  for (const file of [main, ...(further === undefined ? more : [further])].filter((path) => files.exists(path))) {
     for (const [index, raw] of files.read(file).split('\n').entries()) {
       const line = raw.replace(/(^|\s)#.*$/, '').trim();
       if (line === '') continue;

@@ -1,18 +1,12 @@
-import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { CommandError, command, logTime, makeDirectories, pause, terminated } from '../program-support.ts';
 import { startTimes } from '../start-times.ts';
 import { addVirtualHost, Broker, type BrokerState, emptyBroker } from './rabbitmq-broker.ts';
+import { becomeMember, distributionPort, type ErlangNode, listenAsNode, lookForOthers } from './rabbitmq-cluster.ts';
 import { type RabbitmqSettings, readRabbitmqSettings, startupError } from './rabbitmq-config.ts';
-import { managementApi } from './rabbitmq-management.ts';
+import { openPorts } from './rabbitmq-ports.ts';
 import { importDefinitions, ResourceError } from './rabbitmq-resources.ts';
-import { answering } from './wire.ts';
-
-/** What another process of the cluster (rabbitmqctl) asks a node over Erlang distribution. */
-export interface NodeRequest {
-  readonly cookie: string;
-  readonly run: (state: BrokerState) => unknown;
-}
 
 /** `/usr/lib/rabbitmq/bin/rabbitmq-server`: the node. About 6 s until it listens. */
 export const rabbitmqServer: Program = command((process) => runNode(process));
@@ -57,49 +51,53 @@ async function runNode(process: Process): Promise<number> {
     `[info] <0.254.0> Starting RabbitMQ 4.0.5 on Erlang 27.3\n[info] <0.254.0>  node           : ${settings.nodeName}`,
   );
   if (begun && !state.initialized) return await missTables(process, log);
-  if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
+  const node: ErlangNode = { name: settings.nodeName };
+  const starting = { node, state, cookie, settings, log };
+  const cluster = await attemptToListen(() => {
+    listenAsNode(process, node, cookie, Number(settings.environment('DIST_PORT') ?? distributionPort));
+    return becomeMember(process, starting);
+  });
+  if (cluster === undefined || !(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
   initialize(process, settings, state, log);
   if (!(await pause(process, startTimes.rabbitmq.boot / 2))) return 0;
-  const broker = new Broker(state, loopbackUsers(settings), log);
-  const listeners: Listener[] = [];
+  const broker = new Broker(state, cluster, loopbackUsers(settings), log);
+  let close = await attemptToListen(async () => openPorts(process, settings, broker, log));
+  node.state = state;
+  const pauses = settings.get('cluster_partition_handling') === 'pause_minority';
+  // Without a majority it closes its ports, and waits.
+  cluster.came(node.name, () => {
+    const serves = !pauses || cluster.hasMajority;
+    if (serves === (node.state !== undefined)) return;
+    close();
+    delete node.state;
+    if (serves) {
+      close = openPorts(process, settings, broker, log);
+      node.state = state;
+    } else {
+      log('[warning] <0.254.0> Cluster minority/secondary status detected - awaiting recovery');
+      void lookForOthers(process, starting, cluster);
+    }
+  });
+  log(`[info] <0.254.0> Server startup complete; ${settings.plugins.length} plugins started.`);
+  process.stdout('  Starting broker... completed with plugins.\n');
+  await terminated(process);
+  log('[info] <0.254.0> SIGTERM received - shutting down');
+  cluster.left(node.name);
+  close();
+  await new Promise<void>((resolve) => process.clock.after(500, () => resolve()));
+  return 0;
+}
+
+/** @throws CommandError for a port that somebody else has */
+async function attemptToListen<T>(listen: () => Promise<T>): Promise<T> {
   try {
-    for (const { port, host } of amqpListeners(settings)) {
-      listeners.push(process.network.listen(port, 'amqp', (peer) => broker.accept(peer), { ...(host && { host }) }));
-      log(`[info] <0.600.0> started TCP listener on ${host ?? '[::]'}:${port}`);
-    }
-    if (settings.plugins.includes('rabbitmq_management')) {
-      const port = Number(settings.get('management.tcp.port') ?? 15_672);
-      listeners.push(process.network.listen(port, 'http', managementApi(process, broker)));
-      log(`[info] <0.620.0> Management plugin: HTTP (non-TLS) listener started on port ${port}`);
-    }
-    if (settings.plugins.includes('rabbitmq_prometheus')) {
-      const port = Number(settings.get('prometheus.tcp.port') ?? 15_692);
-      listeners.push(
-        process.network.listen(port, 'http', () => ({
-          receive: () => Promise.resolve({ status: 200, body: 'rabbitmq_identity_info 1\n' }),
-        })),
-      );
-    }
-    listeners.push(
-      process.network.listen(Number(settings.environment('DIST_PORT') ?? 25_672), 'raw', () => ({
-        // Who has another cookie gets no answer.
-        receive: answering((request: NodeRequest) => (request.cookie === cookie ? request.run(state) : undefined)),
-      })),
-    );
+    return await listen();
   } catch (error) {
-    for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;
     throw new CommandError(
       `BOOT FAILED\n===========\nERROR: could not bind to distribution port or listener, it is in use by another node: ${error.reason}`,
     );
   }
-  log(`[info] <0.254.0> Server startup complete; ${settings.plugins.length} plugins started.`);
-  process.stdout('  Starting broker... completed with plugins.\n');
-  await terminated(process);
-  log('[info] <0.254.0> SIGTERM received - shutting down');
-  for (const listener of listeners) listener.close();
-  await new Promise<void>((resolve) => process.clock.after(500, () => resolve()));
-  return 0;
 }
 
 /** What becomes of a node whose first start ended before it had made all of its tables (RabbitMQ 3.10.8, run for this). */
@@ -205,14 +203,4 @@ function loopbackUsers(settings: RabbitmqSettings): string[] {
   return ['guest', ...listed.map((key) => key.slice('loopback_users.'.length))].filter(
     (name) => settings.get(`loopback_users.${name}`) !== 'false',
   );
-}
-
-function amqpListeners(settings: RabbitmqSettings): { port: number; host?: string }[] {
-  if (settings.get('listeners.tcp') === 'none') return [];
-  const listed = settings.keys.filter((key) => key.startsWith('listeners.tcp.')).map((key) => settings.get(key) ?? '');
-  const environment = settings.environment('NODE_PORT');
-  return (listed.length > 0 ? listed : [environment ?? '5672']).map((text) => {
-    const [host, port] = text.includes(':') ? text.split(/:(?=\d+$)/) : [undefined, text];
-    return { port: Number(port), ...(host !== undefined && host !== '' && !host.includes(':') && { host }) };
-  });
 }

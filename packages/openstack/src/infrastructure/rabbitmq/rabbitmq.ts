@@ -1,15 +1,19 @@
 import { bytesOf } from '../../engine/names/quantity.ts';
 import { memoryLimitOf } from '../../engine/objects/pod.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { dataClaim } from '../data-claim.ts';
+import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
 import { brokerAddress, externalBroker } from './address.ts';
+import { clusterSize, member } from './cluster.ts';
 import { RabbitMQ } from './kind.ts';
 import { brokerRecords } from './records.ts';
+import { firstStart, startSingle } from './start.ts';
 
 /**
- * A single RabbitMQ broker on a volume of its own (phase 1 plan, task 7).
+ * A RabbitMQ broker on a volume of its own, or a cluster of several (cluster.ts).
  *
  * Its node is named after the pod's full name from the first day: `rabbit@localhost` could never become a member of a
  * cluster (production rule 26). The administrator comes from definitions that are loaded at every start, so that a
@@ -52,6 +56,9 @@ export const rabbitmq = defineService<RabbitMQ>({
       secretClass: 'credential',
     },
   ],
+  problems: (context) => shrinking(context, 'the queues'),
+  lasting: (context) => lastingQuorum(context, clusterSize(context), 'a RabbitMQ cluster'),
+  remembers: (context) => rememberedQuorum(context, clusterSize(context)),
   config: (context) => ({
     main: {
       '/etc/rabbitmq/rabbitmq.conf': configuration(context),
@@ -59,12 +66,14 @@ export const rabbitmq = defineService<RabbitMQ>({
       '/etc/openstack/definitions.json': definitions(context),
     },
   }),
-  components: ({ spec, named, host }) => ({
-    server: {
+  components: (context) => {
+    const { spec, named, host } = context;
+    const size = clusterSize(context);
+    const server: Component = {
       workload: 'StatefulSet',
       suffix: '',
       image: 'rabbitmq',
-      runs: { script: start },
+      runs: { script: startSingle },
       ports: { amqp: 5672, management: 15672, prometheus: 15692 },
       // nova-compute has the address of its node.
       reachable: ['amqp'],
@@ -93,13 +102,15 @@ export const rabbitmq = defineService<RabbitMQ>({
       ],
       claims: [dataClaim(spec.storage, '10Gi')],
       resources: { cpu: '50m', memory },
-    },
-  }),
+    };
+    return { server: size === undefined ? server : { ...server, ...member(context, size, server) } };
+  },
 });
 
 const memory = '512Mi';
 
-function configuration({ spec }: Context<RabbitMQ>): string {
+function configuration(context: Context<RabbitMQ>): string {
+  const { spec } = context;
   return `listeners.tcp.default = 5672
 management.tcp.port = 15672
 prometheus.tcp.port = 15692
@@ -114,7 +125,7 @@ raft.wal_max_size_bytes = 64000000
 log.console = true
 log.console.level = info
 log.file = false
-`;
+${clusterSize(context) === undefined ? '' : 'cluster_partition_handling = pause_minority\n'}`;
 }
 
 /**
@@ -137,25 +148,3 @@ function definitions({ spec, named }: Context<RabbitMQ>): string {
   };
   return `${JSON.stringify(document, null, 2)}\n`;
 }
-
-/** Is there until the broker's first start is complete. */
-const firstStart = '/var/lib/rabbitmq/first-start';
-
-const start = `# Erlang wants its cookie as a file that only its owner can read.
-cookie=/var/lib/rabbitmq/.erlang.cookie
-umask 077
-rm -f "$cookie"
-cat /etc/openstack/erlang-cookie/cookie > "$cookie"
-chmod 400 "$cookie"
-# Some container runtimes grant a billion open files, for which Erlang makes tables, others a thousand.
-ulimit -n 65536 2> /dev/null || ulimit -Sn "$(ulimit -Hn)"
-# A broker that ends while it makes its tables waits for the missing ones at every later start. Until its first start is
-# complete nobody has been served, and it begins anew.
-first=${firstStart}
-if [ -e "$first" ] || [ ! -e "$RABBITMQ_MNESIA_BASE" ]; then
-  touch "$first"
-  rm -rf "\${RABBITMQ_MNESIA_BASE:?}"
-  { until rabbitmqctl -q await_startup > /dev/null 2>&1; do sleep 1; done; rm "$first"; } &
-fi
-exec /usr/lib/rabbitmq/bin/rabbitmq-server
-`;
