@@ -164,7 +164,7 @@ describe("OVN's databases of a cloud in use", () => {
 
   test('carry networks that are made afterwards', async () => {
     const cloud = administrator();
-    const made = (await cloud.call('network.create_network', { name: 'after-quorum' })) as { id: string };
+    const made = await cloud.call<{ id: string }>('network.create_network', { name: 'after-quorum' });
     await cloud.call('network.delete_network', { network: made.id });
   });
 });
