@@ -31,9 +31,15 @@ const conditions = array(
   { maxItems: 64, keys: ['type'] },
 );
 
+const quorum = 'Members of the quorum. Absent where there is one server.';
+const size = int('How many hold the data. It never becomes fewer.', { minimum: 1, maximum: 7 });
+
 /** `status.members`, of kinds whose pods are members of a quorum. */
-export const members = object('Members of the quorum. Absent where there is one server.', {
-  size: int('How many hold the data. It never becomes fewer.', { minimum: 1, maximum: 7 }),
+export const members = object(quorum, { size });
+
+/** The same, where clients are led to one of them. */
+export const ledMembers = object(quorum, {
+  size,
   primary: string('Name of the pod that clients are led to.', { maxLength: 253 }),
 });
 

@@ -2,7 +2,7 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, lasting, members, phase } from '../../api/status.ts';
+import { common, lasting, ledMembers, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { fileConfig, template } from '../../api/template.ts';
 
@@ -48,7 +48,7 @@ export const MariaDB = defineApi({
       ],
     },
   ),
-  status: object('Observed state of MariaDB.', { ...common, phase, lasting, members }),
+  status: object('Observed state of MariaDB.', { ...common, phase, lasting, members: ledMembers }),
 });
 
 export type MariaDB = ObjectOf<typeof MariaDB>;
