@@ -51,9 +51,7 @@ const references: readonly RefusedSpec[] = kinds.flatMap((kind) =>
 );
 
 const singles: readonly RefusedSpec[] = [
-  ...[RabbitMQ, Memcached].map((kind) =>
-    refused(kind, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
-  ),
+  refused(Memcached, 'spec.replicas', 'at most 1 in this version', { replicas: 2 }, { replicas: 1 }),
   refused(
     Glance,
     'spec',
@@ -115,6 +113,19 @@ const volumes: readonly RefusedSpec[] = components.flatMap(([kind, component]) =
   );
 });
 
+/** Components whose pods are members of a quorum. */
+const quorums: readonly RefusedSpec[] = kinds.flatMap((kind) =>
+  namesIn(kind, 'components', 'of ').map((component) =>
+    refused(
+      kind,
+      'spec.components',
+      'replicas is 0, 1, 3, 5 or 7',
+      { components: { [component]: { replicas: 4 } } },
+      { components: { [component]: { replicas: 5 } } },
+    ),
+  ),
+);
+
 /** Components that are no API under uwsgi, and APIs under uwsgi that have one thread a process. */
 const workers = kinds.map((kind) => {
   const others = namesIn(kind, 'components', 'processes cannot be set for');
@@ -150,6 +161,7 @@ const processesAndThreads: readonly RefusedSpec[] = workers.flatMap(([kind, othe
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...references,
   ...singles,
+  ...quorums,
   ...names,
   ...volumes,
   ...processesAndThreads,
@@ -191,13 +203,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { storage: { size: '50Gi' } },
   ),
   refused(MariaDB, 'spec.replicas', 'replicas is 0, 1, 3, 5 or 7', { replicas: 2 }, { replicas: 3 }),
-  refused(
-    MariaDB,
-    'spec.components',
-    'of server: replicas is 0, 1, 3, 5 or 7',
-    { components: { server: { replicas: 4 } } },
-    { components: { server: { replicas: 5 } } },
-  ),
   refused(
     MariaDB,
     'spec',

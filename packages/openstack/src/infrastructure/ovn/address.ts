@@ -1,5 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { hostOf } from '../../engine/vocabulary/addresses.ts';
+import { authority, hostOf } from '../../engine/vocabulary/addresses.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 
@@ -25,21 +25,29 @@ export function ovnAddress(
   const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
     Record<string, number>
   >;
-  // What is asked is kept: of metadata no more than says whose Service it is.
-  const { name, namespace = '', uid } = ovn.metadata;
-  const owner = { metadata: { name, namespace, uid, resourceVersion: '' } };
   const remotes = (database: string, members: number, port: number): string => {
     const known = Array.from({ length: mostMembers }, (_, index) =>
-      address(owner, `${ovn.metadata.name}-${database}-${index}`),
-    ).filter((address, index) => index < members || address !== undefined);
-    return known.every((address) => address !== undefined)
-      ? known.map((address) => `tcp:${address.includes(':') ? `[${address}]` : address}:${port}`).join(',')
+      memberRemote(ovn, { address, member: `${ovn.metadata.name}-${database}-${index}`, port }),
+    ).filter((remote, index) => index < members || remote !== undefined);
+    return known.every((remote) => remote !== undefined)
+      ? known.join(',')
       : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;
   };
   return {
     northbound: remotes('nb-db', northboundDBReplicas, 6641),
     southbound: remotes('sb-db', southboundDBReplicas, 6642),
   };
+}
+
+/** Where a member of a database answers: at the address of its Service. Undefined as long as that has none. */
+export function memberRemote(
+  ovn: Pick<StoredObject, 'metadata'>,
+  { address, member, port }: Pick<Surroundings, 'address'> & { readonly member: string; readonly port: number },
+): string | undefined {
+  // What is asked is kept: of metadata no more than says whose Service it is.
+  const { name, namespace = '', uid } = ovn.metadata;
+  const found = address({ metadata: { name, namespace, uid, resourceVersion: '' } }, member);
+  return found === undefined ? undefined : `tcp:${authority(found, port)}`;
 }
 
 /** The databases of the OVN that a service refers to. */

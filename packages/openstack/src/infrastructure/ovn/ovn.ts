@@ -12,6 +12,7 @@ import { inactivityProbe } from './ovs-settings.ts';
 import {
   type Database,
   databases,
+  endpointOf,
   lastingClusters,
   member,
   prepareMember,
@@ -55,8 +56,8 @@ export const ovn = defineService<OVNNetwork>({
     ...chassisComponents(context),
   }),
   status: (context) => ({
-    northboundDBEndpoint: remotesOf(context, databases.northbound, ''),
-    southboundDBEndpoint: remotesOf(context, databases.southbound, ''),
+    northboundDBEndpoint: endpointOf(context, databases.northbound),
+    southboundDBEndpoint: endpointOf(context, databases.southbound),
   }),
 });
 

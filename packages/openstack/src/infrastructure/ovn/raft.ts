@@ -1,7 +1,9 @@
+import type { StoredObject } from '@openstack-operator/kube';
 import { serviceHost } from '../../engine/names/names.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Problem } from '../../engine/vocabulary/step.ts';
+import { memberRemote } from './address.ts';
 import type { OVNNetwork } from './kind.ts';
 
 /** One of the two databases of an OVN. */
@@ -86,21 +88,36 @@ export function rememberedClusters(context: Context<OVNNetwork>): Readonly<Recor
   );
 }
 
-/**
- * Where programs that resolve names find a database: each member has a Service, and what is not ready is not found there. One
- * that was always alone is found by its pod.
- */
-export function remotesOf(
-  context: Context<OVNNetwork>,
-  database: Database,
-  domain = `.${context.surroundings.clusterDomain}`,
-): string {
-  const { named, namespace } = context;
+/** Names by which a database is found: each member has a Service. One that was always alone is found by its pod. */
+function membersOf(context: Context<OVNNetwork>, database: Database): string[] {
   const size = clusterSize(context, database);
-  const name = named(`${database.side}-db`);
-  const members =
-    size === undefined ? [name] : Array.from({ length: Math.max(1, size) }, (_, index) => `${name}-${index}`);
-  return members.map((member) => `tcp:${serviceHost(member, namespace)}${domain}:${database.port}`).join(',');
+  const name = context.named(`${database.side}-db`);
+  return size === undefined ? [name] : Array.from({ length: Math.max(1, size) }, (_, index) => `${name}-${index}`);
+}
+
+/** Where a database is, by names that are found within the cluster. */
+export function endpointOf(context: Context<OVNNetwork>, database: Database, domain = ''): string {
+  return membersOf(context, database)
+    .map((member) => `tcp:${serviceHost(member, context.namespace)}${domain}:${database.port}`)
+    .join(',');
+}
+
+/**
+ * Where OVN's programs find a database. Of several members they get the addresses: who is refused by one goes to the next,
+ * and comes back to a name when what DNS said of it has expired, so that it might never connect (OVS, lib/dns-resolve.c).
+ */
+export function remotesOf(context: Context<OVNNetwork>, database: Database): string {
+  const { resource, surroundings } = context;
+  const { address, clusterDomain } = surroundings;
+  const remotes =
+    clusterSize(context, database) === undefined
+      ? []
+      : membersOf(context, database).map((member) =>
+          memberRemote(resource as StoredObject, { address, member, port: database.port }),
+        );
+  return remotes.length > 0 && remotes.every((remote) => remote !== undefined)
+    ? remotes.join(',')
+    : endpointOf(context, database, `.${clusterDomain}`);
 }
 
 /** Where the control socket of a database's server is. */
