@@ -48,6 +48,11 @@ test('three members of each database form a cluster, and clients know all of the
     return Object.values(data).filter((text) => text.includes('ovn_nb_connection'));
   });
   expect(neutron).toMatch(/ovn_nb_connection = tcp:[\d.]+:6641,tcp:[\d.]+:6641,tcp:[\d.]+:6641/);
+  // Open vSwitch does not get on with several names.
+  for (const workload of ['DaemonSet my-cloud-ovn-ovs-settings', 'Deployment my-cloud-ovn-northd']) {
+    const [kind = '', name = ''] = workload.split(' ');
+    expect(JSON.stringify(cloud.get(kind, name))).toMatch(/tcp:[\d.]+:6642,tcp:[\d.]+:6642,tcp:[\d.]+:6642/);
+  }
   expect(await nbctl(cloud, third, 'list Connection')).toContain('ptcp:6641:0.0.0.0');
   expect(cloud.get('OVNNetwork', network)?.['status']).toMatchObject({
     lasting: { northboundDBReplicas: 'a Raft cluster', southboundDBReplicas: 'a Raft cluster' },

@@ -88,36 +88,38 @@ export function rememberedClusters(context: Context<OVNNetwork>): Readonly<Recor
   );
 }
 
-/** Names by which a database is found: each member has a Service. One that was always alone is found by its pod. */
+/** Names of the pods of a database, each of which has a Service of its name. */
 function membersOf(context: Context<OVNNetwork>, database: Database): string[] {
-  const size = clusterSize(context, database);
-  const name = context.named(`${database.side}-db`);
-  return size === undefined ? [name] : Array.from({ length: Math.max(1, size) }, (_, index) => `${name}-${index}`);
+  const size = Math.max(1, clusterSize(context, database) ?? 1);
+  return Array.from({ length: size }, (_, index) => `${context.named(`${database.side}-db`)}-${index}`);
 }
 
-/** Where a database is, by names that are found within the cluster. */
-export function endpointOf(context: Context<OVNNetwork>, database: Database, domain = ''): string {
-  return membersOf(context, database)
-    .map((member) => `tcp:${serviceHost(member, context.namespace)}${domain}:${database.port}`)
-    .join(',');
+/** Where a database is, by names that are found within the cluster. One that was always alone is found by its pod. */
+export function endpointOf(context: Context<OVNNetwork>, database: Database): string {
+  const { named, namespace } = context;
+  const names =
+    clusterSize(context, database) === undefined ? [named(`${database.side}-db`)] : membersOf(context, database);
+  return names.map((name) => `tcp:${serviceHost(name, namespace)}:${database.port}`).join(',');
 }
 
 /**
- * Where OVN's programs find a database. Of several members they get the addresses: who is refused by one goes to the next,
- * and comes back to a name when what DNS said of it has expired, so that it might never connect (OVS, lib/dns-resolve.c).
+ * Where OVN's programs find a database. Of a cluster they get the addresses of the members that have one: who is refused by
+ * one goes to the next, and comes back to a name when what DNS said of it has expired, so that it might never connect (OVS,
+ * lib/dns-resolve.c). Until there is any, it is found by its pods.
  */
 export function remotesOf(context: Context<OVNNetwork>, database: Database): string {
-  const { resource, surroundings } = context;
+  const { resource, named, namespace, surroundings } = context;
   const { address, clusterDomain } = surroundings;
-  const remotes =
+  const { side, port } = database;
+  const known =
     clusterSize(context, database) === undefined
       ? []
-      : membersOf(context, database).map((member) =>
-          memberRemote(resource as StoredObject, { address, member, port: database.port }),
-        );
-  return remotes.length > 0 && remotes.every((remote) => remote !== undefined)
-    ? remotes.join(',')
-    : endpointOf(context, database, `.${clusterDomain}`);
+      : membersOf(context, database)
+          .map((member) => memberRemote(resource as StoredObject, { address, member, port }))
+          .filter((remote) => remote !== undefined);
+  return known.length > 0
+    ? known.join(',')
+    : `tcp:${serviceHost(named(`${side}-db`), namespace)}.${clusterDomain}:${port}`;
 }
 
 /** Where the control socket of a database's server is. */
