@@ -266,15 +266,16 @@ function turned({ children, isEnabled }: Root): (change: Change) => boolean {
 }
 
 /**
- * What a child is busy with may wait, so that one status of the control plane repeats several changes; whether it is
- * Ready, its generation and its deletion may not.
+ * Milliseconds for which a change of a child waits. What it is busy with may wait long, so that one status of the control
+ * plane repeats several changes; whether it is Ready, its generation and its deletion, until its peers have begun what
+ * follows from it: else all would seem Ready for a moment.
  */
 function delayOfProgress({ type, object, old }: Change): number {
   const said = (one: StoredObject | undefined) => {
     const ready = one && conditionOf(one, 'Ready');
     return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, ready?.observedGeneration];
   };
-  return type === 'updated' && isDeepStrictEqual(said(object), said(old)) ? 500 : 0;
+  return type === 'updated' && isDeepStrictEqual(said(object), said(old)) ? 500 : 3 * TOGETHER_MS;
 }
 
 function ownedBy(kind: Kind): NonNullable<Watched['map']> {
