@@ -74,6 +74,7 @@ async function publishing(seconds: number, happens?: () => Promise<void>): Promi
   await sleep(realClock, 5000);
   await happens?.();
   const [confirmed = 0, longest = 0] = (await publishes).split(' ').map(Number);
+  expect(confirmed).toBeGreaterThan(0);
   return [confirmed, longest / 1000];
 }
 

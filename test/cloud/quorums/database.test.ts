@@ -62,6 +62,7 @@ async function writing(seconds: number, from: string, happens: () => Promise<voi
   await sleep(realClock, 5000);
   await happens();
   const [acknowledged = 0, longest = 0] = (await writes).split(' ').map(Number);
+  expect(acknowledged).toBeGreaterThan(0);
   return [acknowledged, longest / 1000];
 }
 

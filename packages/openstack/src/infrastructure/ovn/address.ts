@@ -15,28 +15,20 @@ const mostMembers = 7;
 /**
  * Addresses of an OVNNetwork resource for programs in Python (phase 1 plan, task 16): their OVSDB library resolves no
  * name unless python-unbound is installed beside it, which Kolla's images do not have. Each member of a database has a
- * Service, whose address outlives pods; there may be more of them than are stated now. As long as a Service has none,
- * where nothing runs yet, absolute names stand there.
+ * Service, whose address outlives pods: all that have one are named, since members never become fewer, whatever is stated,
+ * and those that are to come have none. Where there is none at all, nothing runs yet, and absolute names stand there.
  */
 export function ovnAddress(
   ovn: StoredObject,
   { clusterDomain, address }: Pick<Surroundings, 'clusterDomain' | 'address'>,
 ): OvnAddress {
-  const { northboundDBReplicas = 1, southboundDBReplicas = 1 } = (ovn['spec'] ?? {}) as Readonly<
-    Record<string, number>
-  >;
-  const remotes = (database: string, members: number, port: number): string => {
+  const remotes = (database: string, port: number): string => {
     const known = Array.from({ length: mostMembers }, (_, index) =>
       memberRemote(ovn, { address, member: `${ovn.metadata.name}-${database}-${index}`, port }),
-    ).filter((remote, index) => index < members || remote !== undefined);
-    return known.every((remote) => remote !== undefined)
-      ? known.join(',')
-      : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;
+    ).filter((remote) => remote !== undefined);
+    return known.length > 0 ? known.join(',') : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;
   };
-  return {
-    northbound: remotes('nb-db', northboundDBReplicas, 6641),
-    southbound: remotes('sb-db', southboundDBReplicas, 6642),
-  };
+  return { northbound: remotes('nb-db', 6641), southbound: remotes('sb-db', 6642) };
 }
 
 /** Where a member of a database answers: at the address of its Service. Undefined as long as that has none. */
