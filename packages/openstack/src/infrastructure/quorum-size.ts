@@ -20,13 +20,31 @@ export function heldMembers({ surroundings: { members, remembered } }: Sized): n
   return members.size ?? (remembered['members'] as { readonly size?: number } | undefined)?.size;
 }
 
-/** Fewer members than hold the data could be those that lack the last of it; `data` names it. */
+/** How many members run, of so many that are wanted and so many that hold data; undefined for one that was always alone. */
+export function quorumSize(wanted: number, held: number | undefined): number | undefined {
+  if (held === undefined && wanted <= 1) return undefined;
+  return wanted === 0 ? 0 : Math.max(wanted, held ?? 0);
+}
+
+/**
+ * What is wrong with fewer members than hold the data: they could be those that lack the last of it. Undefined where they
+ * are not fewer. `field` says how many are wanted, `data` names what they hold.
+ */
+export function tooFew(
+  { field, data }: { readonly field: string; readonly data: string },
+  wanted: number,
+  held = 0,
+): string | undefined {
+  if (wanted === 0 || wanted >= held) return undefined;
+  return `${field}: ${wanted} is fewer than the ${held} members that hold ${data}, and members are never taken away; set ${held} or more`;
+}
+
+/** The same as a problem, of a kind whose `spec.replicas` says how many are wanted. */
 export function shrinking(context: Sized, data: string): Readonly<Record<string, Problem>> {
-  const servers = wantedServers(context);
-  const held = heldMembers(context) ?? 0;
-  if (servers === 0 || servers >= held) return {};
-  const message = `spec.replicas: ${servers} is fewer than the ${held} members that hold ${data}, and members are never taken away; set ${held} or more, or 0 to stop all of them`;
-  return { DeploymentReady: { reason: 'SpecRefused', message } };
+  const message = tooFew({ field: 'spec.replicas', data }, wantedServers(context), heldMembers(context));
+  return message === undefined
+    ? {}
+    : { DeploymentReady: { reason: 'SpecRefused', message: `${message}, or 0 to stop all of them` } };
 }
 
 /** `status.lasting`: that there is a quorum, in words; `size` is how many members are composed. */

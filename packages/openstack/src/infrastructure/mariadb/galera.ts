@@ -1,7 +1,7 @@
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { heldMembers, wantedServers } from '../quorum-size.ts';
+import { heldMembers, quorumSize, wantedServers } from '../quorum-size.ts';
 import type { MariaDB } from './kind.ts';
 import { becomeServer, prepareServer } from './start.ts';
 
@@ -11,12 +11,10 @@ import { becomeServer, prepareServer } from './start.ts';
  * tell from what they have.
  */
 export function clusterSize(context: Context<MariaDB>): number | undefined {
-  const { surroundings } = context;
-  const servers = wantedServers(context);
   const held = heldMembers(context);
-  if (held === undefined && servers <= 1) return undefined;
-  if (servers === 0) return 0;
-  return held === undefined && surroundings.release.deployed !== undefined ? 1 : Math.max(servers, held ?? 0);
+  const size = quorumSize(wantedServers(context), held);
+  const wasSingle = held === undefined && context.surroundings.release.deployed !== undefined;
+  return wasSingle && size !== undefined ? Math.min(size, 1) : size;
 }
 
 /** Ports at which members meet: state transfer, replication, incremental state transfer, and what a disk holds. */

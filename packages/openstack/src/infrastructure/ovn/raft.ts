@@ -3,6 +3,7 @@ import { serviceHost } from '../../engine/names/names.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Problem } from '../../engine/vocabulary/step.ts';
+import { quorumSize, tooFew } from '../quorum-size.ts';
 import { memberRemote } from './address.ts';
 import type { OVNNetwork } from './kind.ts';
 
@@ -53,22 +54,14 @@ function holding({ surroundings: { remembered } }: Context<OVNNetwork>, { field 
  * runs.
  */
 function clusterSize(context: Context<OVNNetwork>, database: Database): number | undefined {
-  const members = wanted(context, database);
-  const held = holding(context, database);
-  if (held === undefined && members <= 1) return undefined;
-  return members === 0 ? 0 : Math.max(members, held ?? 0);
+  return quorumSize(wanted(context, database), holding(context, database));
 }
 
 /** Members that have gone are missed for ever: the others would lose their majority. */
 export function shrinking(context: Context<OVNNetwork>): Readonly<Record<string, Problem>> {
   const messages = Object.values(databases).flatMap((database) => {
-    const members = wanted(context, database);
-    const held = holding(context, database) ?? 0;
-    return members === 0 || members >= held
-      ? []
-      : [
-          `spec.${database.field}: ${members} is fewer than the ${held} members that hold the database, and members are never taken away; set ${held} or more`,
-        ];
+    const said = { field: `spec.${database.field}`, data: 'the database' };
+    return tooFew(said, wanted(context, database), holding(context, database)) ?? [];
   });
   return messages.length === 0 ? {} : { DeploymentReady: { reason: 'SpecRefused', message: messages.join('; ') } };
 }

@@ -1,6 +1,6 @@
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { heldMembers, wantedServers } from '../quorum-size.ts';
+import { heldMembers, quorumSize, wantedServers } from '../quorum-size.ts';
 import type { RabbitMQ } from './kind.ts';
 import { firstStart, prepare } from './start.ts';
 
@@ -9,10 +9,7 @@ import { firstStart, prepare } from './start.ts';
  * beginning, and others join it as it runs.
  */
 export function clusterSize(context: Context<RabbitMQ>): number | undefined {
-  const servers = wantedServers(context);
-  const held = heldMembers(context);
-  if (held === undefined && servers <= 1) return undefined;
-  return servers === 0 ? 0 : Math.max(servers, held ?? 0);
+  return quorumSize(wantedServers(context), heldMembers(context));
 }
 
 /** Ports at which members meet: Erlang's names, Erlang's distribution, and what a disk holds. */
