@@ -10,7 +10,7 @@ import {
   realClock,
   realRandom,
 } from '@openstack-operator/kube';
-import { conditionOf, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { conditionOf, isStale, kinds, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { CommandError } from './command-error.ts';
 import { seconds } from './rollout-tree.ts';
 import { rolloutView, standstill } from './rollout-view.ts';
@@ -60,7 +60,7 @@ export async function followCommand(
       const ready = live && conditionOf(live, 'Ready');
       // Each kind has a watch of its own: what a child said before may arrive after what the control plane says.
       const all = resources().every((one) => conditionOf(one, 'Ready')?.status === 'True');
-      if (all && ready?.status === 'True' && ready.observedGeneration === live?.metadata.generation) resolve('ready');
+      if (all && live && ready?.status === 'True' && !isStale(ready, live)) resolve('ready');
       if (live === undefined && cache.synced(OpenStackControlPlane)) resolve('deleted');
     };
     for (const kind of kinds) {

@@ -71,7 +71,7 @@ export {
 export { guestCountJob } from './engine/objects/count-job.ts';
 export { gatewayFacts } from './engine/objects/route-problem.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/status/agents.ts';
-export { conditionOf } from './engine/status/conditions.ts';
+export { conditionOf, isStale, reconcileRequestOf } from './engine/status/conditions.ts';
 export { deadlines, troubleOf, wasReady } from './engine/status/deadlines.ts';
 export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
 export { podWords, refusalWords } from './engine/status/pod-words.ts';

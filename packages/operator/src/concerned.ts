@@ -29,6 +29,7 @@ import {
   hasLabels,
   isEligible,
   isLostBy,
+  isStale,
   kinds,
   lastingSuffix,
   type NodeClaim,
@@ -247,7 +248,7 @@ function referenceFacts(object: StoredObject): unknown {
   const { resourceVersion: _version, managedFields: _fields, ...metadata } = object.metadata;
   const ready = conditionOf(object, 'Ready');
   const { found } = (object['status'] ?? {}) as { readonly found?: unknown };
-  return [metadata, object['spec'], found, ready?.status, ready?.reason, ready?.observedGeneration];
+  return [metadata, object['spec'], found, ready?.status, ready?.reason, ready && isStale(ready, object)];
 }
 
 function dependentsOf(

@@ -34,6 +34,7 @@ import {
   fieldManager,
   furtherKinds,
   isPending,
+  isStale,
   kindReferredBy,
   kinds,
   leavesRecords,
@@ -273,7 +274,8 @@ function turned({ children, isEnabled }: Root): (change: Change) => boolean {
 function delayOfProgress({ type, object, old }: Change): number {
   const said = (one: StoredObject | undefined) => {
     const ready = one && conditionOf(one, 'Ready');
-    return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, ready?.observedGeneration];
+    const isOfToday = one && ready && !isStale(ready, one);
+    return [one?.metadata.generation, one?.metadata.deletionTimestamp, ready?.status, isOfToday];
   };
   return type === 'updated' && isDeepStrictEqual(said(object), said(old)) ? 500 : 3 * TOGETHER_MS;
 }

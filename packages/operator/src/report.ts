@@ -16,6 +16,7 @@ import {
   type Reason,
   type ReleaseStatus,
   reasons,
+  reconcileRequestOf,
   retainedFor,
 } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
@@ -87,12 +88,14 @@ export function statusOf(
   const { release: target } = composition.status as { release?: ReleaseStatus };
   const { release = {} } = before;
   const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
+  const request = composition.complete ? reconcileRequestOf(context.object) : undefined;
   const spoken = new Set([reconciled, ...conditions.map(({ type }) => type)]);
   return {
     ...old,
     ...composition.status,
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
     observedGeneration: generation,
+    ...(request === undefined ? {} : { lastHandledReconcileAt: request }),
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
     phase,
     message: (conditions.at(-1)?.message ?? '').slice(0, mostOfSentence),

@@ -38,7 +38,8 @@ export class StatusPace {
 function isMereProgress({ object }: OperatorContext, status: Status): boolean {
   const before = (object['status'] ?? {}) as Status;
   const same = (field: string) => isDeepStrictEqual(before[field], status[field]);
-  if (!['observedGeneration', 'readyGeneration', 'phase', 'release', 'members'].every(same)) return false;
+  if (!['observedGeneration', 'lastHandledReconcileAt', 'readyGeneration', 'phase', 'release', 'members'].every(same))
+    return false;
   return (status['conditions'] as Condition[]).every(({ type, status: now, reason }) => {
     const { status: was, reason: why } = conditionOf(object, type) ?? {};
     if (type === 'Ready' && was !== now) return false;

@@ -16,7 +16,7 @@ import {
   type VirtualClock,
   virtualClock,
 } from '@openstack-operator/kube';
-import { children, conditionOf, kinds } from '@openstack-operator/openstack';
+import { children, conditionOf, isStale, kinds } from '@openstack-operator/openstack';
 
 /** A cloud that comes up in virtual time. */
 export interface Cloud {
@@ -107,7 +107,7 @@ export async function createCloud({
       until(() => {
         const object = get('OpenStackControlPlane', 'my-cloud');
         const ready = object && conditionOf(object, 'Ready');
-        return ready?.status === 'True' && ready.observedGeneration === object?.metadata.generation;
+        return object !== undefined && ready?.status === 'True' && !isStale(ready, object);
       }, minutes),
   };
 }

@@ -40,4 +40,6 @@ test('around a restore nothing starts what was stopped; then all comes back, wit
   await cloud.ready();
   expect(replicas()).toEqual(before);
   expect((await entitiesOf(cloud, 'users')).length).toBeGreaterThan(0);
+  for (const kind of ['OpenStackControlPlane', 'MariaDB', 'Memcached', 'Keystone'])
+    expect(cloud.list(kind)[0]?.['status']).toMatchObject({ lastHandledReconcileAt: 'after the restore' });
 });

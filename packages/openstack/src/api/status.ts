@@ -46,12 +46,19 @@ export const ledMembers = object(quorum, {
 /** The phases of a service or an infrastructure kind. */
 export const phases = ['Pending', 'Progressing', 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting'] as const;
 
+/** The most characters of annotation `reconcile-at` that a status repeats. */
+export const mostOfRequest = 256;
+
 /** Status fields that every kind has. */
 export const common = {
   observedGeneration: int('Generation of the resource that this status is about.', {
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
   }),
+  lastHandledReconcileAt: string(
+    'Value of the annotation reconcile-at that this status is about. While the annotation has another value, what it asks for has not begun.',
+    { maxLength: mostOfRequest },
+  ),
   readyGeneration: int(
     'The newest generation that has been Ready. If it is the present generation and Ready is not True, something has failed since. If it is older, a change is being rolled out.',
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },

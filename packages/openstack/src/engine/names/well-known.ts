@@ -32,7 +32,7 @@ export const wellKnownAnnotations = {
     on: 'any resource',
     value: 'any new text, such as the time of day',
     means:
-      'Jobs run once more: database migrations, catalogue entries, users of the database and the broker. A control plane passes it on to its children.',
+      'Jobs run once more: database migrations, catalogue entries, users of the database and the broker. `status.lastHandledReconcileAt` repeats the value when the status is about it. A control plane passes it on to its children.',
   },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,

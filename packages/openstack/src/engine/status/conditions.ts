@@ -1,4 +1,6 @@
 import type { Condition, KubeObject } from '@openstack-operator/kube';
+import { mostOfRequest } from '../../api/status.ts';
+import { annotations } from '../names/names.ts';
 
 /** A condition of an object's status. */
 export function conditionOf(object: KubeObject, type: string): Condition | undefined {
@@ -7,7 +9,19 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
   );
 }
 
-/** Whether a condition is about an earlier generation of its object. */
+/** What annotation `reconcile-at` says, as a status that is about it repeats it. */
+export function reconcileRequestOf({ metadata }: KubeObject): string | undefined {
+  const text = metadata.annotations?.[annotations.reconcileAt];
+  // By characters, as the bound counts them: half of one would be another text to the API server.
+  return text && Array.from(text).slice(0, mostOfRequest).join('');
+}
+
+/**
+ * Whether a condition is about an earlier generation of its object, or about the time before its Jobs were asked to run
+ * once more: an annotation leaves the generation as it is.
+ */
 export function isStale(condition: Condition, object: KubeObject): boolean {
-  return condition.observedGeneration !== undefined && condition.observedGeneration < (object.metadata.generation ?? 0);
+  const { observedGeneration = Infinity } = condition;
+  const { lastHandledReconcileAt: handled } = (object['status'] ?? {}) as { lastHandledReconcileAt?: string };
+  return observedGeneration < (object.metadata.generation ?? 0) || reconcileRequestOf(object) !== handled;
 }
