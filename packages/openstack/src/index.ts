@@ -185,6 +185,7 @@ export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } f
 export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavia/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Skyline, type SkylineSpec, type SkylineStatus } from './services/skyline/kind.ts';
+export { Storlets, type StorletsSpec, type StorletsStatus } from './services/storlets/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Tacker, type TackerSpec, type TackerStatus } from './services/tacker/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';

@@ -23,7 +23,6 @@ import { services } from '../services/index.ts';
 /** Services of the API that this version of the operator cannot deploy: they are refused by name. */
 export const notOffered = {
   venus: 'Logs',
-  storlets: 'Computing inside object storage',
 } as const;
 
 /** A service that is only accepted disabled; what else it says is kept, so that only one mistake is reported. */

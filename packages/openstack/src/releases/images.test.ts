@@ -9,7 +9,9 @@ const read = (name: string) =>
 
 /** A control plane itself runs nothing; of Adjutant, Freezer, Swift, Vitrage and Zaqar nobody publishes any. */
 const served = samples.filter(
-  (name) => !name.startsWith('controlplane') && !['adjutant', 'freezer', 'swift', 'vitrage', 'zaqar'].includes(name),
+  (name) =>
+    !name.startsWith('controlplane') &&
+    !['adjutant', 'freezer', 'storlets', 'swift', 'vitrage', 'zaqar'].includes(name),
 );
 
 test.each(releases.flatMap(({ name }) => served.map((sample) => [name, sample] as const)))(

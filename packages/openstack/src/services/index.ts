@@ -31,6 +31,7 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { skyline } from './skyline/skyline.ts';
+import { storlets } from './storlets/storlets.ts';
 import { swift } from './swift/swift.ts';
 import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
@@ -78,6 +79,7 @@ export const definitions = [
   freezer,
   tacker,
   zun,
+  storlets,
   dataplane,
 ] as unknown as readonly Service[];
 
