@@ -1,4 +1,4 @@
-import { Adjutant, CloudKitty, Freezer, Storlets, Tacker, Zun } from '@openstack-operator/openstack';
+import { Adjutant, CloudKitty, Freezer, Storlets, Tacker, Venus, Zun } from '@openstack-operator/openstack';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 
 /** Specs of extended services that are refused. */
@@ -72,6 +72,20 @@ export const extendedServiceRules: readonly RefusedSpec[] = [
     `gateway ${notYet}; possible now: stub`,
     { gateway: 'docker' },
     { gateway: 'stub' },
+  ),
+  refused(
+    Venus,
+    'spec.elasticsearchURL',
+    'expected http:// with host and port',
+    { elasticsearchURL: 'https://user:password@opensearch' },
+    { elasticsearchURL: 'http://opensearch:9200' },
+  ),
+  refused(
+    Venus,
+    'spec.managerReplicas',
+    'each would look for anomalies',
+    { elasticsearchURL: 'http://opensearch:9200', managerReplicas: 2 },
+    { elasticsearchURL: 'http://opensearch:9200', managerReplicas: 1 },
   ),
   refused(
     Zun,

@@ -39,8 +39,16 @@ test('every field of a status that is declared is written', async () => {
   const pools = [{ name: 'volumes', purpose: 'cinder-volumes' }];
   const storage = { cinder: blockStorage, manila: fileStorage, cephStorage: { ...cephStorage, pools } };
   const agents = { cyborg: { enabledDrivers: ['fake_driver'] } };
+  const logs = { venus: { elasticsearchURL: 'http://opensearch.logging.svc:9200' } };
   const database = { mariadb: { replicas: 3 } };
-  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', ...database, ...storage, ...agents };
+  const spec = {
+    ...optional,
+    imageRegistry: 'registry.example.com/openstack',
+    ...database,
+    ...storage,
+    ...agents,
+    ...logs,
+  };
   await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);

@@ -35,6 +35,7 @@ import { storlets } from './storlets/storlets.ts';
 import { swift } from './swift/swift.ts';
 import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
+import { venus } from './venus/venus.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
@@ -79,6 +80,7 @@ export const definitions = [
   freezer,
   tacker,
   zun,
+  venus,
   storlets,
   dataplane,
 ] as unknown as readonly Service[];
