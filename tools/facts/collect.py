@@ -128,11 +128,23 @@ def spread(listing):
     return [found[key] for key in sorted(found)]
 
 
+def listing_of(package, place):
+    """What a function of a package lists, or what the package has registered in a ConfigOpts, as a namespace lists it."""
+    found = importlib.metadata.EntryPoint(package, place, '').load()
+    if not isinstance(found, cfg.ConfigOpts):
+        return found()
+    common = cfg.ConfigOpts()._opts
+    groups = [(None, found), *found._groups.items()]
+    return [(name, [one['opt'] for key, one in group._opts.items() if key not in common]) for name, group in groups]
+
+
 def options_of(namespaces, modules):
-    """{namespace: options}; `modules` names functions of packages that declare no namespace."""
+    """{namespace: options}; `modules` has what packages list that declare no namespace."""
     result = {namespace: spread(listing) for namespace, listing in generator._list_opts(list(namespaces))}
-    for namespace, function in modules.items():
-        result[namespace] = spread(importlib.metadata.EntryPoint(namespace, function, '').load()())
+    known = {(option['group'], option['name']) for options in result.values() for option in options}
+    for namespace, listing in modules.items():
+        options = spread(listing)
+        result[namespace] = [option for option in options if (option['group'], option['name']) not in known]
     return result
 
 
@@ -212,12 +224,14 @@ def plugins():
 
 def answer(question):
     """distributions: the service's own. also: further namespaces. required: whether those of the libraries that the
-    distributions require are taken. without: namespaces that are not. modules: {name: 'module:function'}. plugins:
+    distributions require are taken. without: namespaces that are not. modules: {name: 'module:function', or 'module:CONF'}. plugins:
     whether keystoneauth's are listed. directory: whether the packages' place is to be the working directory."""
     everything = {normal(found.name): found for found in importlib.metadata.distributions()}
     own = [everything[normal(name)] for name in question['distributions']]
     if question.get('directory'):
         os.chdir(own[0].locate_file(''))
+    # As the package's programs do it: its own before those of libraries.
+    modules = {name: listing_of(name, place) for name, place in question.get('modules', {}).items()}
     libraries = [everything[name] for one in own for name in required(one) if name in everything]
     every = [(entry, owner) for owner in everything.values() for entry in entries_of([owner], 'oslo.config.opts')]
     names = {}
@@ -236,10 +250,10 @@ def answer(question):
     for name in list(names):
         try:
             names[name].pop('entry').load()
-        except ImportError as error:  # of a library that the distribution has not
+        # Of a library that the distribution has not, or that would register what the package has registered otherwise.
+        except (ImportError, cfg.DuplicateOptError) as error:
             unreadable[name] = text(error)
             del names[name]
-    modules = question.get('modules', {})
     listed = options_of(names, modules)
     for name in modules:
         names[name] = {'owner': normal(own[0].name), 'origin': 'own'}

@@ -109,10 +109,10 @@ test.each([
     '"10.0.0.0/24": duplicate of another item',
   ],
   [
-    'a service that is not offered',
+    'a service that has to be told something',
     { venus: {} },
-    'spec.venus',
-    'venus is not offered by this version of the operator; remove spec.venus or set spec.venus.enabled to false',
+    'spec.venus.elasticsearchURL',
+    'elasticsearchURL is required, unless enabled is false: kubectl explain venus.spec.elasticsearchURL',
   ],
 ])('%s', (_title, spec, field, message) => {
   expect(validateResource(controlPlane(spec))).toEqual([{ field, message }]);

@@ -18,7 +18,6 @@ export type { Observed, UncleanNode } from './assess/observed.ts';
 export { children } from './control-plane/children.ts';
 export { composeControlPlane } from './control-plane/compose.ts';
 export {
-  notOffered,
   OpenStackControlPlane,
   type OpenStackControlPlaneSpec,
   type OpenStackControlPlaneStatus,
@@ -185,9 +184,11 @@ export { type NodeGroup, Nova, type NovaCell, type NovaSpec, type NovaStatus } f
 export { Octavia, type OctaviaSpec, type OctaviaStatus } from './services/octavia/kind.ts';
 export { Placement, type PlacementSpec, type PlacementStatus } from './services/placement/kind.ts';
 export { Skyline, type SkylineSpec, type SkylineStatus } from './services/skyline/kind.ts';
+export { Storlets, type StorletsSpec, type StorletsStatus } from './services/storlets/kind.ts';
 export { Swift, type SwiftSpec, type SwiftStatus } from './services/swift/kind.ts';
 export { Tacker, type TackerSpec, type TackerStatus } from './services/tacker/kind.ts';
 export { Trove, type TroveSpec, type TroveStatus } from './services/trove/kind.ts';
+export { Venus, type VenusSpec, type VenusStatus } from './services/venus/kind.ts';
 export { Vitrage, type VitrageSpec, type VitrageStatus } from './services/vitrage/kind.ts';
 export { Watcher, type WatcherSpec, type WatcherStatus } from './services/watcher/kind.ts';
 export { Zaqar, type ZaqarSpec, type ZaqarStatus } from './services/zaqar/kind.ts';

@@ -132,6 +132,9 @@ export const startTimes = {
   zunManage: { start: 1500, dbSync: 1500 },
   zunApi: 2500,
   zunProxy: 2500,
+  /** Guessed by Freezer's and Zun's, which import as much. */
+  venusManage: { start: 1500, dbSync: 1000 },
+  venusApi: 2500,
   mariadbInstallDb: 900,
   mariadbd: 1200,
   /** A state transfer: mariabackup's way sleeps 10 s; of write sets alone. */

@@ -83,6 +83,39 @@ test('its objects have versions, temporary URLs, storage policies and the API of
   expect((await asked(user, 'get', `${forged}&Signature=${sent}`, { authenticated: false })).status).toBe(403);
 });
 
+test('with Storlets its proxies take requests that run some, and give the data as they are', async () => {
+  const swift = optionalService('swift', 'swifts');
+  const storlets = optionalService('storlets', 'storlets');
+  await swift(spec);
+  await storlets({ enabled: true });
+  const user = await member();
+  for (const name of ['storlet', 'photos']) expect((await asked(user, 'put', `/${name}`)).status).toBeLessThan(300);
+  expect((await asked(user, 'put', '/photos/cat', { data: 'purrs' })).status).toBe(201);
+  const code = () =>
+    asked(user, 'put', '/storlet/count.py', {
+      data: 'code',
+      headers: {
+        'X-Object-Meta-Storlet-Language': 'Python',
+        'X-Object-Meta-Storlet-Interface-Version': '1.0',
+        'X-Object-Meta-Storlet-Object-Metadata': 'no',
+        'X-Object-Meta-Storlet-Main': 'count.Count',
+      },
+    });
+  expect(await code()).toEqual({ status: 400, text: 'Account disabled for storlets' });
+  const enabled = { headers: { 'X-Account-Meta-Storlet-Enabled': 'True' } };
+  expect((await asked(user, 'post', '', enabled)).status).toBe(204);
+  expect((await code()).status).toBe(201);
+  const run = (storlet: string) => asked(user, 'get', '/photos/cat', { headers: { 'X-Run-Storlet': storlet } });
+  expect(await run('count.py')).toEqual({ status: 200, text: 'purrs' });
+  expect((await run('none.py')).status).toBe(401);
+  const copy = { headers: { 'X-Run-Storlet': 'count.py', 'X-Copy-From': '/photos/cat' } };
+  expect((await asked(user, 'put', '/photos/dog', copy)).status).toBe(201);
+  expect(await asked(user, 'get', '/photos/dog')).toEqual({ status: 200, text: 'purrs' });
+
+  await storlets({ enabled: false });
+  expect(await run('none.py')).toEqual({ status: 200, text: 'purrs' });
+});
+
 test('enabled later, Swift keeps objects of a project; switched off and on it still has them', async () => {
   const swift = optionalService('swift', 'swifts');
   await swift(spec);

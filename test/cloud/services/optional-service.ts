@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import { configurationMistakes } from './configuration.ts';
 
 /** Fields of services that read no file of oslo.config. */
-const withoutOslo = ['adjutant', 'horizon', 'skyline', 'swift'];
+const withoutOslo = ['adjutant', 'horizon', 'skyline', 'storlets', 'swift'];
 
 /**
  * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. What its files

@@ -1,5 +1,14 @@
-import { Adjutant, CloudKitty, Freezer, Tacker, Zun } from '@openstack-operator/openstack';
-import { type RefusedSpec, refused } from './refused-spec.ts';
+import {
+  Adjutant,
+  CloudKitty,
+  Freezer,
+  OpenStackControlPlane,
+  Storlets,
+  Tacker,
+  Venus,
+  Zun,
+} from '@openstack-operator/openstack';
+import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 
 /** Specs of extended services that are refused. */
 export const extendedServiceRules: readonly RefusedSpec[] = [
@@ -58,6 +67,41 @@ export const extendedServiceRules: readonly RefusedSpec[] = [
     'conductorReplicas is at most 1 in this version of the operator',
     { conductorReplicas: 2 },
     { conductorReplicas: 0 },
+  ),
+  refused(
+    Storlets,
+    'spec.gatewayReplicas',
+    'the gateway docker starts containers by the socket of a Docker on its own node',
+    { gatewayReplicas: 1 },
+    { gatewayReplicas: 0 },
+  ),
+  refused(
+    Storlets,
+    'spec.gateway',
+    `gateway ${notYet}; possible now: stub`,
+    { gateway: 'docker' },
+    { gateway: 'stub' },
+  ),
+  refused(
+    OpenStackControlPlane,
+    'spec.venus.elasticsearchURL',
+    'elasticsearchURL is required, unless enabled is false',
+    { venus: { enabled: true } },
+    { venus: { enabled: false } },
+  ),
+  refused(
+    Venus,
+    'spec.elasticsearchURL',
+    'expected http:// with host and port',
+    { elasticsearchURL: 'https://user:password@opensearch' },
+    { elasticsearchURL: 'http://opensearch:9200' },
+  ),
+  refused(
+    Venus,
+    'spec.managerReplicas',
+    'each would look for anomalies',
+    { elasticsearchURL: 'http://opensearch:9200', managerReplicas: 2 },
+    { elasticsearchURL: 'http://opensearch:9200', managerReplicas: 1 },
   ),
   refused(
     Zun,

@@ -11,7 +11,6 @@ import {
   Memcached,
   Neutron,
   Nova,
-  notOffered,
   OpenStackControlPlane,
   OVNNetwork,
   Placement,
@@ -328,15 +327,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     notYet,
     { tls: { enabled: true, issuerRef: { name: 'ca' } } },
     { tls: { enabled: false, issuerRef: { name: 'ca' } } },
-  ),
-  ...Object.keys(notOffered).map((name) =>
-    refused(
-      OpenStackControlPlane,
-      `spec.${name}`,
-      `${name} ${notYet}; remove spec.${name} or set spec.${name}.enabled to false`,
-      { [name]: { enabled: true } },
-      { [name]: { enabled: false, replicas: 2 } },
-    ),
   ),
   refused(
     Magnum,

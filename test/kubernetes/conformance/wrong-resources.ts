@@ -142,6 +142,7 @@ const texts = [
   'ssl:a:1',
   'a@b',
   'https://a.b/c',
+  'http://a:1',
   '/a',
   '01234567-89ab-cdef-0123-456789abcdef',
 ];

@@ -42,7 +42,15 @@ test('every field of a status that is declared is written', async () => {
   const storage = { cinder: blockStorage, manila: fileStorage, cephStorage: { ...cephStorage, pools } };
   const agents = { cyborg: { enabledDrivers: ['fake_driver'] } };
   const quorums = { mariadb: { replicas: 3 }, rabbitmq: { replicas: 3 } };
-  const spec = { ...optional, imageRegistry: 'registry.example.com/openstack', ...quorums, ...storage, ...agents };
+  const logs = { venus: { elasticsearchURL: 'http://opensearch.logging.svc:9200' } };
+  const spec = {
+    ...optional,
+    imageRegistry: 'registry.example.com/openstack',
+    ...quorums,
+    ...storage,
+    ...agents,
+    ...logs,
+  };
   await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(10_000);

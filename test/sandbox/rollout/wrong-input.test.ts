@@ -26,11 +26,7 @@ describe('what admission refuses, with the field', () => {
     ['a wrong type', controlPlane({ nova: { computeReplicas: 'two' } }), 'spec.nova.computeReplicas'],
     ['a bad quantity', controlPlane({ mariadb: { storage: { size: 'tenGi' } } }), 'spec.mariadb.storage.size'],
     ['a name that is too long for its children', controlPlane({}, 'a-name-that-is-much-too-long'), 'metadata.name'],
-    [
-      'a service that cannot be deployed yet',
-      controlPlane({ venus: { replicas: 1 } }),
-      'venus is not offered by this version',
-    ],
+    ['a service that has to be told something', controlPlane({ venus: {} }), 'elasticsearchURL is required'],
     ['a value that cannot be deployed yet', controlPlane({ storageBackend: 'ceph' }), 'spec.storageBackend'],
   ])('%s', async (_title, object, expected) => {
     expect(await refused(await createCloud(), object)).toContain(expected);

@@ -2,7 +2,8 @@ import { overNetwork } from '@openstack-operator/cli';
 import { sleep } from '@openstack-operator/kube';
 import type { HttpAnswer } from '@openstack-operator/operator';
 import { type Image, type Process, SystemError } from '@openstack-operator/sandbox';
-import { type Made, uses } from './uses.ts';
+import type { Made } from './endpoint.ts';
+import { uses } from './uses.ts';
 
 /**
  * Programs of the test's own pods: `client` is the administrator who uses the cloud, `stranger` belongs to nobody here,
@@ -136,6 +137,7 @@ const protectedPaths: Readonly<Record<string, string>> = {
   backup: '/v2/nobody/clients',
   'nfv-orchestration': '/v1.0/vims',
   container: '/containers',
+  LMS: '/v1/custom_config',
   'block-storage': '/volumes',
   'shared-file-system': '/shares',
 };

@@ -59,6 +59,11 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
     imageRegistry: 'registry.example.com/openstack',
   },
   functions: { ...withParts(...optional, 'barbican', 'heat'), tacker: { vimKeyStore: 'barbican' } },
+  logs: {
+    ...withParts(),
+    venus: { elasticsearchURL: 'http://opensearch.logging.svc:9200' },
+    imageRegistry: 'registry.example.com/openstack',
+  },
   containers: { ...network, placement: { enabled: true }, zun: {} },
   volumes: { ...withParts('rabbitmq'), cinder: blockStorage },
   shares: { ...withParts('rabbitmq'), manila: fileStorage },

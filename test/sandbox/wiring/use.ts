@@ -35,6 +35,7 @@ const types: Readonly<Record<string, string>> = {
   Freezer: 'backup',
   Tacker: 'nfv-orchestration',
   Zun: 'container',
+  Venus: 'LMS',
   Cinder: 'block-storage',
   Manila: 'shared-file-system',
 };

@@ -1,27 +1,4 @@
-/** What one service made for the next one. */
-export interface Made {
-  image?: unknown;
-  network?: unknown;
-  server?: unknown;
-}
-
-/** The API of a service as a user with a token asks it. Its methods throw what it answers beyond success. */
-export interface Endpoint {
-  readonly url: string;
-  /** Identifier of the user's project. */
-  readonly project: string;
-  readonly host: string | undefined;
-  /** How the administrator logs in. */
-  readonly login: { readonly url: string; readonly password: string };
-  readonly made: Made;
-  readonly wait: (ms: number) => Promise<void>;
-  readonly open: (page: string) => Promise<void>;
-  readonly say: (text: string) => void;
-  readonly get: (path: string) => Promise<Record<string, Record<string, unknown>[]>>;
-  /** A text is sent as it is. */
-  readonly put: (path: string, body: unknown) => Promise<unknown>;
-  readonly post: (path: string, body: unknown) => Promise<Record<string, Record<string, unknown>>>;
-}
+import type { Endpoint } from './endpoint.ts';
 
 interface Server {
   readonly status: string;
@@ -86,6 +63,13 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const answer = JSON.stringify(await post('/containers', { name: 'web', image: 'nginx' }));
     if (!answer.includes('There are not enough hosts available.')) throw new Error(`a container is ${answer}`);
     await get('/services');
+  },
+  LMS: async ({ get, post }) => {
+    await post('/v1/custom_config', { id: 'log_save_days', value: '7' });
+    const { log_save_days: days } = (await get('/v1/custom_config')) as Record<string, unknown>;
+    if (days !== '7') throw new Error(`logs are kept for ${String(days)} days`);
+    // Nobody keeps logs in the cloud.
+    await get('/v1/search/logs');
   },
   messaging: async ({ get, put, post }) => {
     await put('/v2/queues/jobs', {});

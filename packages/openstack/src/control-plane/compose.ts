@@ -316,6 +316,20 @@ function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<st
   return passed.length === 0 ? {} : { annotations: Object.fromEntries(passed) };
 }
 
+/** What children take from their control plane, as far as their kind has it. */
+const inherited = [
+  'imageRegistry',
+  'imageTag',
+  'imagePullSecrets',
+  'imagePullPolicy',
+  'tolerations',
+  'priorityClassName',
+  'deletionPolicy',
+  'nodeNetworks',
+  'release',
+  'region',
+] as const;
+
 function childObject(cloud: Cloud, child: Child): KubeObject {
   const { resource, spec } = cloud;
   const name = resource.metadata.name ?? '';
@@ -338,16 +352,7 @@ function childObject(cloud: Cloud, child: Child): KubeObject {
     kind,
     metadata: { ...metadata, labels: labelsOf(kind.toLowerCase(), name), ...annotationsOf(resource) },
     spec: defined({
-      imageRegistry: spec.imageRegistry,
-      imageTag: spec.imageTag,
-      imagePullSecrets: spec.imagePullSecrets,
-      imagePullPolicy: spec.imagePullPolicy,
-      tolerations: spec.tolerations,
-      priorityClassName: spec.priorityClassName,
-      deletionPolicy: spec.deletionPolicy,
-      nodeNetworks: child.has('nodeNetworks') ? spec.nodeNetworks : undefined,
-      release: child.has('release') ? spec.release : undefined,
-      region: child.has('region') ? spec.region : undefined,
+      ...Object.fromEntries(inherited.filter((field) => child.has(field)).map((field) => [field, spec[field]])),
       ...api,
       ...Object.fromEntries(references),
       ...template,

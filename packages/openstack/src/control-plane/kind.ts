@@ -3,7 +3,7 @@ import { embedded } from '../api/embed.ts';
 import { exposure, gatewayRef, hostname, tls } from '../api/exposure.ts';
 import { nameLength } from '../api/names.ts';
 import { onlyOffered } from '../api/offering.ts';
-import { bool, choice, int, object, rule } from '../api/schema.ts';
+import { choice, int, object, rule } from '../api/schema.ts';
 import { common, nodes, serviceEndpoints } from '../api/status.ts';
 import {
   deletionPolicy,
@@ -19,32 +19,6 @@ import {
 } from '../api/template.ts';
 import { phases } from '../engine/status/phases.ts';
 import { services } from '../services/index.ts';
-
-/** Services of the API that this version of the operator cannot deploy: they are refused by name. */
-export const notOffered = {
-  venus: 'Logs',
-  storlets: 'Computing inside object storage',
-} as const;
-
-/** A service that is only accepted disabled; what else it says is kept, so that only one mistake is reported. */
-const off = (name: string, what: string) =>
-  object(
-    `${what}. Not offered by this version of the operator: leave it out, or disable it.`,
-    { enabled: bool('Whether the service is deployed: only false is possible.') },
-    {
-      open: true,
-      rules: [
-        rule(
-          'has(self.enabled) && !self.enabled',
-          `${name} is not offered by this version of the operator; remove spec.${name} or set spec.${name}.enabled to false`,
-        ),
-      ],
-    },
-  );
-
-const switchedOff = Object.fromEntries(Object.entries(notOffered).map(([name, what]) => [name, off(name, what)])) as {
-  readonly [name in keyof typeof notOffered]: ReturnType<typeof off>;
-};
 
 const embeddedChildren = Object.fromEntries(
   services.flatMap(({ kind, child }) =>
@@ -102,7 +76,6 @@ export const OpenStackControlPlane = defineApi({
     priorityClassName: podPriority,
     deletionPolicy,
     ...embeddedChildren,
-    ...switchedOff,
   }),
   status: object('Observed state of OpenStackControlPlane.', {
     ...common,

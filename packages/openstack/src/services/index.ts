@@ -31,9 +31,11 @@ import { nova } from './nova/nova.ts';
 import { octavia } from './octavia/octavia.ts';
 import { placement } from './placement/placement.ts';
 import { skyline } from './skyline/skyline.ts';
+import { storlets } from './storlets/storlets.ts';
 import { swift } from './swift/swift.ts';
 import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
+import { venus } from './venus/venus.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
@@ -78,6 +80,8 @@ export const definitions = [
   freezer,
   tacker,
   zun,
+  venus,
+  storlets,
   dataplane,
 ] as unknown as readonly Service[];
 

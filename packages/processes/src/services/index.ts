@@ -27,6 +27,7 @@ import { skyline } from './skyline/skyline.ts';
 import { swift } from './swift/swift.ts';
 import { tacker } from './tacker/tacker.ts';
 import { trove } from './trove/trove.ts';
+import { venus } from './venus/venus.ts';
 import { vitrage } from './vitrage/vitrage.ts';
 import { watcher } from './watcher/watcher.ts';
 import { zaqar } from './zaqar/zaqar.ts';
@@ -67,4 +68,5 @@ export const services: readonly Modelled[] = [
   freezer,
   tacker,
   zun,
+  venus,
 ];

@@ -54,6 +54,7 @@ const databases = [
   'freezer',
   'tacker',
   'zun',
+  'venus',
 ];
 const sql = databases
   .map((name) => `CREATE DATABASE ${name}; GRANT ALL ON ${name}.* TO '${name.split('_')[0]}'@'%' IDENTIFIED BY 'pw';`)
@@ -134,6 +135,9 @@ paste.app_factory = freezer_api.service:freezer_appv2_factory
   '/etc/zun/zun.conf': `[DEFAULT]\nuse_stderr = true\nauth_encryption_key = ${'k'.repeat(32)}\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[websocket_proxy]\nwsproxy_host = 0.0.0.0\n[placement_client]\nendpoint_type = internalURL\n[neutron_client]\nendpoint_type = internalURL\n[database]\nconnection = ${database('zun')}\n${client('keystone_auth', 'zun')}${authtoken('zun')}`,
   '/etc/zun/api-paste.ini':
     '[pipeline:main]\npipeline = authtoken api_v1\n[filter:authtoken]\npaste.filter_factory = zun.api.middleware.auth_token:AuthTokenMiddleware.factory\n[app:api_v1]\npaste.app_factory = zun.api.app:app_factory\n',
+  '/etc/venus/venus.conf': `[DEFAULT]\nuse_stderr = true\napi_paste_config = /etc/venus/api-paste.ini\nosapi_venus_listen_port = 10010\n[elasticsearch]\nurl = http://elasticsearch:9200\n[database]\nconnection = ${database('venus')}\n${authtoken('venus')}`,
+  '/etc/venus/api-paste.ini':
+    '[composite:osapi_venus]\n/ = apiversions\n/v1 = v1\n[pipeline:apiversions]\npipeline = versions\n[pipeline:v1]\npipeline = authtoken api\n[filter:authtoken]\npaste.filter_factory = keystonemiddleware.auth_token:filter_factory\n[app:versions]\npaste.app_factory = venus.modules.version.versions:Versions.factory\n[app:api]\npaste.app_factory = venus.api.v1.router:APIRouter.factory\n',
   '/etc/watcher/watcher.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[database]\nconnection = ${database('watcher')}\n${client('watcher_clients_auth', 'watcher')}${authtoken('watcher')}`,
   '/etc/designate/designate.conf': `[DEFAULT]\nuse_stderr = true\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\n[coordination]\nbackend_url = file:///var/lib/designate\n[service:mdns]\nlisten = 0.0.0.0:5354\n[storage:sqlalchemy]\nconnection = ${database('designate')}\n${authtoken('designate')}`,
   '/etc/designate/api-paste.ini': '[composite:osapi_dns]\n',
@@ -261,6 +265,7 @@ export async function ground(change: Changes = {}) {
     'freezer',
     'tacker',
     'zun',
+    'venus',
   ]) {
     const id = (await send('POST', 'users', { user: { name: user, password: 'pw' } }))['user']?.id;
     await send('PUT', `projects/${project}/users/${id}/roles/${roles?.[0]?.id}`);

@@ -17,9 +17,15 @@ import { takenMounts, volumeMistakes } from '../vocabulary/extra-volumes.ts';
 import { type Assembly, awaited } from './assembly.ts';
 import { findingsOf } from './spec-findings.ts';
 
-/** Adds the workloads of a service, each with its Services, disruption budget, network policy and route. */
+/**
+ * Adds the workloads of a service, each with its Services, disruption budget, network policy and route. A service without
+ * any is what it asks at its start: it waits for that all the same.
+ */
 export function addComponents(assembly: Assembly): void {
   const [main] = Object.keys(assembly.components);
+  if (main === undefined)
+    for (const field of askedAtStart(assembly.service))
+      assembly.drafts.step('DependenciesReady').awaits.push(...awaited(assembly, field));
   for (const [name, component] of Object.entries(assembly.components))
     addComponent(assembly, name, component, (component.variantOf ?? name) === main);
   const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);

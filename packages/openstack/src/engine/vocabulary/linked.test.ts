@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { definitions } from '../../services/index.ts';
+import type { Context } from './context.ts';
 import { linked } from './linked.ts';
+import { withPeers } from './peers.ts';
 import type { Service } from './service.ts';
 
 /** The list with one more service, whose name and dependencies are nobody's. */
@@ -35,4 +37,13 @@ test('who reads notifications, or sets options, is a peer of the others', () => 
   const peers = all.flatMap(({ name, peers = [] }) => (peers.some((peer) => peer.name === 'bell') ? [name] : []));
   const senders = definitions.flatMap(({ name, messaging }) => (messaging === true ? [name] : []));
   expect(peers).toEqual(['glance', ...senders]);
+});
+
+test('a list that a peer says nothing of stays one', () => {
+  const source = { '/etc/bell/pools.yaml': { format: 'yaml', data: [{ name: 'one' }] } } as const;
+  const peer = { ...definitions[0], name: 'gong', configures: { bell: () => ({ 'bell.conf': { a: { b: 1 } } }) } };
+  const service = { ...definitions[0], name: 'bell', peers: [peer] } as Service;
+  const context = { surroundings: { peer: () => 'gong' } } as unknown as Context;
+  const sets = withPeers(service, context, { main: { ...source, '/etc/bell/bell.conf': { oslo: {} } } });
+  expect(sets['main']).toEqual({ ...source, '/etc/bell/bell.conf': { oslo: { a: { b: 1 } } } });
 });

@@ -237,5 +237,6 @@ export interface ExtraVolume {
 
 /** A resource of ours: any kind whose spec the engine can read. */
 export interface ServiceResource extends KubeObject {
-  readonly spec?: ServiceSpec;
+  /** `object`: a kind without pods has none of these fields. */
+  readonly spec?: ServiceSpec & object;
 }

@@ -30,7 +30,7 @@ export function daemonsOf({ spec }: Context<Swift>, kind: keyof typeof servers):
 export const rsyncPort = 6873;
 
 /** What a request passes, in this order. Who asks in the way of S3 logs in between authtoken and keystoneauth. */
-const pipeline =
+export const pipeline =
   'catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk tempurl ratelimit authtoken s3api s3token keystoneauth copy container-quotas account-quotas slo dlo versioned_writes symlink proxy-logging proxy-server'.split(
     ' ',
   );

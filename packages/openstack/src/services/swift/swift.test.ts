@@ -113,3 +113,17 @@ test('each storage policy has a section, rings of its own and, for fragments, wh
   expect(JSON.stringify(found('StatefulSet', 'swift-storage', spec))).toContain('object-reconstructor');
   expect(JSON.stringify(found('StatefulSet', 'swift-storage'))).not.toContain('object-reconstructor');
 });
+
+test('a peer sets options of its files of data, which users cannot set then', () => {
+  const withStorlets = (spec: Partial<Swift['spec']> = {}) =>
+    composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { peers: { Storlets: 'storlets' } }));
+  const proxies = objectsOf(withStorlets())
+    .map(({ object }) => JSON.stringify(object))
+    .filter((text) => text.includes('[app:proxy-server]'));
+  expect(proxies.join()).toContain('keystoneauth storlet_handler copy container-quotas');
+  expect(proxies.join()).toContain('[filter:storlet_handler]\\nexecution_server = proxy');
+  const config = { 'proxy-server.conf': { 'filter:storlet_handler': { execution_server: 'object' } } };
+  expect(withStorlets({ config }).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(
+    'spec.config["proxy-server.conf"].filter:storlet_handler.execution_server: the operator sets this itself: what Storlets needs; remove it',
+  );
+});

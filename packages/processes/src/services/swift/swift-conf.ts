@@ -95,7 +95,8 @@ function policiesOf(conf: Conf): readonly StoragePolicy[] {
   return stated.map((one) => ({ ...one, isDefault: one.isDefault || isSingle }));
 }
 
-const isTrue = (value = ''): boolean => ['true', '1', 'yes', 'on', 't', 'y'].includes(value.toLowerCase());
+/** A switch, as Swift reads it. */
+export const isTrue = (value = ''): boolean => ['true', '1', 'yes', 'on', 't', 'y'].includes(value.toLowerCase());
 
 /** Filters and programs of Swift that files of Paste may name. */
 const entryPoints =
@@ -118,7 +119,9 @@ export function pipelineOf(process: Process, path: string): ReadonlyMap<string, 
         if (options === undefined)
           throw new SwiftError(`No section '${name}' (prefixed by '${prefix}') found in config ${path}`);
         const entry = options['use']?.replace(/^egg:swift#/u, '');
-        const isForeign = options['paste.filter_factory'] === 'keystonemiddleware.auth_token:filter_factory';
+        const isForeign =
+          options['paste.filter_factory'] === 'keystonemiddleware.auth_token:filter_factory' ||
+          options['use'] === 'egg:storlets#storlet_handler';
         if (!isForeign && !entryPoints.includes(entry ?? ''))
           throw new SwiftError(`Entry point '${entry}' not found in egg 'swift'`);
         return [name, options] as const;

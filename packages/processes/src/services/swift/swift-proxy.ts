@@ -8,11 +8,12 @@ import { plainLog } from '../../oslo/log.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { backendCall } from './swift-backend.ts';
-import { pipelineOf, readSwiftConf, type StoragePolicy, SwiftError } from './swift-conf.ts';
+import { isTrue, pipelineOf, readSwiftConf, type StoragePolicy, SwiftError } from './swift-conf.ts';
 import { said, swiftProgram } from './swift-program.ts';
 import type { SwiftRecord } from './swift-records.ts';
 import { devicesOf, partitionOf, type RingDevice, type RingName, readRing } from './swift-ring.ts';
 import { policyHeader } from './swift-storage.ts';
+import { storletHandler } from './swift-storlets.ts';
 
 const kinds = ['account', 'container', 'object'] as const;
 
@@ -27,6 +28,7 @@ export const proxyServer = swiftProgram(startTimes.swiftServer, async (process, 
   const s3token = pipeline.get('s3token');
   if (s3token !== undefined && !/^https?:\/\/[^/]/u.test(s3token['auth_uri'] ?? ''))
     throw new SwiftError('Invalid auth_uri; must include scheme and host');
+  const storlets = storletHandler(pipeline.get('storlet_handler'));
   const tokens = authOf(process, pipeline.get('authtoken'));
   const {
     operator_roles: operators = 'admin, swiftoperator',
@@ -132,10 +134,21 @@ export const proxyServer = swiftProgram(startTimes.swiftServer, async (process, 
     return plain(await write(kind, names, request, policy), '');
   };
 
+  const isEnabled = async (account: string) => {
+    const found = await read('account', [account]);
+    return typeof found !== 'number' && isTrue(headerOf(found, 'x-account-meta-storlet-enabled'));
+  };
+  const isThere = (request: HttpMessage) => async (names: readonly string[]) =>
+    (await answer({ ...request, method: 'HEAD', headers: {}, body: '' }, names)).status === 200;
+
   serveHttp(process, { host: app['bind_ip'] ?? '0.0.0.0', port: Number(app['bind_port']) }, async (request) => {
     const { path: target } = locationOf(request);
     if (target === '/healthcheck') return plain(200, 'OK');
-    if (target === '/info') return json(200, { swift: { version: '2.35.1', policies: policies.map(shownPolicy) } });
+    if (target === '/info')
+      return json(200, {
+        swift: { version: '2.35.1', policies: policies.map(shownPolicy) },
+        ...(storlets && { storlet_handler: storlets.info }),
+      });
     const [, version, ...names] = target.split('/').map(decodeURIComponent);
     if (headerOf(request, 'authorization')?.startsWith('AWS') === true)
       return plain(501, 'this simulated proxy-server does not know S3');
@@ -150,7 +163,10 @@ export const proxyServer = swiftProgram(startTimes.swiftServer, async (process, 
     const isOwn = account === `AUTH_${identity.projectId}` && identity.roles.some((role) => accepted.includes(role));
     if (!isOwn && !identity.roles.includes(reseller)) return plain(403, 'Forbidden');
     // Names of objects may hold slashes.
-    return await answer(request, names.length > 3 ? [...names.slice(0, 2), names.slice(2).join('/')] : names);
+    const all = names.length > 3 ? [...names.slice(0, 2), names.slice(2).join('/')] : names;
+    return (
+      (await storlets?.handle(request, all, { isEnabled, isThere: isThere(request) })) ?? (await answer(request, all))
+    );
   });
   await terminated(process);
   return 0;

@@ -112,14 +112,15 @@ async function cluster(
   await front.run(['sh', '-ec', build(nodes, replicas)]);
   const proxy = front.start(['swift-proxy-server', '/etc/swift/proxy-server.conf', '-v']);
   await world.clock.advance(5000);
-  const send = async (method: string, path: string, body?: unknown, headers: Files = { 'x-auth-token': token }) => {
+  const mine = { 'x-auth-token': token };
+  const send = async (method: string, path: string, body?: unknown, headers: Files = mine) => {
     const { status, body: text = '' } = await request(world, 'proxy', 8080, path, { method, headers, body });
     return { status, body: text };
   };
   const projects = await request(world, 'keystone', 5000, '/v3/projects', { headers: { 'x-auth-token': token } });
   const all = (JSON.parse(projects.body ?? '{}') as { projects?: readonly { id: string; name: string }[] }).projects;
   const account = `/v1/AUTH_${all?.find(({ name }) => name === 'admin')?.id}`;
-  return { world, account, storage, start, proxy, send };
+  return { world, account, storage, start, proxy, send, mine };
 }
 
 const changed = (path: string, from: string, to: string): Files => {
@@ -203,6 +204,51 @@ describe('the proxy', () => {
     ],
   ])('does not start with %s', async (_what, change, words) => {
     const { proxy } = await cluster(['store'], { change });
+    expect(proxy.output()).toContain(words);
+    expect(proxy.status()).toBe(1);
+  });
+});
+
+describe('storlets', () => {
+  const path = '/etc/swift/proxy-server.conf';
+  const filter = (options: string) => ({
+    [path]: `${proxyConf.replace('keystoneauth proxy-server', 'keystoneauth storlet_handler proxy-server')}[filter:storlet_handler]\nuse = egg:storlets#storlet_handler\n${options}\n`,
+  });
+
+  it('are run in accounts that let them, by the gateway that gives data back as they are', async () => {
+    const { send, account, mine } = await cluster(['one'], { change: filter('execution_server = proxy') });
+    expect((await send('GET', '/info', undefined, {})).body).toContain('"storlet_gateway_class":"StubStorletGateway"');
+    for (const container of ['storlet', 'photos']) await send('PUT', `${account}/${container}`);
+    await send('PUT', `${account}/photos/cat`, 'purr');
+    const disabled = { status: 400, body: expect.stringContaining('Account disabled for storlets') as string };
+    expect(await send('PUT', `${account}/storlet/one.py`, 'code')).toMatchObject(disabled);
+    expect((await send('GET', `${account}/photos/cat`)).status).toBe(200);
+    await send('POST', account, '', { ...mine, 'x-account-meta-storlet-enabled': 'True' });
+    expect((await send('PUT', `${account}/storlet/one.py`, 'code')).status).toBe(201);
+    const run = (method: string, storlet: string, more: Files = {}) =>
+      send(method, `${account}/photos/cat`, undefined, { ...mine, 'x-run-storlet': storlet, ...more });
+    expect(await run('GET', 'one.py')).toEqual({ status: 200, body: '"purr"' });
+    expect(await run('GET', 'two.py')).toMatchObject({
+      status: 401,
+      body: expect.stringContaining('Failed to verify access to the storlet') as string,
+    });
+    expect((await run('DELETE', 'one.py')).status).toBe(405);
+    expect((await run('GET', 'one.py', { range: 'bytes=0-1' })).status).toBe(400);
+    expect((await run('GET', 'one.py', { referer: '//storlets.me_one.py' })).status).toBe(403);
+    const right = { ...mine, 'x-storlet-container-read': 'me', 'x-storlet-name': 'one.py' };
+    expect((await send('POST', `${account}/photos`, '', right)).status).toBe(501);
+  });
+
+  it.each([
+    ['execution_server = nowhere', 'execution_server must be either proxy or object but is nowhere'],
+    ['', 'execution_server must be either proxy or object but is None'],
+    [
+      'execution_server = proxy\nstorlet_gateway_module = runc',
+      'Invalid class path is given for gateway class name runc',
+    ],
+    ['execution_server = proxy\nstorlet_gateway_module = docker', 'no model knows the gateway docker'],
+  ])('%j ends the proxy', async (options, words) => {
+    const { proxy } = await cluster(['one'], { change: filter(options) });
     expect(proxy.output()).toContain(words);
     expect(proxy.status()).toBe(1);
   });

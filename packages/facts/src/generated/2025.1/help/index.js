@@ -33,31 +33,32 @@ import t30 from './octavia.js';
 import t31 from './openstack-cyborg.js';
 import t32 from './openstack-heat.js';
 import t33 from './openstack-placement.js';
-import t34 from './os-brick.js';
-import t35 from './os-vif.js';
-import t36 from './os-win.js';
-import t37 from './oslo-cache.js';
-import t38 from './oslo-concurrency.js';
-import t39 from './oslo-config.js';
-import t40 from './oslo-db.js';
-import t41 from './oslo-limit.js';
-import t42 from './oslo-log.js';
-import t43 from './oslo-messaging.js';
-import t44 from './oslo-middleware.js';
-import t45 from './oslo-policy.js';
-import t46 from './oslo-privsep.js';
-import t47 from './oslo-reports.js';
-import t48 from './oslo-service.js';
-import t49 from './oslo-versionedobjects.js';
-import t50 from './osprofiler.js';
-import t51 from './ovn-octavia-provider.js';
-import t52 from './python-watcher.js';
-import t53 from './tacker.js';
-import t54 from './tap-as-a-service.js';
-import t55 from './trove.js';
-import t56 from './vitrage.js';
-import t57 from './zaqar.js';
-import t58 from './zun.js';
+import t34 from './openstack-venus.js';
+import t35 from './os-brick.js';
+import t36 from './os-vif.js';
+import t37 from './os-win.js';
+import t38 from './oslo-cache.js';
+import t39 from './oslo-concurrency.js';
+import t40 from './oslo-config.js';
+import t41 from './oslo-db.js';
+import t42 from './oslo-limit.js';
+import t43 from './oslo-log.js';
+import t44 from './oslo-messaging.js';
+import t45 from './oslo-middleware.js';
+import t46 from './oslo-policy.js';
+import t47 from './oslo-privsep.js';
+import t48 from './oslo-reports.js';
+import t49 from './oslo-service.js';
+import t50 from './oslo-versionedobjects.js';
+import t51 from './osprofiler.js';
+import t52 from './ovn-octavia-provider.js';
+import t53 from './python-watcher.js';
+import t54 from './tacker.js';
+import t55 from './tap-as-a-service.js';
+import t56 from './trove.js';
+import t57 from './vitrage.js';
+import t58 from './zaqar.js';
+import t59 from './zun.js';
 export const texts = {
   'aodh': t0,
   'barbican': t1,
@@ -93,29 +94,30 @@ export const texts = {
   'openstack-cyborg': t31,
   'openstack-heat': t32,
   'openstack-placement': t33,
-  'os-brick': t34,
-  'os-vif': t35,
-  'os-win': t36,
-  'oslo-cache': t37,
-  'oslo-concurrency': t38,
-  'oslo-config': t39,
-  'oslo-db': t40,
-  'oslo-limit': t41,
-  'oslo-log': t42,
-  'oslo-messaging': t43,
-  'oslo-middleware': t44,
-  'oslo-policy': t45,
-  'oslo-privsep': t46,
-  'oslo-reports': t47,
-  'oslo-service': t48,
-  'oslo-versionedobjects': t49,
-  'osprofiler': t50,
-  'ovn-octavia-provider': t51,
-  'python-watcher': t52,
-  'tacker': t53,
-  'tap-as-a-service': t54,
-  'trove': t55,
-  'vitrage': t56,
-  'zaqar': t57,
-  'zun': t58,
+  'openstack-venus': t34,
+  'os-brick': t35,
+  'os-vif': t36,
+  'os-win': t37,
+  'oslo-cache': t38,
+  'oslo-concurrency': t39,
+  'oslo-config': t40,
+  'oslo-db': t41,
+  'oslo-limit': t42,
+  'oslo-log': t43,
+  'oslo-messaging': t44,
+  'oslo-middleware': t45,
+  'oslo-policy': t46,
+  'oslo-privsep': t47,
+  'oslo-reports': t48,
+  'oslo-service': t49,
+  'oslo-versionedobjects': t50,
+  'osprofiler': t51,
+  'ovn-octavia-provider': t52,
+  'python-watcher': t53,
+  'tacker': t54,
+  'tap-as-a-service': t55,
+  'trove': t56,
+  'vitrage': t57,
+  'zaqar': t58,
+  'zun': t59,
 };

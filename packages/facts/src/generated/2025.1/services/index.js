@@ -36,10 +36,11 @@ import t33 from './swift.js';
 import t34 from './tacker.js';
 import t35 from './tap-as-a-service.js';
 import t36 from './trove.js';
-import t37 from './vitrage.js';
-import t38 from './watcher.js';
-import t39 from './zaqar.js';
-import t40 from './zun.js';
+import t37 from './venus.js';
+import t38 from './vitrage.js';
+import t39 from './watcher.js';
+import t40 from './zaqar.js';
+import t41 from './zun.js';
 export const texts = {
   'adjutant': t0,
   'aodh': t1,
@@ -78,8 +79,9 @@ export const texts = {
   'tacker': t34,
   'tap-as-a-service': t35,
   'trove': t36,
-  'vitrage': t37,
-  'watcher': t38,
-  'zaqar': t39,
-  'zun': t40,
+  'venus': t37,
+  'vitrage': t38,
+  'watcher': t39,
+  'zaqar': t40,
+  'zun': t41,
 };
