@@ -3,8 +3,8 @@ import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
 import { configurationMistakes } from './configuration.ts';
 
-/** Fields of services that read no file of oslo.config. */
-const withoutOslo = ['adjutant', 'horizon', 'skyline', 'storlets', 'swift'];
+/** Fields of services that read no file of oslo.config, or whose packages list no options. */
+const withoutOslo = ['adjutant', 'horizon', 'skyline', 'storlets', 'swift', 'venus'];
 
 /**
  * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. What its files
