@@ -9,6 +9,8 @@ export interface Account {
   hash: string | undefined;
   /** Logs in over the Unix socket without a password when the system user has this id. */
   socketUid: number | undefined;
+  /** It may log in by TLS alone (REQUIRE SSL). */
+  tlsOnly?: boolean;
   /** `*` or a database -> its privileges (upper case; `ALL PRIVILEGES` for all). */
   readonly grants: Map<string, Set<string>>;
 }

@@ -31,8 +31,35 @@ export const mariadbdSafe: Program = command((process) => {
   return process.run(['mariadbd', ...process.argv.slice(1)], { signal: process.signal });
 });
 
+/** The certificate that a server shows: read at its start, and at FLUSH SSL. */
+class ServerCertificate {
+  readonly #process: Process;
+  readonly #path: string | undefined;
+  /** As PEM. */
+  #certificate: string | undefined;
+  /** Connections by TLS (status variable Ssl_accepts). */
+  accepts = 0;
+
+  constructor(process: Process, settings: ReadonlyMap<string, string>) {
+    this.#process = process;
+    this.#path = settings.get('ssl-cert');
+  }
+
+  /** A client begins TLS: what it is shown. */
+  accept(): string | undefined {
+    this.accepts++;
+    return this.#certificate;
+  }
+
+  /** @throws SystemError */
+  load(): void {
+    this.#certificate = this.#path === undefined ? undefined : this.#process.files.read(this.#path);
+  }
+}
+
 /** A server that listens. */
 interface Server {
+  readonly tls: ServerCertificate;
   readonly catalog: SqlSession['catalog'];
   readonly characterSet: string;
   readonly resolveNames: boolean;
@@ -171,7 +198,16 @@ async function listen(
     );
   }
   const resolveNames = settings.get('skip-name-resolve') === undefined;
-  const server: Server = { catalog, characterSet, resolveNames, port, log, membership };
+  const tls = new ServerCertificate(process, settings);
+  try {
+    tls.load();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    process.stderr(`SSL error: Unable to get certificate from '${settings.get('ssl-cert')}'\n`);
+    log('ERROR', 'Failed to setup SSL');
+    return abort('SSL error: Unable to get certificate');
+  }
+  const server: Server = { tls, catalog, characterSet, resolveNames, port, log, membership };
   const accept = (peer: Peer): Session => session(process, peer, server);
   const listeners: Listener[] = [];
   try {
@@ -250,12 +286,18 @@ function session(process: Process, peer: Peer, server: Server): Session {
   const local = peer.address === '' || (resolveNames && peer.address === '127.0.0.1');
   const clientHost = local ? 'localhost' : peer.address;
   let state: SqlSession | undefined;
+  let isEncrypted = peer.address === '';
   const answer = (request: MysqlRequest): unknown => {
+    if (request.type === 'tls') {
+      isEncrypted = true;
+      return server.tls.accept();
+    }
     if (request.type === 'connect') {
       const account = accountFor(catalog, request.user, local ? ['localhost'] : [clientHost]);
       const bySocket = peer.address === '' && account?.socketUid !== undefined;
       const password = request.password ?? '';
-      if (account === undefined || (!bySocket && account.hash !== passwordHash(password))) {
+      const isRefused = account?.tlsOnly === true && !isEncrypted;
+      if (account === undefined || isRefused || (!bySocket && account.hash !== passwordHash(password))) {
         const used = password === '' ? 'NO' : 'YES';
         const message = `Access denied for user '${request.user}'@'${clientHost}' (using password: ${used})`;
         log('Warning', message);
@@ -283,7 +325,11 @@ function session(process: Process, peer: Peer, server: Server): Session {
 
 /** What a member without a majority answers all the same (wsrep_check_mode_after_open_table). */
 function isHarmless(request: MysqlRequest): boolean {
-  return request.type === 'connect' || (request.type === 'query' && /^\s*(SHOW|SET)\b/i.test(request.sql));
+  return (
+    request.type === 'connect' ||
+    request.type === 'tls' ||
+    (request.type === 'query' && /^\s*(SHOW|SET)\b/i.test(request.sql))
+  );
 }
 
 function changes(request: MysqlRequest): boolean {
@@ -306,7 +352,7 @@ function transaction(state: SqlSession, request: MysqlRequest & { type: 'transac
 
 /** What a connection begins with. */
 function stateOf(
-  { catalog, characterSet, port, membership }: Server,
+  { tls, catalog, characterSet, port, membership }: Server,
   account: Account,
   clientHost: string,
 ): SqlSession {
@@ -317,8 +363,22 @@ function stateOf(
     sql_mode: 'STRICT_TRANS_TABLES',
     version_comment: 'mariadb.org binary distribution',
   };
-  const status = () => ({ wsrep_ready: 'OFF', threads_connected: '1', ...membership?.status() });
-  return { catalog, account, clientHost, variables, status, defaultCharacterSet: characterSet, database: undefined };
+  const status = () => ({
+    wsrep_ready: 'OFF',
+    threads_connected: '1',
+    ssl_accepts: String(tls.accepts),
+    ...membership?.status(),
+  });
+  return {
+    catalog,
+    account,
+    clientHost,
+    variables,
+    status,
+    defaultCharacterSet: characterSet,
+    reloadCertificate: () => tls.load(),
+    database: undefined,
+  };
 }
 
 function readSettings(process: Process): Map<string, string> {

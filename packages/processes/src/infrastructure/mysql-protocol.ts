@@ -1,4 +1,5 @@
 import type { Connection, Network } from '@openstack-operator/sandbox';
+import { certificateProblem, type Verification } from '../certificates.ts';
 import { ask } from './wire.ts';
 
 /** A row of a table as the models keep it: columns by name. */
@@ -12,8 +13,10 @@ export interface Schema {
   readonly tables: Map<string, Map<string, Row>>;
 }
 
-/** What a client sends over protocol `mysql`. The first message is a `connect`. */
+/** What a client sends over protocol `mysql`. The first message is a `connect`, or `tls` before that. */
 export type MysqlRequest =
+  /** Answered with the server's certificate as PEM; undefined: one that it has made for itself. */
+  | { readonly type: 'tls' }
   | { readonly type: 'connect'; readonly user: string; readonly password?: string; readonly database?: string }
   | { readonly type: 'query'; readonly sql: string }
   | {
@@ -100,19 +103,32 @@ export interface MysqlLogin {
   readonly user: string;
   readonly password?: string;
   readonly database?: string;
+  /** Connects by TLS to whom these authorities have signed the certificate, as PEM, at this time. */
+  readonly trust?: Pick<Verification, 'trusted' | 'now'>;
+}
+
+/** The server is not the one that the client trusts. */
+export class UntrustedServerError extends Error {
+  override readonly name = 'UntrustedServerError';
 }
 
 /**
  * Connects and logs in.
- * @throws SystemError when the server cannot be reached, MysqlError when it refuses
+ * @throws SystemError when the server cannot be reached, UntrustedServerError, MysqlError when it refuses
  */
 export async function connectMysql(network: Network, login: MysqlLogin): Promise<MysqlConnection> {
   const connection: Connection = login.socket
     ? await network.connectUnix(login.socket, 'mysql')
     : await network.connect(login.host ?? 'localhost', login.port ?? 3306, 'mysql');
   const send = <T>(request: MysqlRequest): Promise<T> => ask<T>(connection, request);
+  const { trust, ...account } = login;
   try {
-    await send({ type: 'connect', ...login });
+    if (trust !== undefined) {
+      const certificate = await send<string | undefined>({ type: 'tls' });
+      const problem = certificateProblem(certificate, { ...trust, host: login.host ?? 'localhost' });
+      if (problem !== undefined) throw new UntrustedServerError(problem);
+    }
+    await send({ type: 'connect', ...account });
   } catch (error) {
     connection.close();
     throw error;

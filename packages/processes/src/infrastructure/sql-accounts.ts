@@ -52,10 +52,17 @@ function wantedAccounts(session: SqlSession, reader: SqlReader): Wanted[] {
   return reader.list(() => ({ name: accountName(session, reader), ...identification(reader) }));
 }
 
-function resourceOptions(reader: SqlReader): void {
+/** What an account has to do, and how much it may use; told whether it has to connect by TLS, if the statement says so. */
+function accountOptions(reader: SqlReader): Pick<Account, 'tlsOnly'> {
+  let said: Pick<Account, 'tlsOnly'> = {};
   for (;;) {
-    if (reader.accept('REQUIRE', 'NONE')) continue;
-    if (!reader.accept('WITH')) return;
+    if (reader.accept('REQUIRE')) {
+      const tlsOnly = reader.accept('SSL');
+      if (!tlsOnly) reader.expect('NONE');
+      said = { tlsOnly };
+      continue;
+    }
+    if (!reader.accept('WITH')) return said;
     while (
       ['MAX_USER_CONNECTIONS', 'MAX_CONNECTIONS_PER_HOUR', 'MAX_QUERIES_PER_HOUR', 'MAX_UPDATES_PER_HOUR'].some(
         (word) => reader.accept(word),
@@ -70,14 +77,14 @@ function resourceOptions(reader: SqlReader): void {
 export function createUser(session: SqlSession, reader: SqlReader, replace: boolean): void {
   const tolerant = reader.accept('IF', 'NOT', 'EXISTS');
   const wanted = wantedAccounts(session, reader);
-  resourceOptions(reader);
+  const options = accountOptions(reader);
   reader.end();
   demandCreateUser(session);
   const failed: AccountName[] = [];
   for (const { name, hash } of wanted) {
     if (session.catalog.accounts.has(accountKey(name.user, name.host)) && !replace) {
       if (!tolerant) failed.push(name);
-    } else addAccount(session, name, hash ?? '');
+    } else Object.assign(addAccount(session, name, hash ?? ''), options);
   }
   refuse('CREATE USER', failed);
 }
@@ -92,14 +99,14 @@ function addAccount(session: SqlSession, { user, host }: AccountName, hash: stri
 export function alterUser(session: SqlSession, reader: SqlReader): void {
   const tolerant = reader.accept('IF', 'EXISTS');
   const wanted = wantedAccounts(session, reader);
-  resourceOptions(reader);
+  const options = accountOptions(reader);
   reader.end();
   const failed: AccountName[] = [];
   for (const { name, hash } of wanted) {
     const account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account !== session.account) demandCreateUser(session);
     if (account === undefined) failed.push(name);
-    else if (hash !== undefined) Object.assign(account, { hash, socketUid: undefined });
+    else Object.assign(account, options, hash === undefined ? {} : { hash, socketUid: undefined });
   }
   if (!tolerant) refuse('ALTER USER', failed);
 }
@@ -157,7 +164,7 @@ export function grant(session: SqlSession, reader: SqlReader): void {
   reader.expect('TO');
   const wanted = wantedAccounts(session, reader);
   const option = reader.accept('WITH', 'GRANT', 'OPTION');
-  resourceOptions(reader);
+  accountOptions(reader);
   reader.end();
   demandGrant(session, granted, database);
   for (const { name, hash } of wanted) {

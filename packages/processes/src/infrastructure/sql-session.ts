@@ -17,6 +17,8 @@ export interface SqlSession {
   /** What `SHOW STATUS` tells. */
   readonly status: () => Readonly<Record<string, string>>;
   readonly defaultCharacterSet: string;
+  /** The server reads its certificate anew. */
+  readonly reloadCertificate: () => void;
   database: string | undefined;
 }
 
@@ -46,6 +48,8 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
   else if (reader.accept('USE')) use(session, reader);
   else if (reader.accept('FLUSH')) {
     if (!isGranted(session.account, 'RELOAD', '*')) throw privilegeMissing('RELOAD');
+    reader.accept('LOCAL');
+    if (reader.accept('SSL')) session.reloadCertificate();
     reader.rest();
   } else if (withoutEffect.some((word) => reader.accept(word))) reader.rest();
   else reader.fail();

@@ -5,6 +5,7 @@ import {
   MysqlError,
   type MysqlRequest,
   type Schema,
+  UntrustedServerError,
 } from '../infrastructure/mysql-protocol.ts';
 import { pause } from '../program-support.ts';
 import type { Log } from './log.ts';
@@ -105,7 +106,7 @@ async function connect(process: Process, text: string): Promise<MysqlConnection>
   const url = parseDatabaseUrl(text);
   const socket = url.query.get('unix_socket');
   const authority = url.query.get('ssl_ca');
-  if (authority !== null && authority !== undefined && !process.files.exists(authority))
+  if (authority !== undefined && !process.files.exists(authority))
     throw new PythonError('FileNotFoundError', '[Errno 2] No such file or directory');
   try {
     return await connectMysql(process.network, {
@@ -113,6 +114,7 @@ async function connect(process: Process, text: string): Promise<MysqlConnection>
       user: url.user ?? 'root',
       ...(url.password !== undefined && { password: url.password }),
       ...(url.database !== undefined && { database: url.database }),
+      ...(authority !== undefined && { trust: { trusted: process.files.read(authority), now: process.clock.now() } }),
     });
   } catch (error) {
     throw pythonError(error, text);
@@ -122,6 +124,10 @@ async function connect(process: Process, text: string): Promise<MysqlConnection>
 /** SQLAlchemy's and oslo.db's exception for what the driver raised. */
 function pythonError(error: unknown, text: string): unknown {
   const { host } = parseDatabaseUrl(text);
+  if (error instanceof UntrustedServerError) {
+    const words = `"Can't connect to MySQL server on '${host}' (${error.message})"`;
+    return operational('oslo_db.exception.DBConnectionError', 2003, words);
+  }
   if (error instanceof SystemError) {
     const type = 'oslo_db.exception.DBConnectionError';
     return ['ECONNRESET', 'EPROTO'].includes(error.code)

@@ -108,6 +108,7 @@ function readsOf(desired: DesiredObject): Read[] {
       volumeMounts.flatMap((mount) => (mount.name === name ? [mount.subPath] : [])),
     );
     const whole = { kind: 'Secret', name: secret.secretName, optional: false } as const;
+    if (secret.items !== undefined) return secret.items.map(({ key }) => ({ ...whole, key }));
     return keys.map((key) => ({ ...whole, ...(key === undefined ? {} : { key }) }));
   });
   return [...variables, ...volumes];
@@ -137,7 +138,7 @@ interface PodSpec {
   readonly containers: readonly Container[];
   readonly volumes?: readonly {
     readonly name: string;
-    readonly secret?: { readonly secretName: string };
+    readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string }[] };
     readonly configMap?: { readonly name: string };
   }[];
 }

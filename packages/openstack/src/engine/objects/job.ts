@@ -7,6 +7,7 @@ import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Artifact, Job, Service } from '../vocabulary/service.ts';
 import { type ComponentOverrides, configMapDigest, type ServiceSpec } from '../vocabulary/surroundings.ts';
+import { trustMounts } from '../vocabulary/trust.ts';
 import { podSpec } from './pod.ts';
 
 /** All that a Job is made of. */
@@ -41,7 +42,7 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
     runs: withoutName(last),
     init: [...first, ...runs.map((one) => ({ name: one.name, runs: withoutName(one), image }))],
     configs,
-    ...(job.mounts === undefined ? {} : { mounts: job.mounts }),
+    mounts: [...(job.mounts ?? []), ...trustMounts(service, context)],
     ...(job.env === undefined ? {} : { env: job.env }),
     spec: {
       ...context.spec,

@@ -51,7 +51,8 @@ export class PodVolumes {
   #mount(mount: Mount, ownClaims: readonly string[]): void {
     const name = 'claim' in mount ? mount.claim : volumeName(mount.path);
     if ('secret' in mount) {
-      this.#volume(name, { secret: { secretName: mount.secret, defaultMode: 0o440 } });
+      const items = mount.keys?.map((key) => ({ key, path: key }));
+      this.#volume(name, { secret: defined({ secretName: mount.secret, items, defaultMode: 0o440 }) });
       this.mounts.push(defined({ name, mountPath: mount.path, subPath: mount.key, readOnly: true }));
       return;
     }

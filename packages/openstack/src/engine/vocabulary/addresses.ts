@@ -5,12 +5,19 @@ import { serviceHost } from '../names/names.ts';
 /** A text that may hold references to Secrets, encoded for the place where it is put. */
 export type Secretly = (...filters: readonly Filter[]) => string;
 
+/** Whom clients of a server trust: its certificate is signed by the authority whose certificate this Secret has as `ca.crt`. */
+export interface Trust {
+  readonly secret: string;
+}
+
 /** Where a database server is and who may do all there. */
 export interface DatabaseAddress {
   readonly host: string;
   readonly port: number;
   readonly adminUser: Secretly;
   readonly adminPassword: Secretly;
+  /** Clients connect by TLS; absent: as they like. */
+  readonly trust?: Trust;
 }
 
 /** Where a message broker is and who administers it. */

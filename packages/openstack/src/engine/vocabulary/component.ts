@@ -55,10 +55,16 @@ export type Mount =
   /** The component's own volume claim (StatefulSet), or a claim by name. */
   | { readonly path: string; readonly claim: string; readonly subPath?: string }
   /**
-   * A Secret: the whole of it as a directory that follows changes, or one key as a file. `follows`: programs read it
-   * anew by themselves, so that a change neither rolls pods nor runs Jobs again.
+   * A Secret: the whole of it, or some `keys`, as a directory that follows changes; or one key as a file. `follows`:
+   * programs read it anew by themselves, so that a change neither rolls pods nor runs Jobs again.
    */
-  | { readonly path: string; readonly secret: string; readonly key?: string; readonly follows?: boolean }
+  | {
+      readonly path: string;
+      readonly secret: string;
+      readonly key?: string;
+      readonly keys?: readonly string[];
+      readonly follows?: boolean;
+    }
   /** A ConfigMap as a directory: its name is the user's. */
   | { readonly path: string; readonly configMap: string }
   /** Several Secrets as one directory, which programs read anew by themselves: of two files of a name the later Secret's. */

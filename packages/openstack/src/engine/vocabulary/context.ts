@@ -11,6 +11,7 @@ import { exposedOf, exposureOf } from './exposure.ts';
 import { topicsOf } from './notifications.ts';
 import type { Service } from './service.ts';
 import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+import { databaseAt } from './trust.ts';
 
 /** What a service's definition sees: the resource, its surroundings, and names and addresses that follow from them. */
 export interface Context<R extends ServiceResource = ServiceResource> {
@@ -139,12 +140,13 @@ export function contextOf<R extends ServiceResource>(
     },
     address,
     databaseUrl(name, dialect = 'mysql+pymysql') {
-      const { host, port } = database();
+      const { trust, ...address } = database();
       const { users } = accounts.database;
       const owner = service.databases?.find((one) => one.name === name)?.user;
       const { name: user, secret } = users.find((one) => one.user === owner) ?? users[0];
-      // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
-      return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${authority(host, port)}/${databaseName(accounts, name)}?charset=utf8`;
+      // Of databases (encode/databases, for Skyline) no option leads to a verified server.
+      const trusted = dialect === 'mysql' ? address : { ...address, trust };
+      return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${databaseAt(trusted, databaseName(accounts, name))}`;
     },
     transportUrl(vhost = accounts.broker.vhost) {
       const { host, port } = broker();

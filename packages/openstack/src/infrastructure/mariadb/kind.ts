@@ -34,6 +34,14 @@ export const MariaDB = defineApi({
           otherwise: '1000; below a control plane 4000, doubled until the pools of its services fit',
         },
       ),
+      tls: object(
+        'TLS between services and the server. The server has a certificate in any case, of an authority of its own (Secret <name>-tls).',
+        {
+          enabled: bool('Whether services connect by TLS, to that server alone. A change replaces their pods.', {
+            fallback: false,
+          }),
+        },
+      ),
       config: fileConfig('my.cnf'),
       rootSecretName: secretName(
         'Secret with the password of root (key password). If absent, <name>-root-password is generated.',

@@ -5,6 +5,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { certificateFiles, certificateMount, reloader, serverCertificate } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
 import { databaseAddress, externalDatabase } from './address.ts';
@@ -29,6 +30,9 @@ const ownedOptions = Object.fromEntries(
     'collation-server': 'nothing: the tables of the services use it',
     'character-set-collations': 'nothing: the tables of the services use it',
     'loose-character-set-collations': 'nothing: the tables of the services use it',
+    'ssl-cert': 'spec.tls',
+    'ssl-key': 'spec.tls',
+    'skip-ssl': 'spec.tls',
     user: 'nothing: the pod has a user already',
     ...ownedOfMembers,
   }).flatMap(([option, field]) => [
@@ -74,17 +78,23 @@ export const mariadb = defineService<MariaDB>({
   user: 'mysql',
   dependsOn: {},
   retainedSecrets: ['root-password'],
-  secrets: ({ spec, named }) =>
-    spec.rootSecretName === undefined
+  secrets: (context) => [
+    serverCertificate(context, ['', 'members']),
+    ...(context.spec.rootSecretName === undefined
       ? [
           {
             suffix: 'root-password',
             values: { password: { type: 'password', length: 32 } },
             secretClass: 'credential',
-            guards: { kind: 'PersistentVolumeClaim', name: `data-${named('')}-0`, data: 'the databases' },
-          },
+            guards: {
+              kind: 'PersistentVolumeClaim',
+              name: `data-${context.named('')}-0`,
+              data: 'the databases',
+            },
+          } as const,
         ]
-      : [],
+      : []),
+  ],
   owned: { mariadbd: ownedOptions },
   problems: (context) => {
     const messages = refusedOptions(context.spec);
@@ -121,7 +131,9 @@ export const mariadb = defineService<MariaDB>({
           { path: '/var/lib/mysql', claim: 'data' },
           { path: '/run/mysqld', scratch: true, memory: true },
           { path: '/etc/openstack/root/password', secret: root, key: 'password' },
+          certificateMount(context),
         ],
+        sidecars: [reloader(`mariadb --defaults-extra-file=/run/mysqld/probe.cnf -e 'FLUSH LOCAL SSL'`)],
         claims: [dataClaim(spec.storage, '10Gi')],
         resources: { cpu: '50m', memory: '512Mi' },
         ...(size === undefined ? {} : member(context, size)),
@@ -140,6 +152,8 @@ function serverOptions(context: Context<MariaDB>): Layer {
       datadir: '/var/lib/mysql/data',
       socket: '/run/mysqld/mysqld.sock',
       'pid-file': '/run/mysqld/mysqld.pid',
+      'ssl-cert': certificateFiles.certificate,
+      'ssl-key': certificateFiles.key,
       // Acknowledged writes survive a crash.
       'innodb-flush-log-at-trx-commit': 1,
       'sync-binlog': 1,

@@ -13,6 +13,9 @@ export const databaseRef = reference(
       secretName: required(
         secretName('Secret with keys username and password of an account that may create databases and users.'),
       ),
+      caSecretName: secretName(
+        'Secret whose key ca.crt is the certificate of the authority that has signed that of the server. Clients connect by TLS then, to a server of that host name alone.',
+      ),
     },
   ),
 );

@@ -1,6 +1,7 @@
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
 import { authority } from '../../engine/vocabulary/addresses.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
+import { databaseAt } from '../../engine/vocabulary/trust.ts';
 import type { Nova } from './kind.ts';
 
 /** A cell with the names that follow from its entry. */
@@ -32,6 +33,6 @@ export function mappingOf({ database, broker }: Context<Nova>, cell: Pick<Cell, 
 }
 
 /** Template of the URL of a database. */
-export function databaseTemplate({ host, port }: Context<Nova>['database'], name: string): string {
-  return `{scheme}://{username}:{password}@${authority(host, port)}/${name}?charset=utf8`;
+export function databaseTemplate(address: Context<Nova>['database'], name: string): string {
+  return `{scheme}://{username}:{password}@${databaseAt(address, name)}`;
 }

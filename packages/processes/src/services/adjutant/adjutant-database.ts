@@ -5,6 +5,7 @@ import {
   type MysqlRequest,
   type Schema,
   tableOf,
+  UntrustedServerError,
 } from '../../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { Settings } from './adjutant-settings.ts';
@@ -26,19 +27,24 @@ export function migrate(schema: Schema): boolean {
 
 /** Runs a transaction over a connection of its own, as Django does for each request. @throws PythonError in the words of MySQLdb */
 export async function transaction<T>(
-  { network }: Process,
-  { HOST: host, PORT: port, USER: user, PASSWORD: password, NAME: database }: Settings['database'],
+  { network, files, clock }: Process,
+  { HOST: host, PORT: port, USER: user, PASSWORD: password, NAME: database, OPTIONS }: Settings['database'],
   privilege: (MysqlRequest & { type: 'transaction' })['privilege'],
   run: (schema: Schema) => T,
 ): Promise<T> {
+  const ca = OPTIONS?.ssl?.ca;
+  const trust = ca === undefined ? {} : { trust: { trusted: files.read(ca), now: clock.now() } };
   try {
-    const connection = await connectMysql(network, { host, port, user, password, database });
+    const connection = await connectMysql(network, { host, port, user, password, database, ...trust });
     try {
       return await connection.transaction(privilege, run);
     } finally {
       connection.close();
     }
   } catch (error) {
+    // As OpenSSL's library says it, without the words of Python's.
+    if (error instanceof UntrustedServerError)
+      throw operational(2026, `TLS/SSL error: ${/failed: (.*) \(/.exec(error.message)?.[1]}`);
     if (error instanceof SystemError)
       throw error.code === 'ENOTFOUND'
         ? operational(2005, `Unknown server host '${host}' (-2)`)

@@ -5,7 +5,10 @@ import { osError, PythonError } from '../../oslo/python-error.ts';
 /** What its file says, as far as the model reads it (adjutant/config of python-adjutant 10.0.0). */
 export interface Settings {
   readonly allowedHosts: readonly string[];
-  readonly database: Readonly<Record<'HOST' | 'NAME' | 'USER' | 'PASSWORD', string>> & { readonly PORT: number };
+  readonly database: Readonly<Record<'HOST' | 'NAME' | 'USER' | 'PASSWORD', string>> & {
+    readonly PORT: number;
+    readonly OPTIONS?: { readonly ssl?: { readonly ca?: string } };
+  };
   readonly emailBackend: string;
   /** Options of a client of keystoneauth. */
   readonly auth: Readonly<Record<string, string>>;

@@ -1,0 +1,35 @@
+import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
+import type { Mount } from './component.ts';
+import type { Context } from './context.ts';
+import { fieldFor } from './dependencies.ts';
+import type { Service } from './service.ts';
+
+/** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
+const key = 'ca.crt';
+
+const folder = '/etc/openstack/trust/database';
+
+/** File with the certificate of whom the clients of the database trust. */
+export const trustedByDatabase = `${folder}/${key}`;
+
+/** What follows the account in the SQLAlchemy URL of a database: where it is, and how it is connected to. */
+export function databaseAt(
+  { host, port, trust }: Pick<DatabaseAddress, 'host' | 'port'> & { readonly trust?: Trust | undefined },
+  name: string,
+): string {
+  // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
+  const tls = trust === undefined ? '' : `&ssl_ca=${trustedByDatabase}`;
+  return `${authority(host, port)}/${name}?charset=utf8${tls}`;
+}
+
+/** What pods with a service's configuration mount, so that they trust the servers that they connect to. Agents on nodes do not connect to the database. */
+export function trustMounts(service: Service, context: Context): readonly Mount[] {
+  if (service.databases === undefined || fieldFor(service, 'database') === undefined) return [];
+  const { trust } = context.database;
+  return trust === undefined ? [] : [trustMount(trust)];
+}
+
+/** A directory follows changes; PyMySQL reads the file at each connection. */
+function trustMount({ secret }: Trust): Mount {
+  return { path: folder, secret, keys: [key], follows: true };
+}

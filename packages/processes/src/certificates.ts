@@ -1,0 +1,33 @@
+import { X509Certificate } from 'node:crypto';
+
+/** What a client knows when it looks at a server's certificate. */
+export interface Verification {
+  /** Certificates of the authorities that it trusts, as PEM. */
+  readonly trusted: string;
+  /** The name by which it connects. */
+  readonly host: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * What OpenSSL says of a server's certificate, in the words of Python's ssl; undefined when it is in order.
+ * @param certificate as PEM; undefined: one that the server has made for itself
+ */
+export function certificateProblem(
+  certificate: string | undefined,
+  { trusted, host, now }: Verification,
+): string | undefined {
+  const failed = (why: string) => `[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: ${why} (_ssl.c:1033)`;
+  if (certificate === undefined) return failed('self-signed certificate');
+  const own = new X509Certificate(certificate);
+  const authority = new X509Certificate(trusted);
+  if (!own.checkIssued(authority) || !own.verify(authority.publicKey))
+    return failed('unable to get local issuer certificate');
+  if ([own, authority].some(({ validToDate }) => validToDate.getTime() <= now))
+    return failed('certificate has expired');
+  if ([own, authority].some(({ validFromDate }) => validFromDate.getTime() > now))
+    return failed('certificate is not yet valid');
+  if (own.checkHost(host) === undefined) return failed(`Hostname mismatch, certificate is not valid for '${host}'.`);
+  return undefined;
+}

@@ -1,0 +1,80 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { admin } from '../fixture.ts';
+import { controlPlane, program } from '../kubernetes.ts';
+import { until } from '../until.ts';
+
+interface ControlPlane {
+  readonly metadata: { readonly generation: number };
+  readonly status: {
+    readonly readyGeneration?: number;
+    readonly conditions: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+test('services connect to the database by TLS, also to a certificate of another authority', async () => {
+  const { name, namespace } = (await controlPlane()).metadata;
+  const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
+  const server = `${name}-mariadb-0`;
+  const inServer = (...command: readonly string[]) => kubectl('exec', server, '-c', 'server', '--', ...command);
+  const sql = (statements: string) =>
+    inServer('mariadb', '--defaults-extra-file=/run/mysqld/probe.cnf', '-BNe', statements);
+  const users = (await sql("SELECT user FROM mysql.user WHERE host = '%' AND user <> 'root'")).split('\n');
+  expect(users.length).toBeGreaterThan(4);
+
+  const change = (enabled: boolean) => {
+    const patch = JSON.stringify({ spec: { mariadb: { tls: { enabled } } } });
+    return kubectl('patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', patch);
+  };
+  const enable = async (enabled: boolean) => {
+    await change(enabled);
+    await until({
+      what: `the control plane to be Ready with TLS ${enabled ? 'on' : 'off'}`,
+      seconds: 900,
+      probe: async () => {
+        const { metadata, status } = JSON.parse(
+          await kubectl('get', 'openstackcontrolplane', name, '-o', 'json'),
+        ) as ControlPlane;
+        const { readyGeneration, conditions } = status;
+        const ready = conditions.find(({ type }) => type === 'Ready')?.status;
+        return (ready === 'True' && readyGeneration === metadata.generation) || undefined;
+      },
+      explain: () => kubectl('get', 'openstackcontrolplane,mariadb,keystone,nova,neutron,glance,placement'),
+    });
+  };
+  /** Ends what is connected: what connects anew is answered. */
+  const reconnected = async () => {
+    await sql(users.map((user) => `KILL USER '${user}'`).join('; '));
+    for (const ask of ['identity.users', 'image.images', 'compute.servers', 'network.networks'])
+      expect(await admin.connectedAnew().call(ask)).toEqual(expect.anything());
+  };
+  const inShell =
+    'openssl s_client -starttls mysql -connect 127.0.0.1:3306 </dev/null 2>/dev/null | openssl x509 -noout -serial';
+  const shown = () => inServer('bash', '-c', inShell);
+  const apis = () => kubectl('get', 'pods', '-l', 'app.kubernetes.io/component=api', '-o', 'name');
+  const require = (what: 'SSL' | 'NONE') =>
+    sql(users.map((user) => `ALTER USER '${user}'@'%' REQUIRE ${what}`).join('; '));
+
+  onTestFinished(async () => {
+    await require('NONE');
+    await change(false);
+  });
+  await enable(true);
+  // Whoever connects otherwise is refused from now on (1045).
+  await require('SSL');
+  await reconnected();
+
+  const [before, pods] = await Promise.all([shown(), apis()]);
+  await kubectl('delete', 'secret', `${name}-mariadb-tls`);
+  await until({
+    what: 'the server to show another certificate',
+    seconds: 240,
+    probe: async () => (await shown()) !== before || undefined,
+    explain: shown,
+  });
+  await reconnected();
+  expect(await apis()).toBe(pods);
+
+  await require('NONE');
+  await enable(false);
+  await reconnected();
+});
