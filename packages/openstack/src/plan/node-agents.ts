@@ -19,8 +19,9 @@ import { nodesByCloud } from './cluster-nodes.ts';
 import type { Live } from './live.ts';
 
 /**
- * Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more, and
- * after which an agent that is not Ready is not waited for when its newest revision is configured otherwise.
+ * Milliseconds after which a node without its agent holds back no pod whose credentials nobody accepts any more, and no
+ * agent of its own that touches neither data path nor guests; and after which an agent that is not Ready is not waited
+ * for when its newest revision is configured otherwise.
  */
 const patience = 120_000;
 
@@ -34,6 +35,9 @@ const patience = 120_000;
  * - unasked, when what the resource needs is Ready: agents that have not been Ready for two minutes, and are configured
  *   otherwise by now (an OVNNetwork that was made anew has other addresses).
  * Agents that touch neither data path nor guests go on a quarter of the nodes at once when one has come up and none is away.
+ * On a node that has been without an agent for two minutes, agents that touch neither data path nor guests and pods with
+ * credentials that nobody accepts go one after the other, however other nodes are: what they apply may be what the missing
+ * agent waits for (ovn-controller has its addresses from `ovs-settings`). Its other agents wait until it is back.
  * A pod of which no container ever ran serves nothing, and is replaced at once. A node that is not Ready or is cordoned
  * is left out until it is back, and holds up no other; nor does one whose agents were not Ready before the change.
  */
@@ -100,7 +104,7 @@ function nextOf(
   const comesUp = ({ agent }: AgentPod) => pods.some((one) => one.agent === agent && !one.isOld && isReady(one));
   const dueByNode = Map.groupBy(due, ({ node }) => node);
   const next: AgentPod[] = [];
-  let again: number | undefined;
+  const ends: number[] = [];
   const saying = (node: StoredObject) => {
     const group = node.metadata.labels?.[nodeGroupLabel] ?? '';
     return composition.maxUnavailable?.has(group) === true ? group : undefined;
@@ -110,41 +114,43 @@ function nextOf(
       .filter((node) => agents.some((agent) => isSelected(node, agent)))
       .map((node) => {
         const here = byNode.get(node.metadata.name) ?? [];
-        const waiting = dueByNode.get(node.metadata.name) ?? [];
+        const mayGo = dueByNode.get(node.metadata.name) ?? [];
         const since = awaySince(node, agents, here, now);
-        const serves = here.every(isReady);
-        return { name: node.metadata.name, waiting, since, serves, isRevoked: waiting.every(credentialsDiffer) };
+        const waiting = since === undefined ? mayGo : mayGo.filter((one) => isHarmless(one) || credentialsDiffer(one));
+        return { name: node.metadata.name, waiting, since, serves: here.every(isReady) };
       });
     const limit = (group === undefined ? undefined : composition.maxUnavailable?.get(group)) ?? 1;
-    const holdsBack = (since: number | undefined, isRevoked: boolean) =>
-      since !== undefined && (!isRevoked || since + patience > now);
     const candidates = mine
-      .filter(({ waiting, since, isRevoked }) => waiting.length > 0 && !holdsBack(since, isRevoked))
+      .filter(({ waiting }) => waiting.length > 0)
       // Those that serve come first: one that was not Ready before can then hold up none of them.
       .sort((one, other) => Number(other.serves) - Number(one.serves) || (one.name < other.name ? -1 : 1));
     let chosen = 0;
-    for (const { waiting, isRevoked } of candidates) {
-      const away = mine.flatMap(({ since }) => (since !== undefined && holdsBack(since, isRevoked) ? [since] : []));
+    for (const { waiting, since } of candidates) {
+      const isAway = since !== undefined;
+      // A node that is away already is held back by itself alone, and for a while only.
+      const away = isAway ? [since] : mine.flatMap((node) => node.since ?? []);
+      const term = isAway || waiting.every(credentialsDiffer) ? patience : Number.POSITIVE_INFINITY;
+      const held = away.map((begun) => begun + term).filter((end) => end > now);
       // A quarter of the nodes at once where nothing of a guest's depends on it, or where nobody accepts what an agent has:
       // once one node has shown that such an agent comes up, and while every other that went has. What no node can apply
       // stops at the first.
       const mayJoin = (one: AgentPod) => (isReplacedUnasked(one) || credentialsDiffer(one)) && comesUp(one);
-      const isSafe = away.length === 0 && waiting.every(mayJoin);
+      const isSafe = held.length === 0 && waiting.every(mayJoin);
       const most = isSafe ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
-      if (away.length + chosen < most) {
+      if (isAway ? held.length === 0 : held.length + chosen < most) {
         next.push(...waiting.slice(0, 1));
         chosen++;
-      } else if (isRevoked && away.length > 0) {
-        again = Math.min(again ?? patience, Math.max(...away) + patience - now);
+      } else {
+        ends.push(...held.filter(Number.isFinite));
       }
     }
   }
-  return { next, again };
+  return { next, again: soonest(ends.map((end) => end - now)) };
 }
 
 /**
- * Since when a node is without an agent that the newest revision should have there: gone, going, or not Ready yet.
- * Undefined: it is not.
+ * Since when a node is without an agent that the newest revision should have there: gone, going, or not Ready; of several,
+ * since the last one is missing, so that each that is replaced has its time. Undefined: it is not.
  */
 function awaySince(
   node: StoredObject,
@@ -160,7 +166,7 @@ function awaySince(
       if (going.length > 0) return going.map(parseTimestamp);
       const [current] = own;
       if (current === undefined) return [now];
-      return current.isOld || isReady(current) ? [] : [parseTimestamp(current.pod.metadata.creationTimestamp ?? '')];
+      return current.isOld || isReady(current) ? [] : [unreadySince(current.pod)];
     });
   return begun.length === 0 ? undefined : Math.max(...begun);
 }
@@ -202,10 +208,14 @@ function isObserved({ metadata, status }: StoredObject): boolean {
  * Whether an agent touches neither data path nor guests, and has something else to apply: its variables are what the
  * resource asks for. A new script or image alone, as an upgrade of the operator brings, waits as that of other agents.
  */
-function isReplacedUnasked({ agent, pod }: AgentPod): boolean {
-  if (agent.metadata.annotations?.[annotations.replacedUnasked] !== 'true') return false;
-  const { template } = (agent['spec'] ?? {}) as { template?: { spec?: unknown } };
-  return digest(variablesOf(pod['spec'])) !== digest(variablesOf(template?.spec));
+function isReplacedUnasked(one: AgentPod): boolean {
+  const { template } = (one.agent['spec'] ?? {}) as { template?: { spec?: unknown } };
+  return isHarmless(one) && digest(variablesOf(one.pod['spec'])) !== digest(variablesOf(template?.spec));
+}
+
+/** Whether an agent touches neither data path nor guests. */
+function isHarmless({ agent }: AgentPod): boolean {
+  return agent.metadata.annotations?.[annotations.replacedUnasked] === 'true';
 }
 
 function variablesOf(spec: unknown): unknown {
