@@ -144,7 +144,7 @@ export function contextOf<R extends ServiceResource>(
       const { users } = accounts.database;
       const owner = service.databases?.find((one) => one.name === name)?.user;
       const { name: user, secret } = users.find((one) => one.user === owner) ?? users[0];
-      // Of databases (encode/databases, for Skyline) no option leads to a verified server.
+      // What reads the other URLs (the library databases) has no option that leads to a verified server.
       const trusted = dialect === 'mysql' ? address : { ...address, trust };
       return `${dialect}://${user}:${secretReference(secret, 'password', 'url')}@${databaseAt(trusted, databaseName(accounts, name))}`;
     },

@@ -22,7 +22,10 @@ export function databaseAt(
   return `${authority(host, port)}/${name}?charset=utf8${tls}`;
 }
 
-/** What pods with a service's configuration mount, so that they trust the servers that they connect to. Agents on nodes do not connect to the database. */
+/**
+ * What pods with a service's configuration mount, so that they trust the servers that they connect to. Agents on nodes
+ * connect to no database, and are not replaced.
+ */
 export function trustMounts(service: Service, context: Context): readonly Mount[] {
   if (service.databases === undefined || fieldFor(service, 'database') === undefined) return [];
   const { trust } = context.database;
