@@ -28,6 +28,15 @@ test('services connect to the database by TLS once it is enabled, and as before 
     cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { tls: { enabled } } } });
   await enable(true);
   await cloud.ready();
+  const trusts = (kind: string) =>
+    cloud
+      .list(kind)
+      .map((object) => [object.metadata.name, JSON.stringify(object['spec']).includes('/etc/openstack/trust/')]);
+  expect(trusts('DaemonSet').filter(([, does]) => does)).toEqual([]);
+  expect(trusts('CronJob').filter(([name]) => /-db-/.test(String(name)))).toEqual([
+    ['my-cloud-glance-db-purge', true],
+    ['my-cloud-nova-db-archive', true],
+  ]);
   // Whoever connects otherwise is refused from now on.
   const users = (await sql(cloud, "SELECT user FROM mysql.user WHERE host = '%' AND user != 'root'"))
     .trim()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { surroundingsOf } from '../vocabulary/surroundings.ts';
 import { configSet } from './config.ts';
 
-const owner = { service: 'nova', instance: 'nova', namespace: 'n', surroundings: surroundingsOf() };
+const owner = { service: 'nova', instance: 'nova', namespace: 'n', surroundings: surroundingsOf(), mounts: () => [] };
 
 function written(files: Parameters<typeof configSet>[1]['files']) {
   const { objects, ...set } = configSet(owner, { name: 'config', volume: 'config', files });

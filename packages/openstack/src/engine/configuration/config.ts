@@ -7,10 +7,12 @@ import { writeOsloFile } from '../../oslo/writer.ts';
 import { credentialDigest } from '../names/credential-digest.ts';
 import { digest } from '../names/digest.ts';
 import { annotations, labelsOf } from '../names/names.ts';
+import type { Mount } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { ConfigFiles, OsloSource, Service } from '../vocabulary/service.ts';
 import type { Desired } from '../vocabulary/step.ts';
 import type { Surroundings } from '../vocabulary/surroundings.ts';
+import { trustMounts } from '../vocabulary/trust.ts';
 
 /** Files and variables that containers mount together: what of it changes rolls all that mount it, and nothing else. */
 export interface ConfigSet {
@@ -26,6 +28,8 @@ export interface ConfigSet {
   readonly secretPaths: Readonly<Record<string, string>>;
   /** Name of the Secret whose keys become environment variables (`OS_<GROUP>__<OPTION>`), if any. */
   readonly environment?: string;
+  /** What programs read beside it, as it says. */
+  readonly mounts: readonly Mount[];
   /** What its Secrets are resolved from: another digest rolls the pods. */
   readonly inputs: readonly string[];
   readonly objects: readonly Desired[];
@@ -37,6 +41,8 @@ export interface ConfigOwner {
   readonly instance: string;
   readonly namespace: string;
   readonly surroundings: Surroundings;
+  /** What a set with these texts has programs read beside it. */
+  readonly mounts: (configuration: string) => readonly Mount[];
 }
 
 /** Whose sets of configuration a resource's are. */
@@ -46,6 +52,7 @@ export function ownerOf(service: Service, context: Context): ConfigOwner {
     instance: context.name,
     namespace: context.namespace,
     surroundings: context.surroundings,
+    mounts: (configuration) => trustMounts(configuration, context),
   };
 }
 
@@ -118,6 +125,7 @@ export function configSet(owner: ConfigOwner, options: ConfigSetInput): ConfigSe
     ...(hasSecrets ? { environment: secret } : {}),
     ...(hasSecretFiles ? { secretFiles: `${secret}-files` } : {}),
     secretPaths,
+    mounts: owner.mounts(JSON.stringify([data, secretFiles, environment])),
     inputs: objects.flatMap((desired) => (desired.verb === 'resolve' ? [inputsOf(desired.object)] : [])),
     objects,
   };
@@ -132,7 +140,11 @@ export function inputsOf(object: KubeObject): string {
 }
 
 /** A Secret of templates; its annotation tells from which template and which source values it was resolved last. */
-export function resolvedSecret(owner: ConfigOwner, name: string, stringData: Record<string, string>): Desired {
+export function resolvedSecret(
+  owner: Omit<ConfigOwner, 'mounts'>,
+  name: string,
+  stringData: Record<string, string>,
+): Desired {
   const sources = [...JSON.stringify(stringData).matchAll(/\{\{([a-z0-9.-]+)\//g)].map(([, secret = '']) => secret);
   const { digest, digestKeyId } = owner.surroundings;
   const digests = sources.map((secret) => digest(secret) ?? null);

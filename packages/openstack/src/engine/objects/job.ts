@@ -7,7 +7,6 @@ import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Artifact, Job, Service } from '../vocabulary/service.ts';
 import { type ComponentOverrides, configMapDigest, type ServiceSpec } from '../vocabulary/surroundings.ts';
-import { trustMounts } from '../vocabulary/trust.ts';
 import { podSpec } from './pod.ts';
 
 /** All that a Job is made of. */
@@ -42,7 +41,7 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
     runs: withoutName(last),
     init: [...first, ...runs.map((one) => ({ name: one.name, runs: withoutName(one), image }))],
     configs,
-    mounts: [...(job.mounts ?? []), ...trustMounts(service, context)],
+    ...(job.mounts === undefined ? {} : { mounts: job.mounts }),
     ...(job.env === undefined ? {} : { env: job.env }),
     spec: {
       ...context.spec,

@@ -27,7 +27,9 @@ export class PodVolumes {
       this.volumes.push({ name: 'kube-api-access', projected: { sources: apiAccess } });
       this.mounts.push({ name: 'kube-api-access', mountPath: apiAccessPath, readOnly: true });
     }
-    for (const mount of input.mounts ?? []) this.#mount(mount, input.ownClaims ?? []);
+    // Two sets may speak of the same file.
+    const ofConfigs = new Map(input.configs.flatMap((set) => set.mounts).map((mount) => [mount.path, mount]));
+    for (const mount of [...(input.mounts ?? []), ...ofConfigs.values()]) this.#mount(mount, input.ownClaims ?? []);
     for (const extra of input.overrides?.extraVolumes ?? []) this.#extra(extra);
   }
 

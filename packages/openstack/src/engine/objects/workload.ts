@@ -9,7 +9,6 @@ import { type Claim, type Component, type Init, type Mount, protocolOf } from '.
 import type { Context } from '../vocabulary/context.ts';
 import type { Service } from '../vocabulary/service.ts';
 import { type ComponentOverrides, configMapDigest, type Surroundings } from '../vocabulary/surroundings.ts';
-import { trustMounts } from '../vocabulary/trust.ts';
 import { imageOf } from './images.ts';
 import { type PodInput, podSpec } from './pod.ts';
 
@@ -256,7 +255,6 @@ function podInput(input: ComponentInput, overrides: ComponentOverrides | undefin
     init: component.init?.map(withImage),
     sidecars: component.sidecars?.map(withImage),
     configs: input.configs,
-    mounts: [...(component.mounts ?? []), ...(component.nodeAgent === undefined ? trustMounts(service, context) : [])],
     serviceAccount: serviceAccountOf(service, context, name),
     ownClaims: component.claims?.map((claim) => claim.name),
     spec: main ? spec : { ...spec, resources: undefined },

@@ -1,8 +1,6 @@
 import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
 import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
-import { fieldFor } from './dependencies.ts';
-import type { Service } from './service.ts';
 
 /** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
 const key = 'ca.crt';
@@ -23,16 +21,12 @@ export function databaseAt(
 }
 
 /**
- * What pods with a service's configuration mount, so that they trust the servers that they connect to. Agents on nodes
- * connect to no database, and are not replaced.
+ * What pods mount so that they trust the servers that their configuration speaks of: a directory follows changes, and
+ * PyMySQL reads the file at each connection.
+ * @param configuration texts of its files and variables
  */
-export function trustMounts(service: Service, context: Context): readonly Mount[] {
-  if (service.databases === undefined || fieldFor(service, 'database') === undefined) return [];
+export function trustMounts(configuration: string, context: Pick<Context, 'database'>): readonly Mount[] {
+  if (!configuration.includes(trustedByDatabase)) return [];
   const { trust } = context.database;
-  return trust === undefined ? [] : [trustMount(trust)];
-}
-
-/** A directory follows changes; PyMySQL reads the file at each connection. */
-function trustMount({ secret }: Trust): Mount {
-  return { path: folder, secret, keys: [key], follows: true };
+  return trust === undefined ? [] : [{ path: folder, secret: trust.secret, keys: [key], follows: true }];
 }
