@@ -104,7 +104,8 @@ test.each(children.map(({ field, kind }) => [field, kinds.find((one) => one.kind
     const all = [...wrongResources(api)].filter(({ field }) =>
       Object.hasOwn(offered, /^spec\.(\w+)/.exec(field)?.[1] ?? ''),
     );
-    const tried = all.filter((_wrong, position) => position % oneOf === 0);
+    // Few fields are tried in all ways.
+    const tried = all.length < 100 ? all : all.filter((_wrong, position) => position % oneOf === 0);
     const found = tried.flatMap(({ field, way, content: { spec } }) => {
       const whole = field.replace(/^spec/, `spec.${service}`);
       const wrong = { field: whole, way, content: { spec: { [service]: spec } } };
