@@ -17,7 +17,7 @@ const network = {
 
 /** Clouds by name, smallest first: a mistake is tried on the first one that has its object. */
 export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
-  identity: withParts(),
+  identity: { ...withParts(), mariadb: { tls: { enabled: true } } },
   image: withParts('glance'),
   placement: withParts('placement'),
   network,
@@ -26,7 +26,7 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   stacks: withParts('rabbitmq', 'heat'),
   audits: withParts(...optional, 'watcher'),
   leases: withParts(...optional, 'blazar'),
-  'modern-dashboard': { ...withParts('rabbitmq', 'ovnNetwork', 'neutron', 'glance'), skyline: {} },
+  'modern-dashboard': { ...network, glance: { enabled: true }, skyline: {} },
   dashboard: { ...withParts('glance'), horizon: {} },
   workflows: withParts('rabbitmq', 'mistral'),
   clusters: { ...withParts(...optional, 'heat'), magnum: {} },

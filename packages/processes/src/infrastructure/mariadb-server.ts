@@ -11,6 +11,7 @@ import { CommandError, command, logTime, pause, terminated } from '../program-su
 import { startTimes } from '../start-times.ts';
 import { becomeMember, isMember, type MemberOptions, type Membership, recover } from './galera.ts';
 import { type Account, accountFor, almighty, isGranted, mayUse, newSchema, passwordHash } from './mariadb-catalog.ts';
+import { ServerCertificate } from './mariadb-certificate.ts';
 import { catalogOf, temporaryFailure } from './mariadb-install-db.ts';
 import { MysqlError, type MysqlRequest } from './mysql-protocol.ts';
 import { readOptionFiles } from './option-files.ts';
@@ -30,32 +31,6 @@ export const mariadbdSafe: Program = command((process) => {
   );
   return process.run(['mariadbd', ...process.argv.slice(1)], { signal: process.signal });
 });
-
-/** The certificate that a server shows: read at its start, and at FLUSH SSL. */
-class ServerCertificate {
-  readonly #process: Process;
-  readonly #path: string | undefined;
-  /** As PEM. */
-  #certificate: string | undefined;
-  /** Connections by TLS (status variable Ssl_accepts). */
-  accepts = 0;
-
-  constructor(process: Process, settings: ReadonlyMap<string, string>) {
-    this.#process = process;
-    this.#path = settings.get('ssl-cert');
-  }
-
-  /** A client begins TLS: what it is shown. */
-  accept(): string | undefined {
-    this.accepts++;
-    return this.#certificate;
-  }
-
-  /** @throws SystemError */
-  load(): void {
-    this.#certificate = this.#path === undefined ? undefined : this.#process.files.read(this.#path);
-  }
-}
 
 /** A server that listens. */
 interface Server {
@@ -199,13 +174,11 @@ async function listen(
   }
   const resolveNames = settings.get('skip-name-resolve') === undefined;
   const tls = new ServerCertificate(process, settings);
-  try {
-    tls.load();
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`SSL error: Unable to get certificate from '${settings.get('ssl-cert')}'\n`);
+  const unusable = tls.load();
+  if (unusable !== undefined) {
+    process.stderr(`SSL error: ${unusable} from '${settings.get('ssl-cert') ?? ''}'\n`);
     log('ERROR', 'Failed to setup SSL');
-    return abort('SSL error: Unable to get certificate');
+    return abort(`SSL error: ${unusable}`);
   }
   const server: Server = { tls, catalog, characterSet, resolveNames, port, log, membership };
   const accept = (peer: Peer): Session => session(process, peer, server);

@@ -17,8 +17,8 @@ export interface SqlSession {
   /** What `SHOW STATUS` tells. */
   readonly status: () => Readonly<Record<string, string>>;
   readonly defaultCharacterSet: string;
-  /** The server reads its certificate anew. */
-  readonly reloadCertificate: () => void;
+  /** The server reads its certificate anew; told why it cannot. */
+  readonly reloadCertificate: () => string | undefined;
   database: string | undefined;
 }
 
@@ -49,7 +49,10 @@ export function runStatement(session: SqlSession, sql: string): ResultSet | unde
   else if (reader.accept('FLUSH')) {
     if (!isGranted(session.account, 'RELOAD', '*')) throw privilegeMissing('RELOAD');
     reader.accept('LOCAL');
-    if (reader.accept('SSL')) session.reloadCertificate();
+    if (reader.accept('SSL')) {
+      const problem = session.reloadCertificate();
+      if (problem !== undefined) throw new MysqlError(1105, `Failed to refresh SSL, error: ${problem}`);
+    }
     reader.rest();
   } else if (withoutEffect.some((word) => reader.accept(word))) reader.rest();
   else reader.fail();
