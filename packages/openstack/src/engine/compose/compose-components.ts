@@ -51,7 +51,7 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   const overrides = context.spec.components?.[shown];
   const taken = [
     ...takenVariables(path, component.env, overrides),
-    ...takenMounts(path, overrides, component),
+    ...takenMounts(path, overrides, { mounts: [...(component.mounts ?? []), ...configs.flatMap((set) => set.mounts)] }),
     ...unpublished(input, shown),
   ];
   drafts.refuse('ConfigReady', ...taken.map((message) => ({ reason: 'ConfigRefused' as const, message })));

@@ -52,7 +52,7 @@ export function ownerOf(service: Service, context: Context): ConfigOwner {
     instance: context.name,
     namespace: context.namespace,
     surroundings: context.surroundings,
-    mounts: (configuration) => trustMounts(configuration, context),
+    mounts: (configuration) => trustMounts(configuration, service, context),
   };
 }
 

@@ -1,6 +1,8 @@
 import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
 import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
+import { fieldFor } from './dependencies.ts';
+import type { Service } from './service.ts';
 
 /** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
 const key = 'ca.crt';
@@ -25,8 +27,9 @@ export function databaseAt(
  * PyMySQL reads the file at each connection.
  * @param configuration texts of its files and variables
  */
-export function trustMounts(configuration: string, context: Pick<Context, 'database'>): readonly Mount[] {
-  if (!configuration.includes(trustedByDatabase)) return [];
+export function trustMounts(configuration: string, service: Service, context: Context): readonly Mount[] {
+  // Users may name the file where there is no database.
+  if (!configuration.includes(trustedByDatabase) || fieldFor(service, 'database') === undefined) return [];
   const { trust } = context.database;
   return trust === undefined ? [] : [{ path: folder, secret: trust.secret, keys: [key], follows: true }];
 }

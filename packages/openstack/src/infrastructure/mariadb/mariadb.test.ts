@@ -48,6 +48,9 @@ test.each([
   [{ mariadbd: { 'loose-max-connections': 5 } }, 'set spec.maxConnections instead'],
   [{ mariadbd: { wsrep_on: 'OFF' } }, 'this option follows from other fields: set spec.replicas'],
   [{ mariadbd: { 'binlog-format': 'MIXED' } }, 'members replicate rows'],
+  [{ mariadbd: { ssl: 'OFF' } }, 'set spec.tls instead'],
+  [{ mariadbd: { 'skip-ssl': '' } }, 'set spec.tls instead'],
+  [{ mariadbd: { ssl_cert: '/tmp/x' } }, 'set spec.tls instead'],
 ])('%j is refused', (sections, message) => {
   expect(server({ config: { 'my.cnf': sections } }).problem).toContain(message);
 });

@@ -32,7 +32,7 @@ const ownedOptions = Object.fromEntries(
     'loose-character-set-collations': 'nothing: the tables of the services use it',
     'ssl-cert': 'spec.tls',
     'ssl-key': 'spec.tls',
-    'skip-ssl': 'spec.tls',
+    ssl: 'spec.tls',
     user: 'nothing: the pod has a user already',
     ...ownedOfMembers,
   }).flatMap(([option, field]) => [

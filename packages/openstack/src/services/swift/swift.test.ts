@@ -114,6 +114,13 @@ test('each storage policy has a section, rings of its own and, for fragments, wh
   expect(JSON.stringify(found('StatefulSet', 'swift-storage'))).not.toContain('object-reconstructor');
 });
 
+test('a file that is trusted for a database is no path of its own where there is none', () => {
+  const config = { 'proxy-server.conf': { 'filter:slo': { file: '/etc/openstack/trust/database/ca.crt' } } };
+  const objects = objectsOf(composed({ ...sample, spec: { ...sample.spec, config } }, surroundings(read)));
+  expect(JSON.stringify(objects)).toContain('file = /etc/openstack/trust/database/ca.crt');
+  expect(JSON.stringify(objects)).not.toContain('etc-openstack-trust');
+});
+
 test('a peer sets options of its files of data, which users cannot set then', () => {
   const withStorlets = (spec: Partial<Swift['spec']> = {}) =>
     composed({ ...sample, spec: { ...sample.spec, ...spec } }, surroundings(read, { peers: { Storlets: 'storlets' } }));
