@@ -8,6 +8,7 @@ import {
   runPublish,
   runRecords,
 } from '@openstack-operator/operator';
+import { connectTls } from '@openstack-operator/processes';
 import { type HttpReply, type Image, type Process, SystemError } from '@openstack-operator/sandbox';
 
 /** The operator's own image on the sandbox: its Jobs run our real code, over the sandbox's network. */
@@ -54,16 +55,24 @@ export const operatorImage = (client: () => Client): Image => ({
 /** One HTTP request of a process over the sandbox's network. */
 export async function overNetwork(
   { network, clock }: Process,
-  { method, url, headers, body = '' }: HttpCall,
+  { method, url, headers, body = '', ca }: HttpCall,
 ): Promise<HttpAnswer> {
-  const { hostname, port, pathname, search } = new URL(url);
+  const { protocol, hostname: host, port, pathname, search } = new URL(url);
   const late = Promise.withResolvers<never>();
   late.promise.catch(() => undefined);
   const timer = clock.after(answerLimit, () =>
     late.reject(new Error(`${method} ${url}: no answer within ${answerLimit / 1000} s`)),
   );
   // A connection that nobody answers is given up by this limit, not by the kernel's.
-  const connected = network.connect(hostname, Number(port || 80), 'http').catch((error: unknown) => {
+  const connecting =
+    protocol === 'https:'
+      ? connectTls(
+          network,
+          { host, port: Number(port || 443), protocol: 'https' },
+          { trusted: ca ?? '', host, now: clock.now() },
+        )
+      : network.connect(host, Number(port || 80), 'http');
+  const connected = connecting.catch((error: unknown) => {
     if (error instanceof SystemError && error.code === 'ETIMEDOUT') return late.promise;
     throw error;
   });

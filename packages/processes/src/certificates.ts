@@ -1,11 +1,12 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { FileSystem } from '@openstack-operator/sandbox';
 
 /** What a client knows when it looks at a server's certificate. */
 export interface Verification {
   /** Certificates of the authorities that it trusts, as PEM. */
   readonly trusted: string;
-  /** The name by which it connects. */
-  readonly host: string;
+  /** The name by which it connects; absent: it does not compare. */
+  readonly host?: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -28,6 +29,35 @@ export function certificateProblem(
     return failed('certificate has expired');
   if ([own, authority].some(({ validFromDate }) => validFromDate.getTime() > now))
     return failed('certificate is not yet valid');
-  if (own.checkHost(host) === undefined) return failed(`Hostname mismatch, certificate is not valid for '${host}'.`);
+  if (host !== undefined && own.checkHost(host) === undefined)
+    return failed(`Hostname mismatch, certificate is not valid for '${host}'.`);
   return undefined;
+}
+
+/** Where a server has its certificate and its key. */
+export interface CertificatePaths {
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+}
+
+/**
+ * Reads a server's certificate.
+ * @returns it as PEM, or which of the two files cannot be used
+ */
+export function readCertificate(
+  files: Pick<FileSystem, 'read'>,
+  paths: CertificatePaths,
+): { readonly pem: string } | { readonly unusable: keyof CertificatePaths } {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(files.read(paths.certificate ?? ''));
+  } catch {
+    return { unusable: 'certificate' };
+  }
+  try {
+    if (!certificate.checkPrivateKey(createPrivateKey(files.read(paths.key ?? '')))) return { unusable: 'key' };
+  } catch {
+    return { unusable: 'key' };
+  }
+  return { pem: certificate.toString() };
 }

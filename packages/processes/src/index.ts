@@ -4,3 +4,4 @@ export { type OutsideHost, sshServer } from './infrastructure/ansible.ts';
 export { type OptionRead, optionReads } from './oslo/config.ts';
 export { imageName } from './recipe.ts';
 export { baseCommands } from './shell/system-commands.ts';
+export { connectTls } from './tls.ts';

@@ -17,8 +17,13 @@ export const host = (what: string) =>
     minLength: 1,
     form: { pattern: '^[A-Za-z0-9:.-]+$', expected: 'a host name or an address, without port and without //' },
   });
-/** A TCP port. */
-export const port = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 65535, fallback });
+/** A TCP port; `fallback`: which one else, or on what it depends. */
+export const port = (what: string, fallback: number | string) =>
+  int(what, {
+    minimum: 1,
+    maximum: 65_535,
+    ...(typeof fallback === 'number' ? { fallback } : { otherwise: fallback }),
+  });
 
 /** A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. */
 export function reference<T>(what: string, kind: string, external: Field<T, false>) {

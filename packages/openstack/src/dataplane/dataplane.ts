@@ -3,6 +3,7 @@ import { imageProblem } from '../engine/objects/images.ts';
 import type { BrokerAddress, IdentityAddress } from '../engine/vocabulary/addresses.ts';
 import { type Context, externalOf } from '../engine/vocabulary/context.ts';
 import { defineService, type Found, type Job } from '../engine/vocabulary/service.ts';
+import { trustedBy } from '../engine/vocabulary/trust.ts';
 import { ovnOf } from '../infrastructure/ovn/address.ts';
 import { inactivityProbe } from '../infrastructure/ovn/ovs-settings.ts';
 import { externalCompute } from '../services/nova/external.ts';
@@ -125,12 +126,13 @@ function outside(context: Context<OpenStackDataPlane>) {
   const broker = context.address('messageQueueRef') as BrokerAddress;
   const { publicUrl, internalUrl } = context.address('keystoneRef') as IdentityAddress;
   const isExternal = (field: 'messageQueueRef' | 'ovnRef' | 'keystoneRef') => externalOf(spec, field) !== undefined;
+  const { trust } = broker;
   return {
     broker:
       messageQueue !== undefined
         ? { host: messageQueue.host, port: messageQueue.port ?? 5672 }
         : isExternal('messageQueueRef')
-          ? { host: broker.host, port: broker.port }
+          ? { host: broker.host, port: broker.port, ...(trust === undefined ? {} : { caSecretName: trust.secret }) }
           : undefined,
     southbound: southbound ?? (isExternal('ovnRef') ? ovnOf(context).southbound : undefined),
     identityUrl: identity ?? (publicUrl !== internalUrl || isExternal('keystoneRef') ? publicUrl : undefined),
@@ -218,8 +220,12 @@ function variables(context: Context<OpenStackDataPlane>) {
     openstack_services: services,
     openstack_virt_type: spec.virtType ?? virtType ?? 'kvm',
     openstack_identity_url: identityUrl ?? '',
+    // One of the cluster is exposed without TLS.
+    openstack_broker_authority: broker?.caSecretName === undefined ? '' : trustedBy('broker'),
     openstack_peers: [
-      ...(services.novaCompute && broker !== undefined ? [{ what: 'the broker', ...broker }] : []),
+      ...(services.novaCompute && broker !== undefined
+        ? [{ what: 'the broker', host: broker.host, port: broker.port }]
+        : []),
       ...(services.ovnController ? remotes : []),
     ],
     openstack_bridges: bridgeMappings.map(({ bridge }) => bridge),

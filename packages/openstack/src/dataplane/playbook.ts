@@ -112,6 +112,18 @@ export const playbook = `# Configures hosts outside of the cluster. Written by o
             group: nova
             mode: "0755"
           loop: [/var/lib/nova, /var/lib/nova/instances, /var/lib/nova/tmp]
+        - name: Where the certificate of the broker's authority is
+          when: openstack_broker_authority != ''
+          ansible.builtin.file:
+            path: "{{ openstack_broker_authority | dirname }}"
+            state: directory
+            mode: "0755"
+        - name: Certificate of the broker's authority
+          when: openstack_broker_authority != ''
+          ansible.builtin.copy:
+            src: "{{ openstack_broker_authority }}"
+            dest: "{{ openstack_broker_authority }}"
+            mode: "0644"
         - name: Its configuration
           ansible.builtin.copy:
             src: "{{ openstack_files }}/nova.conf"

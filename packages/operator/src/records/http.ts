@@ -6,6 +6,8 @@ export interface HttpCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Certificates of authorities, as PEM, that have to have signed that of a server behind https; else those of the system. */
+  readonly ca?: string;
 }
 
 /** Its answer; header names are lower case. */
@@ -38,8 +40,8 @@ export interface JsonApi {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-/** Talks JSON below `base`. */
-export function jsonApi(http: Http, base: string, headers: Readonly<Record<string, string>>): JsonApi {
+/** Talks JSON below `base`; `ca`: who has to have signed the certificate of its server. */
+export function jsonApi(http: Http, base: string, headers: Readonly<Record<string, string>>, ca?: string): JsonApi {
   return {
     async call(method, path, body) {
       const call = {
@@ -51,6 +53,7 @@ export function jsonApi(http: Http, base: string, headers: Readonly<Record<strin
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(ca === undefined ? {} : { ca }),
       };
       const answer = await http(call);
       if (answer.status >= 400) throw new HttpError(call, answer);

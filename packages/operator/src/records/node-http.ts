@@ -4,12 +4,12 @@ import { answerLimit, type Http } from './http.ts';
 
 /** Sends requests from this process; gives up on a silent server after `timeout` milliseconds. */
 export function nodeHttp({ timeout = answerLimit, signal }: { timeout?: number; signal?: AbortSignal } = {}): Http {
-  return ({ method, url, headers, body }) =>
+  return ({ method, url, headers, body, ca }) =>
     new Promise((resolve, reject) => {
       const request = url.startsWith('https:') ? requestHttps : requestHttp;
       const sent = request(
         url,
-        { method, headers, timeout, ...(signal === undefined ? {} : { signal }) },
+        { method, headers, timeout, ...(signal === undefined ? {} : { signal }), ...(ca === undefined ? {} : { ca }) },
         (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));

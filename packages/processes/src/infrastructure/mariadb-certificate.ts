@@ -1,10 +1,10 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Process } from '@openstack-operator/sandbox';
+import { type CertificatePaths, readCertificate } from '../certificates.ts';
 
 /** The certificate that a server shows: read at its start, and at FLUSH SSL. */
 export class ServerCertificate {
   readonly #process: Process;
-  readonly #paths: { readonly certificate: string | undefined; readonly key: string | undefined };
+  readonly #paths: CertificatePaths;
   /** As PEM. */
   #certificate: string | undefined;
   /** Connections by TLS (status variable Ssl_accepts). */
@@ -23,21 +23,11 @@ export class ServerCertificate {
 
   /** Told why the files cannot be used, in the words of mariadb 10.11.19, run for this; what there was stays then. */
   load(): string | undefined {
-    const { certificate: path, key = path } = this.#paths;
+    const { certificate, key = certificate } = this.#paths;
     if (key === undefined) return undefined;
-    let certificate: X509Certificate;
-    try {
-      certificate = new X509Certificate(this.#process.files.read(path ?? ''));
-    } catch {
-      return 'Unable to get certificate';
-    }
-    try {
-      if (!certificate.checkPrivateKey(createPrivateKey(this.#process.files.read(key))))
-        return 'Unable to get private key';
-    } catch {
-      return 'Unable to get private key';
-    }
-    this.#certificate = certificate.toString();
+    const read = readCertificate(this.#process.files, { certificate, key });
+    if ('unusable' in read) return `Unable to get ${read.unusable === 'key' ? 'private key' : 'certificate'}`;
+    this.#certificate = read.pem;
     return undefined;
   }
 }

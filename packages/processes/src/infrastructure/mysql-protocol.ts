@@ -1,5 +1,6 @@
 import type { Connection, Network } from '@openstack-operator/sandbox';
-import { certificateProblem, type Verification } from '../certificates.ts';
+import type { Verification } from '../certificates.ts';
+import { startTls, type TlsRequest } from '../tls.ts';
 import { ask } from './wire.ts';
 
 /** A row of a table as the models keep it: columns by name. */
@@ -15,8 +16,7 @@ export interface Schema {
 
 /** What a client sends over protocol `mysql`. The first message is a `connect`, or `tls` before that. */
 export type MysqlRequest =
-  /** Answered with the server's certificate as PEM; undefined: one that it has made for itself. */
-  | { readonly type: 'tls' }
+  | TlsRequest
   | { readonly type: 'connect'; readonly user: string; readonly password?: string; readonly database?: string }
   | { readonly type: 'query'; readonly sql: string }
   | {
@@ -107,11 +107,6 @@ export interface MysqlLogin {
   readonly trust?: Pick<Verification, 'trusted' | 'now'>;
 }
 
-/** The server is not the one that the client trusts. */
-export class UntrustedServerError extends Error {
-  override readonly name = 'UntrustedServerError';
-}
-
 /**
  * Connects and logs in.
  * @throws SystemError when the server cannot be reached, UntrustedServerError, MysqlError when it refuses
@@ -123,11 +118,7 @@ export async function connectMysql(network: Network, login: MysqlLogin): Promise
   const send = <T>(request: MysqlRequest): Promise<T> => ask<T>(connection, request);
   const { trust, ...account } = login;
   try {
-    if (trust !== undefined) {
-      const certificate = await send<string | undefined>({ type: 'tls' });
-      const problem = certificateProblem(certificate, { ...trust, host: login.host ?? 'localhost' });
-      if (problem !== undefined) throw new UntrustedServerError(problem);
-    }
+    if (trust !== undefined) await startTls(connection, { ...trust, host: login.host ?? 'localhost' });
     await send({ type: 'connect', ...account });
   } catch (error) {
     connection.close();

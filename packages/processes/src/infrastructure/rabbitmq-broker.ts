@@ -90,13 +90,14 @@ export class Broker {
     return isAllowed ? found : undefined;
   }
 
-  /** Serves one AMQP connection. */
-  accept(peer: Peer): Session {
+  /** Serves one AMQP connection to a port. */
+  accept(peer: Peer, port: number): Session {
+    this.#log(`[info] <0.900.0> accepting AMQP connection ${peer.address}:40000 -> ${port}`);
     let opened: { user: string; virtualHost: string } | undefined;
     const mine: Consumer[] = [];
     const answer = (request: AmqpRequest): unknown => {
       if (request.type === 'open') {
-        this.#open(request, peer);
+        this.#open(request, peer, port);
         opened = { user: request.user, virtualHost: request.virtualHost };
         return undefined;
       }
@@ -126,11 +127,11 @@ export class Broker {
     };
   }
 
-  #open({ user, password, virtualHost }: AmqpRequest & { type: 'open' }, peer: Peer): void {
+  #open({ user, password, virtualHost }: AmqpRequest & { type: 'open' }, peer: Peer, port: number): void {
     const account = this.authentic(user, password, peer);
     if (account === undefined) {
       this.#log(
-        `[error] <0.900.0> Error on AMQP connection <0.900.0> (${peer.address}:40000 -> 5672, state: starting):\n[error] <0.900.0> PLAIN login refused: user '${user}' - invalid credentials`,
+        `[error] <0.900.0> Error on AMQP connection <0.900.0> (${peer.address}:40000 -> ${port}, state: starting):\n[error] <0.900.0> PLAIN login refused: user '${user}' - invalid credentials`,
       );
       throw new AmqpError(
         403,
@@ -141,6 +142,9 @@ export class Broker {
       throw new AmqpError(530, `NOT_ALLOWED - vhost ${virtualHost} not found`);
     if (!account.permissions.has(virtualHost))
       throw new AmqpError(530, `NOT_ALLOWED - access to vhost '${virtualHost}' refused for user '${user}'`);
+    this.#log(
+      `[info] <0.900.0> connection ${peer.address}:40000 -> ${port}: user '${user}' authenticated and granted access to vhost '${virtualHost}'`,
+    );
   }
 
   #demand(who: { user: string; virtualHost: string }, action: keyof Permissions, kind: string, name: string): void {

@@ -5,9 +5,9 @@ import {
   MysqlError,
   type MysqlRequest,
   type Schema,
-  UntrustedServerError,
 } from '../infrastructure/mysql-protocol.ts';
 import { pause } from '../program-support.ts';
+import { UntrustedServerError } from '../tls.ts';
 import type { Log } from './log.ts';
 import type { ProjectDatabase } from './project-database.ts';
 import { errno, PythonError, SystemExit } from './python-error.ts';

@@ -2,6 +2,7 @@ import { type Connection, type Process, SystemError } from '@openstack-operator/
 import { type AmqpConsumer, AmqpError, type AmqpRequest } from '../infrastructure/amqp-protocol.ts';
 import { ask } from '../infrastructure/wire.ts';
 import { pause } from '../program-support.ts';
+import { connectTls, UntrustedServerError } from '../tls.ts';
 import type { Log } from './log.ts';
 import { osError, PythonError } from './python-error.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -17,6 +18,8 @@ export class Messaging {
   readonly #url: TransportUrl;
   readonly #arguments: Readonly<Record<string, string>>;
   readonly #timeout: number;
+  /** Who has to have signed the broker's certificate: a file; undefined without TLS. */
+  readonly #authority: string | undefined;
   #connection: Promise<Connection> | undefined;
 
   /** @throws PythonError for an URL or a combination of options that oslo.messaging refuses */
@@ -39,6 +42,7 @@ export class Messaging {
     }
     this.#arguments = config.boolean(group, 'rabbit_quorum_queue') ? { 'x-queue-type': 'quorum' } : {};
     this.#timeout = config.integer('DEFAULT', 'rpc_response_timeout') * 1000;
+    this.#authority = config.boolean(group, 'ssl') ? config.text(group, 'ssl_ca_file') : undefined;
   }
 
   /** Consumes a topic's queue for ever: again after each loss of the connection. Resolves when it consumes first. */
@@ -132,7 +136,7 @@ export class Messaging {
 
   async #try({ host, port, user, password }: BrokerHost): Promise<Connection | { type: string; text: string }> {
     try {
-      const connection = await this.#process.network.connect(host, port, 'amqp');
+      const connection = await this.#open(host, port);
       const virtualHost = this.#url.virtualHost || '/';
       const login = { user: user || 'guest', password: password || 'guest', virtualHost };
       await ask(connection, { type: 'open', ...login } satisfies AmqpRequest);
@@ -142,7 +146,10 @@ export class Messaging {
         throw error.code === 403
           ? new PythonError('amqp.exceptions.AccessRefused', `(0, 0): (403) ${error.message}`)
           : new PythonError('amqp.exceptions.NotAllowed', `Connection.open: (${error.code}) ${error.message}`);
+      if (error instanceof UntrustedServerError) return { type: 'ssl.SSLCertVerificationError', text: error.message };
       if (!(error instanceof SystemError)) throw error;
+      if (error.code === 'EPROTO' && this.#authority !== undefined)
+        return { type: 'ssl.SSLError', text: '[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1033)' };
       // py-amqp has words of its own.
       const own: Partial<Record<SystemError['code'], string>> = {
         ECONNREFUSED: '[Errno 111] ECONNREFUSED',
@@ -151,5 +158,14 @@ export class Messaging {
       const { type, message } = osError(error);
       return { type, text: own[error.code] ?? message };
     }
+  }
+
+  /** Whose name stands in a certificate py-amqp does not compare. @throws SystemError, UntrustedServerError */
+  #open(host: string, port: number): Promise<Connection> {
+    const { network, files, clock } = this.#process;
+    if (this.#authority === undefined) return network.connect(host, port, 'amqp');
+    if (!files.exists(this.#authority)) throw new SystemError('ENOENT', this.#authority);
+    const trusted = files.read(this.#authority);
+    return connectTls(network, { host, port, protocol: 'amqps' }, { trusted, now: clock.now() });
   }
 }

@@ -1,6 +1,7 @@
 import type { Layer } from '../../oslo/layers.ts';
 import { type Filter, secretReference } from '../../oslo/references.ts';
 import type { Context } from '../vocabulary/context.ts';
+import { trustedBy } from '../vocabulary/trust.ts';
 
 /** Sections that many services share, said once. Facts: the service catalogue of 2025.1, checked option by option. */
 
@@ -28,6 +29,7 @@ export function messaging(context: Context, options: { pthreadHeartbeat?: boolea
     oslo_messaging_rabbit: {
       rabbit_quorum_queue: true,
       rabbit_transient_quorum_queue: true,
+      ...(context.broker.trust === undefined ? {} : { ssl: true, ssl_ca_file: trustedBy('broker') }),
       // An idle API under uwsgi misses its heartbeats and then hangs in the next AMQP handshake (seen live).
       ...(options.pthreadHeartbeat === true ? { heartbeat_in_pthread: true } : {}),
     },

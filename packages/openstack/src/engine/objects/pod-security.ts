@@ -17,7 +17,9 @@ export function podSecurity(
   const user = { runAsUser: uid, runAsGroup: uid };
   // What a node agent has lies on the node, and belongs to whom it belongs there; but for files that are Secrets.
   if (nodeAgent !== undefined)
-    return configs.some(({ secretFiles }) => secretFiles !== undefined) ? { ...user, fsGroup: uid } : user;
+    return configs.some(({ secretFiles, mounts }) => secretFiles !== undefined || mounts.length > 0)
+      ? { ...user, fsGroup: uid }
+      : user;
   const owned = { ...user, fsGroup: uid, fsGroupChangePolicy: 'OnRootMismatch' };
   return isElevated(host) ? owned : { runAsNonRoot: true, ...owned, seccompProfile: { type: 'RuntimeDefault' } };
 }

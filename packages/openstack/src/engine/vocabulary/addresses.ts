@@ -25,6 +25,8 @@ export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
   readonly managementUrl: string;
+  /** Clients connect by TLS; absent: in the clear. */
+  readonly trust?: Trust;
   readonly adminUser: Secretly;
   readonly adminPassword: Secretly;
 }
@@ -42,8 +44,11 @@ export interface IdentityAddress {
   };
 }
 
-/** Host and port as a URL has them: an IPv6 address stands in brackets. */
-export const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** A host as a URL has it: an IPv6 address stands in brackets. */
+export const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/** Host and port as a URL has them. */
+export const authority = (host: string, port: number): string => `${bracketed(host)}:${port}`;
 
 /** A text that is no secret. */
 export const literal =

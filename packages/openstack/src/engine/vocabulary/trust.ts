@@ -5,12 +5,20 @@ import { fieldFor } from './dependencies.ts';
 import type { Service } from './service.ts';
 
 /** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
-const key = 'ca.crt';
+export const authorityKey = 'ca.crt';
 
-const folder = '/etc/openstack/trust/database';
+/** Whose certificates clients verify, by what they use of it. */
+const trusts = {
+  database: ({ database }: Context) => database.trust,
+  broker: ({ broker }: Context) => broker.trust,
+};
 
-/** File with the certificate of whom the clients of the database trust. */
-export const trustedByDatabase = `${folder}/${key}`;
+type Trusted = keyof typeof trusts;
+
+const folderOf = (capability: Trusted): string => `/etc/openstack/trust/${capability}`;
+
+/** File with the certificate of whom clients trust. */
+export const trustedBy = (capability: Trusted): string => `${folderOf(capability)}/${authorityKey}`;
 
 /** What follows the account in the SQLAlchemy URL of a database: where it is, and how it is connected to. */
 export function databaseAt(
@@ -18,18 +26,22 @@ export function databaseAt(
   name: string,
 ): string {
   // utf8 is what ran (tables are utf8mb3); utf8mb4 would need every table converted.
-  const tls = trust === undefined ? '' : `&ssl_ca=${trustedByDatabase}`;
+  const tls = trust === undefined ? '' : `&ssl_ca=${trustedBy('database')}`;
   return `${authority(host, port)}/${name}?charset=utf8${tls}`;
 }
 
 /**
  * What pods mount so that they trust the servers that their configuration speaks of: a directory follows changes, and
- * PyMySQL reads the file at each connection.
+ * PyMySQL and py-amqp read the file at each connection.
  * @param configuration texts of its files and variables
  */
 export function trustMounts(configuration: string, service: Service, context: Context): readonly Mount[] {
-  // Users may name the file where there is no database.
-  if (!configuration.includes(trustedByDatabase) || fieldFor(service, 'database') === undefined) return [];
-  const { trust } = context.database;
-  return trust === undefined ? [] : [{ path: folder, secret: trust.secret, keys: [key], follows: true }];
+  return (Object.keys(trusts) as Trusted[]).flatMap((capability) => {
+    // Users may name the file where there is no such server.
+    if (!configuration.includes(trustedBy(capability)) || fieldFor(service, capability) === undefined) return [];
+    const trust = trusts[capability](context);
+    return trust === undefined
+      ? []
+      : [{ path: folderOf(capability), secret: trust.secret, keys: [authorityKey], follows: true }];
+  });
 }

@@ -1,29 +1,47 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { authority, type BrokerAddress, fromSecret, hostOf } from '../../engine/vocabulary/addresses.ts';
+import { authority, type BrokerAddress, fromSecret, hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
+import { certificateSuffix } from '../certificate.ts';
 import type { MessageQueueRef } from './reference.ts';
 
 type External = NonNullable<MessageQueueRef['external']>;
 
+/** Ports of a broker, by whether clients connect by TLS (https://www.rabbitmq.com/docs/networking). */
+export const brokerPorts = {
+  clear: { amqp: 5672, management: 15_672 },
+  tls: { amqp: 5671, management: 15_671 },
+} as const;
+
 /** Address of a RabbitMQ resource. */
 export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
-  const { credentialsSecretName } = (rabbitmq['spec'] ?? {}) as { credentialsSecretName?: string };
-  const secret = credentialsSecretName ?? `${rabbitmq.metadata.name}-credentials`;
-  return {
-    host: hostOf(rabbitmq),
-    port: 5672,
-    managementUrl: `http://${hostOf(rabbitmq)}:15672`,
-    adminUser: fromSecret(secret, 'username'),
-    adminPassword: fromSecret(secret, 'password'),
+  const { credentialsSecretName, tls } = (rabbitmq['spec'] ?? {}) as {
+    credentialsSecretName?: string;
+    tls?: { enabled?: boolean };
   };
+  const { name } = rabbitmq.metadata;
+  const trust = tls?.enabled === true ? { secret: `${name}-${certificateSuffix}` } : undefined;
+  return addressOf(hostOf(rabbitmq), credentialsSecretName ?? `${name}-credentials`, trust);
 }
 
 /** Address of a broker that this operator does not run. */
-export function externalBroker({ host, port = 5672, managementPort = 15672, secretName }: External): BrokerAddress {
+export function externalBroker({ host, secretName, caSecretName, ...ports }: External): BrokerAddress {
+  const trust = caSecretName === undefined ? undefined : { secret: caSecretName };
+  return addressOf(host, secretName, trust, ports);
+}
+
+function addressOf(
+  host: string,
+  secret: string,
+  trust: Trust | undefined,
+  stated: Pick<External, 'port' | 'managementPort'> = {},
+): BrokerAddress {
+  const { amqp, management } = brokerPorts[trust === undefined ? 'clear' : 'tls'];
+  const scheme = trust === undefined ? 'http' : 'https';
   return {
     host,
-    port,
-    managementUrl: `http://${authority(host, managementPort)}`,
-    adminUser: fromSecret(secretName, 'username'),
-    adminPassword: fromSecret(secretName, 'password'),
+    port: stated.port ?? amqp,
+    managementUrl: `${scheme}://${authority(host, stated.managementPort ?? management)}`,
+    adminUser: fromSecret(secret, 'username'),
+    adminPassword: fromSecret(secret, 'password'),
+    ...(trust === undefined ? {} : { trust }),
   };
 }

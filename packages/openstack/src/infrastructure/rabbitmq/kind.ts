@@ -19,6 +19,15 @@ export const RabbitMQ = defineApi({
       ...template({ main: 'the broker', components: ['server'], quorum: ['server'] }),
       storage: storage('Volume of the broker.', '10Gi'),
       nodeNetworks,
+      tls: object(
+        'TLS between services and the broker. The broker has a certificate in any case, of an authority of its own (Secret <name>-tls).',
+        {
+          enabled: bool(
+            'Whether services connect by TLS, to that broker alone. A change replaces their pods, and nova-compute on one node after the other.',
+            { fallback: false },
+          ),
+        },
+      ),
       clusterEnabled: bool(
         'Says that there are several brokers, which always form a cluster with quorum queues. It follows from replicas: true demands 3 or more of them.',
         { default: false },

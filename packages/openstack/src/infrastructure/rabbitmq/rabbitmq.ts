@@ -4,13 +4,19 @@ import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
+import { certificateFiles, certificateMount, serverCertificate } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
-import { brokerAddress, externalBroker } from './address.ts';
+import { brokerAddress, brokerPorts, externalBroker } from './address.ts';
 import { clusterSize, member } from './cluster.ts';
 import { RabbitMQ } from './kind.ts';
 import { brokerRecords } from './records.ts';
 import { firstStart, startSingle } from './start.ts';
+
+const tlsPorts = { amqps: brokerPorts.tls.amqp, 'management-tls': brokerPorts.tls.management };
+
+/** What decides how clients connect. */
+const tlsField = 'spec.tls of the RabbitMQ, or caSecretName of an external one';
 
 /**
  * A RabbitMQ broker on a volume of its own, or a cluster of several (cluster.ts).
@@ -18,7 +24,8 @@ import { firstStart, startSingle } from './start.ts';
  * Its node is named after the pod's full name from the first day: `rabbit@localhost` could never become a member of a
  * cluster (production rule 26). The administrator comes from definitions that are loaded at every start, so that a
  * renewed Secret takes effect with the restart that its digest causes; users of services are records, and never in
- * there, because definitions would bring back what was rotated.
+ * there, because definitions would bring back what was rotated. Erlang reads a renewed certificate by itself within two
+ * minutes.
  */
 export const rabbitmq = defineService<RabbitMQ>({
   kind: RabbitMQ,
@@ -28,7 +35,10 @@ export const rabbitmq = defineService<RabbitMQ>({
       address: brokerAddress,
       external: externalBroker,
       keeps: brokerRecords,
-      clientOptions: [{ section: 'DEFAULT', fields: { transport_url: 'spec.messageQueueRef or spec.messageQueue' } }],
+      clientOptions: [
+        { section: 'DEFAULT', fields: { transport_url: 'spec.messageQueueRef or spec.messageQueue' } },
+        { section: 'oslo_messaging_rabbit', fields: { ssl: tlsField, ssl_ca_file: tlsField } },
+      ],
     },
   },
   child: { field: 'rabbitmq', phase: 'Infrastructure', description: 'The message broker.' },
@@ -36,8 +46,9 @@ export const rabbitmq = defineService<RabbitMQ>({
   user: 'rabbitmq',
   dependsOn: {},
   retainedSecrets: ['credentials', 'erlang-cookie'],
-  secrets: ({ spec }) => [
-    ...(spec.credentialsSecretName === undefined
+  secrets: (context) => [
+    serverCertificate(context, ['']),
+    ...(context.spec.credentialsSecretName === undefined
       ? [
           {
             suffix: 'credentials',
@@ -74,9 +85,9 @@ export const rabbitmq = defineService<RabbitMQ>({
       suffix: '',
       image: 'rabbitmq',
       runs: { script: startSingle },
-      ports: { amqp: 5672, management: 15672, prometheus: 15692 },
+      ports: { ...brokerPorts.clear, ...tlsPorts, prometheus: 15_692 },
       // nova-compute has the address of its node.
-      reachable: ['amqp'],
+      reachable: ['amqp', 'amqps'],
       clients: 'dependents',
       monitored: ['prometheus'],
       service: 'headless',
@@ -99,6 +110,7 @@ export const rabbitmq = defineService<RabbitMQ>({
         { path: '/var/log/rabbitmq', scratch: true },
         { path: '/run/rabbitmq', scratch: true },
         { path: '/etc/openstack/erlang-cookie/cookie', secret: named('erlang-cookie'), key: 'cookie' },
+        certificateMount(context),
       ],
       claims: [dataClaim(spec.storage, '10Gi')],
       resources: { cpu: '50m', memory },
@@ -111,8 +123,15 @@ const memory = '512Mi';
 
 function configuration(context: Context<RabbitMQ>): string {
   const { spec } = context;
-  return `listeners.tcp.default = 5672
-management.tcp.port = 15672
+  const { clear, tls } = brokerPorts;
+  return `listeners.tcp.default = ${clear.amqp}
+listeners.ssl.default = ${tls.amqp}
+ssl_options.certfile = ${certificateFiles.certificate}
+ssl_options.keyfile = ${certificateFiles.key}
+management.tcp.port = ${clear.management}
+management.ssl.port = ${tls.management}
+management.ssl.certfile = ${certificateFiles.certificate}
+management.ssl.keyfile = ${certificateFiles.key}
 prometheus.tcp.port = 15692
 load_definitions = /etc/openstack/definitions.json
 # Every queue is replicated as soon as there is more than one member; clients ask for it as well.

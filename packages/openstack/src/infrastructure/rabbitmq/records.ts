@@ -1,5 +1,6 @@
 import type { Keeping } from '../../engine/vocabulary/keeping.ts';
 import { recordsFile } from '../../engine/vocabulary/records.ts';
+import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** User, virtual hosts, permissions and policy of a service on the broker (`<name>-mq-create`), by its management API. */
@@ -10,7 +11,7 @@ export const brokerRecords: Keeping = {
   holds: 'data',
   concerns: ({ messaging }) => messaging === true,
   list({ service, context }) {
-    const { managementUrl, adminUser, adminPassword } = context.broker;
+    const { managementUrl, adminUser, adminPassword, trust } = context.broker;
     const { user, vhost, notifications, secret } = context.accounts.broker;
     const own = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
     const hasNotifications = service.listens !== undefined || context.topics.length > 0;
@@ -21,6 +22,7 @@ export const brokerRecords: Keeping = {
     ];
     return recordsFile({
       url: managementUrl,
+      ...(trust === undefined ? {} : { ca: secretReference(trust.secret, authorityKey, 'quoted') }),
       username: adminUser('quoted'),
       password: adminPassword('quoted'),
       vhosts,

@@ -1,7 +1,7 @@
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type DataSource, defineService } from '../../engine/vocabulary/service.ts';
-import { trustedByDatabase } from '../../engine/vocabulary/trust.ts';
+import { trustedBy } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { Adjutant } from './kind.ts';
 
@@ -92,7 +92,7 @@ function settings(context: Context<Adjutant>): DataSource {
             NAME: databaseName(accounts, 'adjutant'),
             USER: databaseUser,
             PASSWORD: secretReference(databaseSecret, 'password'),
-            ...(database.trust === undefined ? {} : { OPTIONS: { ssl: { ca: trustedByDatabase } } }),
+            ...(database.trust === undefined ? {} : { OPTIONS: { ssl: { ca: trustedBy('database') } } }),
           },
         },
         // Upstream's default prints mails, and with them the tokens that set passwords.

@@ -1,7 +1,6 @@
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
-import { authority } from '../../engine/vocabulary/addresses.ts';
+import { bracketed } from '../../engine/vocabulary/addresses.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { databaseAt } from '../../engine/vocabulary/trust.ts';
 import type { Nova } from './kind.ts';
 
 /** A cell with the names that follow from its entry. */
@@ -22,17 +21,17 @@ export function cellsOf({ spec, accounts }: Context<Nova>): readonly Cell[] {
 }
 
 /**
- * Where a cell is, as templates that every process fills with its own account: no credential stands in the database.
- * The port is always said, because a template without one renders `None` (production rule 16).
+ * Where a cell is, as templates that every process fills with its own account, and with how it connects: no credential
+ * stands in the database, and processes that connect by TLS already and those that do not yet read the same mapping.
  */
 export function mappingOf({ database, broker }: Context<Nova>, cell: Pick<Cell, 'database' | 'vhost'>) {
   return {
     database: databaseTemplate(database, cell.database),
-    transport: `{scheme}://{username}:{password}@${authority(broker.host, broker.port)}/${cell.vhost}`,
+    transport: `{scheme}://{username}:{password}@${bracketed(broker.host)}:{port}/${cell.vhost}`,
   };
 }
 
 /** Template of the URL of a database. */
 export function databaseTemplate(address: Context<Nova>['database'], name: string): string {
-  return `{scheme}://{username}:{password}@${databaseAt(address, name)}`;
+  return `{scheme}://{username}:{password}@${bracketed(address.host)}:{port}/${name}?{query}`;
 }

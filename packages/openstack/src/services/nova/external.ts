@@ -15,7 +15,7 @@ import { nova } from './nova.ts';
 
 /** Where a host outside of the cluster reaches what its nova-compute asks. */
 export interface OutsideAddresses {
-  readonly broker: { readonly host: string; readonly port: number };
+  readonly broker: { readonly host: string; readonly port: number; readonly caSecretName?: string };
   readonly identityUrl: string;
 }
 

@@ -5,9 +5,9 @@ import {
   type MysqlRequest,
   type Schema,
   tableOf,
-  UntrustedServerError,
 } from '../../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../../oslo/python-error.ts';
+import { UntrustedServerError } from '../../tls.ts';
 import type { Settings } from './adjutant-settings.ts';
 
 /** Tables of all migrations. */

@@ -1,0 +1,55 @@
+import type { Connection, Network, Peer, Session } from '@openstack-operator/sandbox';
+import { certificateProblem, type Verification } from './certificates.ts';
+import { answering, ask } from './infrastructure/wire.ts';
+
+/** What a client sends first that connects by TLS; answered with the server's certificate as PEM, undefined for one that it has made for itself. */
+export interface TlsRequest {
+  readonly type: 'tls';
+}
+
+/** The server is not the one that the client trusts. */
+export class UntrustedServerError extends Error {
+  override readonly name = 'UntrustedServerError';
+}
+
+/** Serves a protocol behind TLS. */
+export function behindTls(
+  certificate: () => string | undefined,
+  accept: (peer: Peer) => Session,
+): (peer: Peer) => Session {
+  return (peer) => {
+    const session = accept(peer);
+    let begun = false;
+    return {
+      ...session,
+      receive: (message) => {
+        if (begun) return session.receive(message);
+        begun = true;
+        return answering(certificate)(message);
+      },
+    };
+  };
+}
+
+/** Begins TLS on a connection. @throws UntrustedServerError, in the words of Python's ssl */
+export async function startTls(connection: Connection, verification: Verification): Promise<void> {
+  const certificate = await ask<string | undefined>(connection, { type: 'tls' } satisfies TlsRequest);
+  const problem = certificateProblem(certificate, verification);
+  if (problem !== undefined) throw new UntrustedServerError(problem);
+}
+
+/** Connects to what is served behind TLS. @throws SystemError, UntrustedServerError */
+export async function connectTls(
+  network: Network,
+  { host, port, protocol }: { readonly host: string; readonly port: number; readonly protocol: string },
+  verification: Verification,
+): Promise<Connection> {
+  const connection = await network.connect(host, port, protocol);
+  try {
+    await startTls(connection, verification);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
