@@ -15,7 +15,7 @@ import { apply } from './apply.ts';
 import { ContendedObjectError } from './contention.ts';
 import type { ComposeContext } from './context.ts';
 import { patchNode } from './patch-node.ts';
-import { createSecret, updateSecret } from './secrets/generate.ts';
+import { copySecret, createSecret, updateSecret } from './secrets/generate.ts';
 import { resolveSecret } from './secrets/resolve.ts';
 import { assertStillMeant, SupersededError } from './still-meant.ts';
 
@@ -113,6 +113,9 @@ async function perform(context: ComposeContext, action: Action, live: Live): Pro
     }
     case 'update':
       await updateSecret(context, action);
+      return undefined;
+    case 'copy':
+      await copySecret(context, action);
       return undefined;
     case 'resolve':
       await resolveSecret(context, action.object);

@@ -9,6 +9,7 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
+  annotations,
   type Capability,
   childNameOf,
   cloudOf,
@@ -70,7 +71,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {}, lasting, members = {} } = (resource['status'] ?? {}) as Remembered;
+  const { release = {}, lasting, members = {}, rotated = {} } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -79,6 +80,7 @@ export function gather(
     clusterDomain,
     release,
     members,
+    rotated,
     ...rememberedIn(lasting, lastingOf(context, resource)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
@@ -93,6 +95,7 @@ export function gather(
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
       return found && keyedDigest(key, found);
     },
+    rotatedFor: (name) => rotationOf(data('Secret', name), resource),
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
@@ -107,6 +110,13 @@ interface Remembered {
   readonly release?: ReleaseStatus;
   readonly members?: Members;
   readonly lasting?: Readonly<Record<string, string>>;
+  readonly rotated?: Readonly<Record<string, string>>;
+}
+
+/** For which rotation a Secret of a resource has its value: what somebody else has made says nothing. */
+function rotationOf(secret: StoredObject | undefined, resource: StoredObject): string | undefined {
+  if (secret === undefined || controllerOf(secret)?.uid !== resource.metadata.uid) return undefined;
+  return secret.metadata.annotations?.[annotations.rotatedFor];
 }
 
 /** The ConfigMap in which an earlier resource of the name has left what its data are found by. */

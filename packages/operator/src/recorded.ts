@@ -19,6 +19,7 @@ const constants = [
   'members',
   'lasting',
   'remembered',
+  'rotated',
   'digestKeyId',
 ] as const satisfies (keyof OperatorSurroundings)[];
 

@@ -3,6 +3,7 @@ import {
   ConnectionError,
   ForeignObjectError,
   isApiError,
+  Pod,
   type StoredObject,
   timestamp,
 } from '@openstack-operator/kube';
@@ -23,7 +24,7 @@ import type { ComposeContext, OperatorContext } from './context.ts';
 
 /** What the report is made from. */
 export interface Findings {
-  readonly composition: Pick<Composition, 'complete' | 'status'>;
+  readonly composition: Pick<Composition, 'complete' | 'status' | 'rotating'>;
   readonly progress: readonly Progress[];
   /** What a write ran into: it stands in the condition of its step. */
   readonly failures: ReadonlyMap<string, Error>;
@@ -49,7 +50,7 @@ const mostOfSentence = 1024;
  * composition does not speak of stays as it was.
  */
 export function statusOf(
-  context: Pick<ComposeContext, 'clock' | 'object'>,
+  context: Pick<ComposeContext, 'cache' | 'clock' | 'object'>,
   findings: Findings,
 ): Record<string, unknown> {
   const { composition, progress, failures, lasting, phase, finishedJobs, volumes, redact } = findings;
@@ -94,6 +95,7 @@ export function statusOf(
     ...old,
     ...composition.status,
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
+    ...rotatedOf(context, composition, judged),
     observedGeneration: generation,
     ...(request === undefined ? {} : { lastHandledReconcileAt: request }),
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
@@ -103,6 +105,30 @@ export function statusOf(
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
     ...(Object.keys(volumes).length === 0 ? {} : { volumes }),
   };
+}
+
+/** The rotations that are completed: those before, and those under way once nothing is left of the passwords before. */
+function rotatedOf(
+  { cache, object }: Pick<ComposeContext, 'cache' | 'object'>,
+  { rotating = {} }: Findings['composition'],
+  judged: readonly Progress[],
+): { readonly rotated?: Readonly<Record<string, string>> } {
+  const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, string>> };
+  const isDone = judged.every(({ status, outdated }) => status === 'True' && outdated !== true);
+  if (Object.keys(rotating).length === 0 || !isDone || isEnding({ cache, object }))
+    return rotated === undefined ? {} : { rotated };
+  return { rotated: { ...rotated, ...rotating } };
+}
+
+/** Whether a pod of a resource is being deleted: it may still use what the others do not use any more. */
+function isEnding({ cache, object }: Pick<ComposeContext, 'cache' | 'object'>): boolean {
+  const { name, namespace = '' } = object.metadata;
+  return cache
+    .list(Pod, { namespace })
+    .some(
+      ({ metadata: { labels = {}, deletionTimestamp } }) =>
+        labels['app.kubernetes.io/instance'] === name && deletionTimestamp !== undefined,
+    );
 }
 
 /**

@@ -34,12 +34,22 @@ export class StatusPace {
   }
 }
 
+/** Fields whose changes somebody waits for. */
+const telling = [
+  'observedGeneration',
+  'lastHandledReconcileAt',
+  'readyGeneration',
+  'phase',
+  'release',
+  'members',
+  'rotated',
+];
+
 /** Whether a status tells of nothing but steps of the same rollout: no event belongs to it. */
 function isMereProgress({ object }: OperatorContext, status: Status): boolean {
   const before = (object['status'] ?? {}) as Status;
   const same = (field: string) => isDeepStrictEqual(before[field], status[field]);
-  if (!['observedGeneration', 'lastHandledReconcileAt', 'readyGeneration', 'phase', 'release', 'members'].every(same))
-    return false;
+  if (!telling.every(same)) return false;
   return (status['conditions'] as Condition[]).every(({ type, status: now, reason }) => {
     const { status: was, reason: why } = conditionOf(object, type) ?? {};
     if (type === 'Ready' && was !== now) return false;

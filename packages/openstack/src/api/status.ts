@@ -63,6 +63,11 @@ export const common = {
     'The newest generation that has been Ready. If it is the present generation and Ready is not True, something has failed since. If it is older, a change is being rolled out.',
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   ),
+  rotated: map(
+    'Value of the annotation rotate-at for which a password was rotated last, by Secret: no pod uses the one before, and it is refused from then on.',
+    string('Value of the annotation.', { maxLength: mostOfRequest }),
+    { maxProperties: 16 },
+  ),
   conditions,
   message: string('What is awaited, in one sentence. The column MESSAGE shows it.', { maxLength: 1024 }),
   release: object('Releases of the resource.', {

@@ -81,6 +81,14 @@ export type Action = Planned &
         readonly rotate: boolean;
       }
     | {
+        /** Makes a Secret hold what another one holds; nothing, when there is no other one. */
+        readonly verb: 'copy';
+        readonly object: KubeObject;
+        readonly from?: StoredObject;
+        /** As the cache has it; absent when it does not. */
+        readonly live?: StoredObject;
+      }
+    | {
         /** Fills the templates of a Secret, and applies it unless it is live so. */
         readonly verb: 'resolve';
         readonly object: KubeObject;

@@ -11,6 +11,7 @@ import { annotations, retainedForLabel } from '../engine/names/names.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
 import type { KeyRotation } from '../engine/vocabulary/step.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
+import { withAnnotation } from './applied.ts';
 import { certificateExpiry, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith, retainedVolume } from './key-material.ts';
 import type { Live } from './live.ts';
@@ -44,6 +45,8 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
     gone.length === 0 ? undefined : lostWith(live, desired, `has lost ${gone.map((key) => `key ${key}`).join(', ')}`);
   if (lost !== undefined) return refuse(new KeyMaterialMissingError(lost));
   const metadata = keptMetadata(live.resource, object, secret, retained);
+  const rotated = planSuccession(live, desired, secret, step);
+  if (rotated !== undefined) return rotated;
   const rotationDue = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
   const rotate = rotationDue !== undefined && rotationDue <= 0;
   const due = rotationDue ?? renewal;
@@ -63,6 +66,48 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
     ...(rotate ? { event } : {}),
   };
   return { actions: [update], ...(rotate || due === undefined ? interval : { requeueAfter: due }) };
+}
+
+/** The next act of the rotation of a password; undefined when there is none to be done. */
+function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObject, step: string): Plan | undefined {
+  const { succession } = desired;
+  if (succession === undefined) return undefined;
+  const { previous: name, asked, completed } = succession;
+  const { namespace = '' } = desired.object.metadata;
+  const object = { ...desired.object, metadata: { ...desired.object.metadata, name } };
+  const forOf = ({ metadata }: StoredObject) => metadata.annotations?.[annotations.rotatedFor];
+  const previous = live.cache.get(Secret, { name, namespace });
+  const kept = previous && forOf(previous);
+  if (previous !== undefined && ownershipOf(live.resource, false).ours?.(previous) !== true)
+    return {
+      actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
+    };
+  const there = previous === undefined ? {} : { live: previous };
+  const act = (action: Extract<Action, { verb: 'copy' | 'update' }>): Plan => ({ actions: [action] });
+  if (kept !== undefined && kept === forOf(secret))
+    return kept === completed ? act({ verb: 'copy', step, reason: 'NotWanted', object, ...there }) : undefined;
+  if (asked === undefined || asked === forOf(secret)) return undefined;
+  if (kept !== asked) {
+    const marked = withAnnotation(object, annotations.rotatedFor, asked);
+    return act({ verb: 'copy', step, reason: 'RotationDue', object: marked, from: secret, ...there });
+  }
+  const { metadata } = withAnnotation(secret, annotations.rotatedFor, asked);
+  const event = eventOf(
+    'KeysRotated',
+    `Secret ${secret.metadata.name}: another password was generated; the one before is accepted until no pod uses it any more`,
+  );
+  const missing = Object.keys(desired.values);
+  return act({
+    verb: 'update',
+    step,
+    reason: 'RotationDue',
+    desired,
+    live: secret,
+    metadata,
+    missing,
+    rotate: false,
+    event,
+  });
 }
 
 /**

@@ -20,7 +20,7 @@ export async function createSecret(
   context: ComposeContext,
   { desired, lost }: Extract<Action, { verb: 'create' }>,
 ): Promise<StoredObject | undefined> {
-  const { object, values, retained = false } = desired;
+  const { object, values, retained = false, succession } = desired;
   const { name = '', namespace = '' } = object.metadata;
   if (lost !== undefined) {
     try {
@@ -31,7 +31,10 @@ export async function createSecret(
     }
   }
   const data = encodeData(generateValues(values, {}, sourcesOf(context)));
-  const secret = { ...withAnnotation(object, annotations.rotatedAt, timestamp(context.clock)), data };
+  const { asked } = succession ?? {};
+  // What is new need not be rotated.
+  const fresh = asked === undefined ? object : withAnnotation(object, annotations.rotatedFor, asked);
+  const secret = { ...withAnnotation(fresh, annotations.rotatedAt, timestamp(context.clock)), data };
   const outcome = await context.create(secret, ownershipOf(context.object, retained));
   return isDeepStrictEqual(outcome['data'], data) ? undefined : outcome;
 }
@@ -49,6 +52,22 @@ export async function updateSecret(
   if (!rotate || rotation === undefined) return await replace(context, { ...live, metadata }, data);
   const keys = rotated(data, rotation.maxActiveKeys, fernetKey(context.random));
   await replace(context, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(context.clock)), keys);
+}
+
+/** Makes a Secret hold what another one holds, or nothing: two operators cannot do so at once. */
+export async function copySecret(
+  context: ComposeContext,
+  { object, from, live }: Extract<Action, { verb: 'copy' }>,
+): Promise<void> {
+  const data = from?.['data'] ?? {};
+  if (live === undefined) {
+    await context.create({ ...object, data }, ownershipOf(context.object, false));
+    return;
+  }
+  const { [annotations.rotatedFor]: _before, ...others } = live.metadata.annotations ?? {};
+  const kept = { ...others, ...object.metadata.annotations };
+  const stated = { ...live, metadata: { ...live.metadata, annotations: kept }, data };
+  await context.client.replace<KubeObject>(Secret, stated, { fieldManager, signal: context.signal });
 }
 
 function sourcesOf({ random, clock }: ComposeContext): Sources {

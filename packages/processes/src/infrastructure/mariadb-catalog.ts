@@ -7,6 +7,8 @@ export interface Account {
   readonly host: string;
   /** `passwordHash` of its password. Undefined: nobody can log in by password. */
   hash: string | undefined;
+  /** That of another password that it may log in with, too (IDENTIFIED VIA ... OR ...). */
+  otherHash?: string | undefined;
   /** Logs in over the Unix socket without a password when the system user has this id. */
   socketUid: number | undefined;
   /** It may log in by TLS alone (REQUIRE SSL). */

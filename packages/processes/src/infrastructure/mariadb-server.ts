@@ -270,7 +270,11 @@ function session(process: Process, peer: Peer, server: Server): Session {
       const bySocket = peer.address === '' && account?.socketUid !== undefined;
       const password = request.password ?? '';
       const isRefused = account?.tlsOnly === true && !isEncrypted;
-      if (account === undefined || isRefused || (!bySocket && account.hash !== passwordHash(password))) {
+      if (
+        account === undefined ||
+        isRefused ||
+        (!bySocket && ![account.hash, account.otherHash].includes(passwordHash(password)))
+      ) {
         const used = password === '' ? 'NO' : 'YES';
         const message = `Access denied for user '${request.user}'@'${clientHost}' (using password: ${used})`;
         log('Warning', message);

@@ -10,6 +10,7 @@ type AccountName = Pick<Account, 'user' | 'host'>;
 interface Wanted {
   readonly name: AccountName;
   readonly hash?: string;
+  readonly otherHash?: string | undefined;
 }
 
 function demandCreateUser(session: SqlSession): void {
@@ -28,23 +29,35 @@ function accountName(session: SqlSession, reader: SqlReader): AccountName {
   return name.host === 'CURRENT_USER' ? { user: session.account.user, host: session.account.host } : name;
 }
 
-/** `IDENTIFIED BY 'x'`, `IDENTIFIED BY PASSWORD 'hash'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, or nothing. */
-function identification(reader: SqlReader): Pick<Wanted, 'hash'> {
-  if (!reader.accept('IDENTIFIED')) return {};
-  if (reader.accept('BY', 'PASSWORD')) {
-    const hash = reader.text();
-    if (!/^(\*[0-9A-F]{40})?$/i.test(hash))
-      throw new MysqlError(1372, 'Password hash should be a 41-digit hexadecimal number');
-    return { hash: hash.toUpperCase() };
-  }
-  if (reader.accept('BY')) return { hash: passwordHash(reader.text()) };
-  if (!reader.accept('VIA') && !reader.accept('WITH')) reader.fail();
+/** A hash as it stands in a statement. @throws MysqlError 1372 */
+function givenHash(reader: SqlReader): string {
+  const hash = reader.text();
+  if (!/^(\*[0-9A-F]{40})?$/i.test(hash))
+    throw new MysqlError(1372, 'Password hash should be a 41-digit hexadecimal number');
+  return hash.toUpperCase();
+}
+
+/** What follows `VIA` or `OR`: a plugin, and what it knows somebody by. */
+function byPlugin(reader: SqlReader): string | undefined {
   reader.name();
-  if (!reader.accept('USING') && !reader.accept('AS')) return {};
-  reader.expect('PASSWORD', '(');
+  if (!reader.accept('USING') && !reader.accept('AS')) return undefined;
+  if (!reader.accept('PASSWORD', '(')) return givenHash(reader);
   const hash = passwordHash(reader.text());
   reader.expect(')');
-  return { hash };
+  return hash;
+}
+
+/**
+ * `IDENTIFIED BY 'x'`, `IDENTIFIED BY PASSWORD 'hash'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`, `... USING 'hash' OR
+ * plugin USING 'hash'`, or nothing.
+ */
+function identification(reader: SqlReader): Pick<Wanted, 'hash' | 'otherHash'> {
+  if (!reader.accept('IDENTIFIED')) return {};
+  if (reader.accept('BY', 'PASSWORD')) return { hash: givenHash(reader), otherHash: undefined };
+  if (reader.accept('BY')) return { hash: passwordHash(reader.text()), otherHash: undefined };
+  if (!reader.accept('VIA') && !reader.accept('WITH')) reader.fail();
+  const hash = byPlugin(reader);
+  return hash === undefined ? {} : { hash, otherHash: reader.accept('OR') ? byPlugin(reader) : undefined };
 }
 
 /** The accounts of a statement. */
@@ -81,10 +94,10 @@ export function createUser(session: SqlSession, reader: SqlReader, replace: bool
   reader.end();
   demandCreateUser(session);
   const failed: AccountName[] = [];
-  for (const { name, hash } of wanted) {
+  for (const { name, hash, otherHash } of wanted) {
     if (session.catalog.accounts.has(accountKey(name.user, name.host)) && !replace) {
       if (!tolerant) failed.push(name);
-    } else Object.assign(addAccount(session, name, hash ?? ''), options);
+    } else Object.assign(addAccount(session, name, hash ?? ''), { otherHash, ...options });
   }
   refuse('CREATE USER', failed);
 }
@@ -102,11 +115,11 @@ export function alterUser(session: SqlSession, reader: SqlReader): void {
   const options = accountOptions(reader);
   reader.end();
   const failed: AccountName[] = [];
-  for (const { name, hash } of wanted) {
+  for (const { name, hash, otherHash } of wanted) {
     const account = session.catalog.accounts.get(accountKey(name.user, name.host));
     if (account !== session.account) demandCreateUser(session);
     if (account === undefined) failed.push(name);
-    else Object.assign(account, options, hash === undefined ? {} : { hash, socketUid: undefined });
+    else Object.assign(account, options, hash === undefined ? {} : { hash, otherHash, socketUid: undefined });
   }
   if (!tolerant) refuse('ALTER USER', failed);
 }

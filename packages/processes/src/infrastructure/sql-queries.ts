@@ -65,7 +65,9 @@ const option = (held: ReadonlySet<string> | undefined): string =>
 function identified(account: Account): string {
   if (account.socketUid !== undefined) return ' IDENTIFIED VIA unix_socket';
   if (account.hash === undefined || account.hash === '') return '';
-  return ` IDENTIFIED BY PASSWORD '${account.hash}'`;
+  if (account.otherHash === undefined) return ` IDENTIFIED BY PASSWORD '${account.hash}'`;
+  const either = [account.hash, account.otherHash].map((hash) => `mysql_native_password USING '${hash}'`);
+  return ` IDENTIFIED VIA ${either.join(' OR ')}`;
 }
 
 /** `SELECT ...`, behind the keyword: constants, variables and the lists of users and databases. */

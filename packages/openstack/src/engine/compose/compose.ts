@@ -49,6 +49,8 @@ export interface Composition {
   readonly quorum?: ComposedQuorum;
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
+  /** Rotations under way, by Secret: completed when all of it is done, and no pod of before is left. */
+  readonly rotating?: Readonly<Record<string, string>>;
 }
 
 /** A quorum, and how its pods are found. */
@@ -124,12 +126,23 @@ function composeWith<R extends ServiceResource>(
     ),
     ...quorumOf(service as unknown as Service, context),
     ...(staying === undefined ? {} : { staying }),
+    rotating: rotationsOf(context),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
         maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
       ),
     ),
   };
+}
+
+/** Passwords that were rotated, and whose one before is still accepted. */
+function rotationsOf({ accounts, previousOf }: Context): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    accounts.database.users.flatMap(({ secret }) => {
+      const { rotation } = previousOf(secret) ?? {};
+      return rotation === undefined ? [] : [[secret, rotation] as const];
+    }),
+  );
 }
 
 /** The quorum that `status.members` is about; a kind without that remembers its members by itself. */

@@ -59,6 +59,9 @@ export const serverCount = 'server-count';
 /** The same of the ConfigMap that remembers what its data are found by. */
 export const lastingSuffix = 'lasting';
 
+/** What follows the name of a Secret in that of the one that keeps the password before, while pods still use it. */
+export const previousSuffix = 'previous';
+
 /** In-cluster name of a Service, valid whatever the cluster's domain is (phase 1 plan: `<service>.<namespace>.svc`). */
 export function serviceHost(service: string, namespace: string): string {
   return `${service}.${namespace}.svc`;

@@ -34,6 +34,14 @@ export const wellKnownAnnotations = {
     means:
       'Jobs run once more: database migrations, catalogue entries, users of the database and the broker. `status.lastHandledReconcileAt` repeats the value when the status is about it. A control plane passes it on to its children.',
   },
+  rotateAt: {
+    name: `${prefix}/rotate-at`,
+    by: 'users',
+    on: 'any resource',
+    value: 'any new text, such as the time of day',
+    means:
+      'Passwords of the service in the database are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value when that is done. A control plane passes it on to its children.',
+  },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,
     by: 'users',
@@ -145,6 +153,13 @@ export const wellKnownAnnotations = {
     on: 'Secrets with keys',
     value: 'time (RFC 3339)',
     means: 'When the keys were last rotated.',
+  },
+  rotatedFor: {
+    name: `${prefix}/rotated-for`,
+    by: 'operator',
+    on: 'Secrets with a password',
+    value: 'the value of `rotate-at`',
+    means: 'For which request the password was generated, or is kept as the one before.',
   },
   publishedBy: {
     name: `${prefix}/published-by`,

@@ -1,7 +1,8 @@
-import { labelsOf, retainedFor, retainedForLabel } from '../names/names.ts';
+import { mostOfRequest } from '../../api/status.ts';
+import { annotations, labelsOf, previousSuffix, retainedFor, retainedForLabel } from '../names/names.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
-import type { Desired } from '../vocabulary/step.ts';
+import type { Desired, Succession } from '../vocabulary/step.ts';
 
 /** The Secrets that the operator makes for a resource: `<name>-<suffix>` each. */
 export function generatedSecrets(service: Service, context: Context): readonly Desired[] {
@@ -18,10 +19,13 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...more,
   });
   const { database, broker, identity } = context.accounts;
-  const account = (suffix: string, secret: string) => (secret === context.named(suffix) ? [credential(suffix)] : []);
+  const account = (suffix: string, secret: string, more: Partial<GeneratedSecret> = {}) =>
+    secret === context.named(suffix) ? [credential(suffix, more)] : [];
   return [
     ...(service.secrets?.(context) ?? []),
-    ...(service.databases === undefined ? [] : database.users.flatMap(({ suffix, secret }) => account(suffix, secret))),
+    ...(service.databases === undefined
+      ? []
+      : database.users.flatMap(({ suffix, secret }) => account(suffix, secret, { succeeded: true }))),
     ...(service.messaging === true ? account('mq-password', broker.secret) : []),
     ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
     ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
@@ -59,10 +63,21 @@ export function generated(
     secretClass: secret.secretClass,
     ...(retained ? { retained } : {}),
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
+    ...(secret.succeeded === true ? { succession: successionOf(context, secret) } : {}),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
     ...(published?.filled === undefined ? {} : { filled: published.filled }),
     ...(published?.filledBy === undefined || published.filledBy.keys.length === 0
       ? {}
       : { filledBy: published.filledBy }),
+  };
+}
+
+function successionOf({ named, resource, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
+  const asked = resource.metadata.annotations?.[annotations.rotateAt];
+  const completed = surroundings.rotated[named(suffix)];
+  return {
+    previous: named(`${suffix}-${previousSuffix}`),
+    ...(asked === undefined || asked === '' ? {} : { asked: asked.slice(0, mostOfRequest) }),
+    ...(completed === undefined ? {} : { completed }),
   };
 }

@@ -174,11 +174,12 @@ describe('who may connect', () => {
     const clients = pods('rabbitmq', ...named(({ messaging }) => messaging === true));
     const others = [
       { ports: [{ port: 15692, protocol: 'TCP' }], from: [clients, monitoring] },
-      { ports: [{ port: 15672, protocol: 'TCP' }], from: [clients] },
+      { ports: [15672, 15671].map((port) => ({ port, protocol: 'TCP' })), from: [clients] },
     ];
-    expect(ingress('rabbitmq', 'rabbitmq')).toEqual([{ ports: [{ port: 5672, protocol: 'TCP' }] }, ...others]);
+    const ports = [5672, 5671].map((port) => ({ port, protocol: 'TCP' }));
+    expect(ingress('rabbitmq', 'rabbitmq')).toEqual([{ ports }, ...others]);
     expect(ingress('rabbitmq', 'rabbitmq', { nodeNetworks: ['10.0.0.0/16'] })).toEqual([
-      { ports: [{ port: 5672, protocol: 'TCP' }], from: [clients, { ipBlock: { cidr: '10.0.0.0/16' } }] },
+      { ports, from: [clients, { ipBlock: { cidr: '10.0.0.0/16' } }] },
       ...others,
     ]);
   });

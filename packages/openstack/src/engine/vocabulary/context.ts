@@ -1,7 +1,7 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { type Filter, secretReference } from '../../oslo/references.ts';
 import type { Release } from '../../releases/release.ts';
-import { cloudOf, serviceHost } from '../names/names.ts';
+import { cloudOf, previousSuffix, serviceHost } from '../names/names.ts';
 import { upgradeOf } from '../status/upgrade.ts';
 import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
 import { authority, type BrokerAddress, type DatabaseAddress, type IdentityAddress } from './addresses.ts';
@@ -53,6 +53,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly databaseUrl: (database: string, dialect?: Dialect) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
+  /** The Secret with the password before that of a Secret, and for which rotation it is kept, while pods may use it. */
+  readonly previousOf: (secret: string) => { readonly secret: string; readonly rotation: string } | undefined;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
   /** URLs of the APIs that the service proxies and its cloud has, inside the cluster, by the name of the service. */
@@ -170,6 +172,14 @@ export function contextOf<R extends ServiceResource>(
     },
     get topics() {
       return topicsOf(service as unknown as Service, surroundings);
+    },
+    previousOf(secret) {
+      const previous = `${secret}-${previousSuffix}`;
+      const { rotated, rotatedFor } = surroundings;
+      const rotation = rotatedFor(previous);
+      // Until another one was generated it is the present one; and when no pod uses it any more, it is refused.
+      const isUsed = rotation !== undefined && rotatedFor(secret) === rotation && rotated[secret] !== rotation;
+      return isUsed ? { secret: previous, rotation } : undefined;
     },
     cacheKey: (filter = 'oslo') => secretReference(named('cache-key'), 'password', filter),
   };

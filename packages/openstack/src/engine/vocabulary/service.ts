@@ -130,6 +130,8 @@ export interface GeneratedSecret {
   readonly values: Readonly<Record<string, Generator>>;
   readonly secretClass: SecretClass;
   readonly rotation?: KeyRotation;
+  /** Its password is rotated, and the one before accepted meanwhile (`Context.previousOf`). */
+  readonly succeeded?: boolean;
   readonly guards?: DataGuard;
 }
 

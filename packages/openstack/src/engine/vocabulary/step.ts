@@ -49,6 +49,18 @@ export interface KeyRotation {
   readonly maxActiveKeys: number;
 }
 
+/**
+ * Rotation of a password that servers can be told two of: the one before goes to a Secret of its own first, then another
+ * one is generated, and when no pod uses the one before any more, that is forgotten.
+ */
+export interface Succession {
+  /** Name of the Secret that keeps the password before. */
+  readonly previous: string;
+  /** The rotation that is asked for, and the last one that was completed. */
+  readonly asked?: string;
+  readonly completed?: string;
+}
+
 /** What a step wants of one object. */
 export type Desired =
   /** Server-side apply: stated whole, corrected whenever it differs. */
@@ -68,6 +80,7 @@ export type Desired =
       readonly secretClass: SecretClass;
       readonly retained?: boolean;
       readonly rotation?: KeyRotation;
+      readonly succession?: Succession;
       /** Name of the volume claim or of the Job whose data it protects: existing data without this Secret is a loss. */
       readonly guards?: DataGuard;
       /** Keys that the Job which `guards` names has filled in once it is done: to be without one is a loss as well. */

@@ -56,6 +56,8 @@ export interface OperatorSurroundings {
   readonly members: Members;
   /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
   readonly remembered: Readonly<Record<string, unknown>>;
+  /** The rotation that was completed last, by Secret, as its status has it. */
+  readonly rotated: Readonly<Record<string, string>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
@@ -88,6 +90,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
   readonly digest: (name: string) => string | undefined;
+  /** For which rotation a Secret has its value (annotation `rotated-for`); undefined for none. */
+  readonly rotatedFor: (secret: string) => string | undefined;
   /**
    * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
    * is known (`render`).
@@ -151,6 +155,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     lasting: {},
     remembered: {},
     members: {},
+    rotated: {},
     operatorImage: 'ghcr.io/openstack-operator/openstack-operator:0.1.0',
     clusterDomain: 'cluster.local',
     ...operator,
@@ -162,6 +167,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
+    rotatedFor: () => undefined,
     lacking: () => undefined,
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),

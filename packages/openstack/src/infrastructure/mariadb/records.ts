@@ -64,17 +64,25 @@ function clientOptions({ database: { host, port, adminUser, adminPassword } }: C
 
 function statements(kept: Of): string[] {
   return usersOf(kept).flatMap(({ name, secret, databases }) => {
-    const password = secretReference(secret, 'password', 'sqlhash');
+    const identified = identifiedBy(secret, kept.context.previousOf(secret)?.secret);
     return [
       // COLLATE is pinned: from MariaDB 11.5 on utf8mb3 maps to another collation, and a restore then fails foreign keys.
       ...databases.map(
         (database) => `CREATE DATABASE IF NOT EXISTS \`${database}\` CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci;`,
       ),
-      `CREATE USER IF NOT EXISTS '${name}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
-      `ALTER USER '${name}'@'%' IDENTIFIED BY PASSWORD '${password}';`,
+      `CREATE USER IF NOT EXISTS '${name}'@'%' IDENTIFIED ${identified};`,
+      `ALTER USER '${name}'@'%' IDENTIFIED ${identified};`,
       ...databases.map((database) => `GRANT ALL PRIVILEGES ON \`${database}\`.* TO '${name}'@'%';`),
     ];
   });
+}
+
+/** By which password somebody logs in: while pods still use the one before, by either. */
+function identifiedBy(secret: string, previous: string | undefined): string {
+  const hashOf = (one: string): string => `'${secretReference(one, 'password', 'sqlhash')}'`;
+  if (previous === undefined) return `BY PASSWORD ${hashOf(secret)}`;
+  const either = [secret, previous].map((one) => `mysql_native_password USING ${hashOf(one)}`);
+  return `VIA ${either.join(' OR ')}`;
 }
 
 /**

@@ -1,0 +1,67 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { admin } from '../fixture.ts';
+import { controlPlane, program } from '../kubernetes.ts';
+import { until } from '../until.ts';
+
+const services = ['keystone', 'glance', 'placement', 'neutron', 'nova'];
+
+test('passwords of the database are rotated under requests: none fails, and those before are refused', async () => {
+  const { name, namespace } = (await controlPlane()).metadata;
+  const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
+  const passwordOf = async (service: string) =>
+    Buffer.from(
+      await kubectl('get', 'secret', `${name}-${service}-db-password`, '-o', 'jsonpath={.data.password}'),
+      'base64',
+    ).toString();
+  const login = ['exec', '-i', `${name}-mariadb-0`, '-c', 'server', '--', 'mariadb', '-h127.0.0.1', '-BNe', 'SELECT 1'];
+  const accepts = async (service: string, password: string) => {
+    try {
+      return (await kubectl(...login, `-u${service}`, `-p${password}`)) === '1';
+    } catch (error) {
+      expect(String(error)).toContain('ERROR 1045');
+      return false;
+    }
+  };
+  const before = await Promise.all(services.map(passwordOf));
+
+  const failed: string[] = [];
+  const asked: string[] = [];
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  const asking = (async () => {
+    while (!end.signal.aborted) {
+      for (const question of ['identity.users', 'image.images', 'compute.servers', 'network.networks']) {
+        asked.push(question);
+        await admin.call(question).catch((error: unknown) => failed.push(`${question}: ${String(error)}`));
+      }
+    }
+  })();
+  const value = `${process.hrtime.bigint()}`;
+  await kubectl('annotate', 'openstackcontrolplane', name, '--overwrite', `openstack.k8s.io/rotate-at=${value}`);
+  const rotated = () =>
+    Promise.all(
+      services.map((service) => kubectl('get', service, `${name}-${service}`, '-o', 'jsonpath={.status.rotated}')),
+    );
+  await until({
+    what: 'all passwords to be rotated',
+    seconds: 900,
+    probe: async () => (await rotated()).every((text) => text.includes(value)) || undefined,
+    explain: async () => (await rotated()).join('\n'),
+  });
+  await until({
+    what: 'the passwords before to be refused',
+    seconds: 300,
+    probe: async () =>
+      (await Promise.all(services.map((service, index) => accepts(service, before[index] ?? '')))).every((is) => !is) ||
+      undefined,
+    explain: () => kubectl('get', 'jobs'),
+  });
+  end.abort();
+  await asking;
+  expect(failed).toEqual([]);
+  expect(asked.length).toBeGreaterThan(50);
+  const after = await Promise.all(services.map(passwordOf));
+  expect(await Promise.all(services.map((service, index) => accepts(service, after[index] ?? '')))).toEqual(
+    services.map(() => true),
+  );
+}, 1_500_000);

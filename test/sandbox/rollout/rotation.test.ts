@@ -1,0 +1,163 @@
+import { Secret } from '@openstack-operator/kube';
+import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, identityOnly, isReady, readyCloud } from './cloud.ts';
+import { login } from './keystone.ts';
+
+const name = 'my-cloud-keystone-db-password';
+const database = { namespace: 'openstack', name: 'my-cloud-mariadb-0' };
+
+const dataOf = (cloud: Cloud, secret: string) =>
+  (cloud.get('Secret', secret)?.['data'] ?? {}) as Record<string, string>;
+const passwordOf = (cloud: Cloud) => Buffer.from(dataOf(cloud, name)['password'] ?? '', 'base64').toString();
+const previous = (cloud: Cloud) => cloud.get('Secret', `${name}-previous`);
+const completed = (cloud: Cloud) =>
+  ((cloud.get('Keystone', 'my-cloud-keystone')?.['status'] ?? {}) as { rotated?: Record<string, string> }).rotated?.[
+    name
+  ];
+
+const rotate = (cloud: Cloud, value: string) =>
+  cloud.change(OpenStackControlPlane, 'my-cloud', {
+    metadata: { annotations: { 'openstack.k8s.io/rotate-at': value } },
+  });
+
+const run = (cloud: Cloud, ...argv: string[]) => cloud.settle(cloud.rehearsal.sandbox.pods.exec(database, argv));
+
+/** First line of what Keystone's Service answers to a request that reads its database. */
+async function statusOf(cloud: Cloud, token: string): Promise<string> {
+  const pod = cloud.list('Pod').find((one) => one.metadata.name.startsWith('my-cloud-keystone-api-') && isReady(one));
+  const argv = [
+    'curl',
+    '-s',
+    '-i',
+    '-H',
+    `X-Auth-Token: ${token}`,
+    'http://my-cloud-keystone-api.openstack.svc:5000/v3/users',
+  ];
+  const from = { namespace: 'openstack', name: pod?.metadata.name ?? '' };
+  const { stdout } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec(from, argv));
+  return stdout.split('\n')[0]?.trim() ?? '';
+}
+
+/** Whether the database lets somebody in by this password. */
+async function accepts(cloud: Cloud, password: string): Promise<boolean> {
+  const { code, stderr } = await run(cloud, 'mariadb', '-h127.0.0.1', '-ukeystone', `-p${password}`, '-e', 'SELECT 1');
+  expect(stderr).toMatch(/^(ERROR 1045 .*\n)?$/);
+  return code === 0;
+}
+
+test('a password of the database is rotated: requests go on, and the one before is refused in the end', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  const token = await login(cloud);
+  const old = passwordOf(cloud);
+  await rotate(cloud, 'first');
+  const answers = new Map<string, number>();
+  let both = 0;
+  while (completed(cloud) !== 'first') {
+    const status = await statusOf(cloud, token);
+    answers.set(status, (answers.get(status) ?? 0) + 1);
+    const accepted = [await accepts(cloud, old), await accepts(cloud, passwordOf(cloud))];
+    if (passwordOf(cloud) !== old && accepted.every(Boolean)) both++;
+    if (completed(cloud) !== 'first') expect(accepted[0]).toBe(true);
+    await cloud.clock.advance(500);
+  }
+  expect([...answers.keys()]).toEqual(['HTTP/1.1 200']);
+  expect(answers.get('HTTP/1.1 200')).toBeGreaterThan(10);
+  expect(both).toBeGreaterThan(5);
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect([await accepts(cloud, old), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
+  expect(previous(cloud)?.['data'] ?? {}).toEqual({});
+  expect(previous(cloud)?.metadata.annotations?.['openstack.k8s.io/rotated-for']).toBeUndefined();
+
+  // Nothing more is done for the same request, and the next one works the same.
+  const first = passwordOf(cloud);
+  const pods = () => cloud.list('Pod').map(({ metadata }) => metadata.uid);
+  const there = pods();
+  await cloud.clock.advance(1_200_000);
+  expect([passwordOf(cloud), pods()]).toEqual([first, there]);
+  await rotate(cloud, 'second');
+  await cloud.until(() => completed(cloud) === 'second');
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect([await accepts(cloud, first), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
+  expect(passwordOf(cloud)).not.toBe(first);
+});
+
+test('an operator that ends in the middle of a rotation goes on; a request in between waits', async () => {
+  const { cloud, operator } = await readyCloud({ spec: identityOnly });
+  const old = passwordOf(cloud);
+  await rotate(cloud, 'first');
+  await cloud.until(() => dataOf(cloud, `${name}-previous`)['password'] !== undefined);
+  await cloud.settle(operator.stop());
+  const kept = dataOf(cloud, `${name}-previous`)['password'];
+  expect(Buffer.from(kept ?? '', 'base64').toString()).toBe(old);
+  const again = await cloud.startOperator();
+  await cloud.until(() => passwordOf(cloud) !== old);
+  await cloud.settle(again.stop());
+  await rotate(cloud, 'second');
+  const between = passwordOf(cloud);
+  await cloud.startOperator();
+  await cloud.until(() => completed(cloud) === 'first');
+  expect(passwordOf(cloud)).toBe(between);
+  await cloud.until(() => completed(cloud) === 'second');
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect([await accepts(cloud, between), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
+});
+
+test('a password that is made anew meanwhile, or is new, is rotated no more', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  await rotate(cloud, 'first');
+  await cloud.until(() => completed(cloud) === 'first');
+  await cloud.ready();
+  await cloud.remove(Secret, name);
+  await cloud.ready();
+  const fresh = passwordOf(cloud);
+  await cloud.clock.advance(600_000);
+  await cloud.ready();
+  expect(passwordOf(cloud)).toBe(fresh);
+  expect(await accepts(cloud, fresh)).toBe(true);
+});
+
+test('what somebody else has put where the password before is kept is neither accepted nor replaced', async () => {
+  const { cloud } = await readyCloud({ spec: identityOnly });
+  const planted = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: `${name}-previous`,
+      namespace: 'openstack',
+      annotations: { 'openstack.k8s.io/rotated-for': 'first' },
+    },
+    data: { password: Buffer.from('planted').toString('base64') },
+  };
+  await cloud.settle(cloud.rehearsal.create(planted));
+  const old = passwordOf(cloud);
+  await rotate(cloud, 'first');
+  await cloud.clock.advance(120_000);
+  expect(cloud.get('Keystone', 'my-cloud-keystone')?.['status']).toMatchObject({
+    message: expect.stringContaining(`Secret openstack/${name}-previous exists and has no controlling owner`),
+  });
+  expect([passwordOf(cloud), await accepts(cloud, 'planted'), await accepts(cloud, old)]).toEqual([old, false, true]);
+});
+
+test('a control plane has all of its services rotate theirs', async () => {
+  const { cloud } = await readyCloud();
+  await rotate(cloud, 'all');
+  const done = () =>
+    ['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova'].flatMap((kind) =>
+      cloud
+        .list(kind)
+        .flatMap(({ status }) => Object.entries((status as { rotated?: Record<string, string> }).rotated ?? {})),
+    );
+  await cloud.until(() => done().length === 5);
+  await cloud.clock.advance(120_000);
+  await cloud.ready();
+  expect(done()).toEqual(
+    ['keystone', 'glance', 'placement', 'neutron', 'nova'].map((user) => [`my-cloud-${user}-db-password`, 'all']),
+  );
+  const kept = cloud.list('Secret').filter(({ metadata }) => metadata.name.endsWith('-previous'));
+  expect(kept.map((secret) => secret['data'] ?? {})).toEqual(kept.map(() => ({})));
+  expect(kept).toHaveLength(5);
+});
