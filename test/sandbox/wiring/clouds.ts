@@ -11,6 +11,7 @@ const withParts = (...parts: string[]): Record<string, unknown> => ({
 
 const network = {
   ...withParts('rabbitmq', 'ovnNetwork', 'neutron'),
+  rabbitmq: { tls: { enabled: true } },
   // Claimed by itself, a node has all agents but those of Nova.
   ovnNetwork: { enabled: true, nodeGroups: [{ name: 'default', replicas: 1 }] },
 };
