@@ -11,6 +11,8 @@ export default defineConfig({
     // Without it one core stays idle.
     maxWorkers: '100%',
     isolate: false,
+    // Node itself loads the TypeScript: what Vite makes of it reads every import through a getter.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { releases as releasesOfFacts } from '@openstack-operator/facts';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { contextOf } from '../engine/vocabulary/context.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
 import { type ServiceResource, surroundingsOf } from '../engine/vocabulary/surroundings.ts';
@@ -70,20 +70,4 @@ test('groups that other options name have the options of their kind', () => {
   const shared = known('nova', { cinder: { auth_section: 'block' }, block: { auth_type: 'v3token' } });
   expect(shared.find('block', 'token')).toMatchObject({ secret: true });
   expect(known('neutron', {}).find('vpnagent', 'vpn_device_driver')).toBeDefined();
-});
-
-test('facts are parsed when somebody sets options, not before', async () => {
-  vi.resetModules();
-  const fresh = await import('../engine/compose/compose.ts');
-  const parse = vi.spyOn(JSON, 'parse');
-  const parsed = (config: Record<string, unknown>) => {
-    // Lists of some samples say options, too.
-    const silent = configurable.filter(([, , sample]) => !JSON.stringify(sample).includes('"config":'));
-    for (const [, service, sample] of silent)
-      fresh.compose(service, { ...sample, spec: { ...sample.spec, config } }, surroundingsOf(surroundings(read)));
-    return parse.mock.calls.length;
-  };
-  expect(parsed({})).toBe(0);
-  expect(parsed({ api: { DEFAULT: { debug: true } } })).toBeGreaterThan(0);
-  parse.mockRestore();
 });
