@@ -269,8 +269,13 @@ export class Cache implements CacheReader {
   }
 }
 
+/** Asked at every read: made once for each kind. */
+const ids = new WeakMap<Kind, string>();
+
 function idOf(kind: Kind): string {
-  return `${kind.plural}.${apiVersionOf(kind)}`;
+  let id = ids.get(kind);
+  if (id === undefined) ids.set(kind, (id = `${kind.plural}.${apiVersionOf(kind)}`));
+  return id;
 }
 
 function isNewer(a: StoredObject, b: StoredObject): boolean {

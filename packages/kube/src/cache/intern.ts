@@ -35,7 +35,8 @@ const tooDeep = `(nested deeper than ${LEVELS} levels)`;
 export function intern<T>(value: T, levels = LEVELS): T {
   if (!isNested(value) || Object.isFrozen(value)) return value;
   const fields = value as Record<string, unknown>;
-  for (const [name, child] of Object.entries(fields)) {
+  for (const name in fields) {
+    const child = fields[name];
     if (typeof child === 'string') fields[name] = pooled(child);
     else if (levels === 0 && isNested(child)) fields[name] = tooDeep;
     else intern(child, levels - 1);

@@ -70,9 +70,8 @@ function arithmetic(state: ShellState, expression: string): number {
 
 function push(pieces: Piece[], text: string, quoted: boolean, expanded = false): void {
   if (text === '' && quoted) pieces.push({ empty: true });
-  for (const char of text) {
-    pieces.push({ char, quoted, ...(expanded && !quoted && { expanded: true }) });
-  }
+  const splits = expanded && !quoted;
+  for (const char of text) pieces.push(splits ? { char, quoted, expanded: true } : { char, quoted });
 }
 
 /** The value of a variable or special parameter; undefined when unset. */
@@ -159,7 +158,8 @@ async function expandOperand(state: ShellState, operand: Word, quoted: boolean):
 
 function trim(value: string, operator: '%' | '%%' | '#' | '##', pattern: readonly PatternCharacter[]): string {
   const longest = operator.length === 2;
-  const matches = (text: string): boolean => new RegExp(`^(?:${patternSource(pattern)})$`).test(text);
+  const expression = new RegExp(`^(?:${patternSource(pattern)})$`);
+  const matches = (text: string): boolean => expression.test(text);
   const lengths = Array.from({ length: value.length + 1 }, (_, length) => (longest ? value.length - length : length));
   for (const length of lengths) {
     if (operator.startsWith('#') && matches(value.slice(0, length))) return value.slice(length);

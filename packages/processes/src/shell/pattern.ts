@@ -35,6 +35,8 @@ export function patternSource(characters: readonly PatternCharacter[], { path = 
   return source;
 }
 
+const special: ReadonlySet<string> = new Set('.*+?^${}()|[]\\/');
+
 function escape(char: string): string {
-  return char.replace(/[.*+?^${}()|[\]\\/]/, '\\$&');
+  return special.has(char) ? `\\${char}` : char;
 }

@@ -20,11 +20,12 @@ export class FieldSetBuilder {
   readonly #members = new Set<string>();
   readonly #children = new Map<string, FieldSetBuilder>();
 
-  insert(path: FieldPath): void {
-    const [head, ...rest] = path;
+  /** `from`: where in the path this level stands. */
+  insert(path: FieldPath, from = 0): void {
+    const head = path[from];
     if (head === undefined) return;
-    if (rest.length === 0) this.#members.add(head);
-    else this.#child(head).insert(rest);
+    if (from === path.length - 1) this.#members.add(head);
+    else this.#child(head).insert(path, from + 1);
   }
 
   build(): FieldSet {
@@ -48,7 +49,7 @@ export function fieldSet(...paths: FieldPath[]): FieldSet {
 }
 
 export function isEmpty(set: FieldSet): boolean {
-  return set.members.size === 0 && [...set.children.values()].every(isEmpty);
+  return set.members.size === 0 && set.children.values().every(isEmpty);
 }
 
 export function has(set: FieldSet, path: FieldPath): boolean {
@@ -83,14 +84,18 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return { members: new Set([...a.members].filter((element) => b.members.has(element))), children };
 }
 
-/** What is in `a` and not in `b`; a member of `b` takes nothing away below itself. */
+/** What is in `a` and not in `b`; a member of `b` takes nothing away below itself. `a` itself where they have nothing in common. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
+  const members = new Set([...a.members].filter((element) => !b.members.has(element)));
+  let isWhole = members.size === a.members.size;
   for (const [element, child] of a.children) {
-    const rest = difference(child, below(b, element));
+    const other = b.children.get(element);
+    const rest = other === undefined ? child : difference(child, other);
     if (!isEmpty(rest)) children.set(element, rest);
+    if (rest !== child) isWhole = false;
   }
-  return { members: new Set([...a.members].filter((element) => !b.members.has(element))), children };
+  return isWhole ? a : { members, children };
 }
 
 /** What is in `a` and neither in `b` nor below a member of `b`. */
@@ -118,7 +123,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {};
   for (const element of sortedElements(set)) {
     const child = set.children.get(element);
-    const inner = child && !isEmpty(child) ? toFieldsV1(child) : {};
+    const inner = child === undefined ? {} : toFieldsV1(child);
     const both = set.members.has(element) && Object.keys(inner).length > 0;
     fields[element] = both ? { '.': {}, ...inner } : inner;
   }

@@ -55,12 +55,15 @@ export class Registry {
 
   /** By apiVersion and kind, as owner references and scale targets name it. */
   findKind(apiVersion: string, kind: string): ServedType | undefined {
-    return this.all().find((served) => served.apiVersion === apiVersion && served.type.kind.kind === kind);
+    return this.#types.values().find((served) => served.apiVersion === apiVersion && served.type.kind.kind === kind);
   }
 
   /** All versions of one shelf. */
   versionsOf(id: ResourceId): ServedType[] {
-    return this.all().filter((served) => served.id === id);
+    return this.#types
+      .values()
+      .filter((served) => served.id === id)
+      .toArray();
   }
 
   /** In the order of their registration; versions of a group are sorted by priority in discovery only. */

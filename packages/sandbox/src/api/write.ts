@@ -264,7 +264,8 @@ function raisesGeneration(served: ServedType, object: KubeObject, live: KubeObje
 /** A write to `status` changes status; of a built-in kind also its metadata, but not what the endpoint resets. */
 function statusOf(served: ServedType, body: KubeObject, live: StoredObject): KubeObject {
   const { status: _, ...rest }: KubeObject = live;
-  const metadata: KubeObject['metadata'] = cloneJson(served.custom ? live.metadata : body.metadata);
+  const { managedFields: _managers, ...copied } = served.custom ? live.metadata : body.metadata;
+  const metadata: KubeObject['metadata'] = cloneJson(copied);
   const { resourceVersion, managedFields } = body.metadata;
   if (resourceVersion) metadata.resourceVersion = resourceVersion;
   else delete metadata.resourceVersion;

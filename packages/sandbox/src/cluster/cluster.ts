@@ -12,7 +12,7 @@ import { type DeleteRequest, deleteObject } from '../api/delete.ts';
 import { StatusError } from '../api/status.ts';
 import type { ResourceId } from '../api/store.ts';
 import { createObject, replaceObject } from '../api/write.ts';
-import { cloneJson } from '../resources/json.ts';
+import { cloneJson, deepEqual } from '../resources/json.ts';
 import { Namespace, Pod, type Stored } from './kinds.ts';
 import { type ObjectChange, type ObjectSource } from './object-source.ts';
 
@@ -122,8 +122,8 @@ export class Cluster implements ObjectSource {
   ): Stored<T> | undefined {
     const live = this.get(kind, key);
     if (live === undefined) return undefined;
-    const draft = cloneJson(live);
-    if (change(draft) === false) return live;
+    const draft = draftOf(live);
+    if (change(draft) === false || deepEqual(draft, live)) return live;
     const { namespace = '', name } = live.metadata;
     return replaceObject(this.#core, this.#write(kind, namespace, name, subresource), draft).object as Stored<T>;
   }
@@ -193,4 +193,11 @@ export class Cluster implements ObjectSource {
 /** Whether the API server refused with this HTTP status. */
 export function refusedWith(error: unknown, code: number): boolean {
   return error instanceof StatusError && error.status.code === code;
+}
+
+/** A copy to work on; who manages its fields is not copied, as no change is made to that. */
+function draftOf<T extends KubeObject>(live: T): T {
+  const { managedFields, ...metadata } = live.metadata;
+  const draft = cloneJson({ ...live, metadata });
+  return managedFields === undefined ? draft : { ...draft, metadata: { ...draft.metadata, managedFields } };
 }

@@ -11,6 +11,8 @@ interface Entry {
   readonly sockets: Set<number>;
   /** Written by whoever wants it otherwise; children begin with it. */
   readonly oomScoreAdj: FileNode;
+  /** Made when somebody looks at it. */
+  directory?: DirectoryNode;
 }
 
 /** Name of a thing in a directory -> the thing, made when it is looked at. */
@@ -49,7 +51,9 @@ export class ProcessTable {
     ]);
     const machine = machineFiles(capacity);
     const names: Names = () => [
-      ...[...this.#entries.values()].map((entry) => [String(entry.pid), this.#process(entry)] as const),
+      ...[...this.#entries.values()].map(
+        (entry) => [String(entry.pid), (entry.directory ??= this.#process(entry))] as const,
+      ),
       ['net', net],
       ...machine,
     ];
@@ -115,8 +119,15 @@ function hex(address: string, port: number): string {
 }
 
 function directoryOf(names: Names): DirectoryNode {
-  const node = directoryNode({ mode: 0o555 });
-  return Object.defineProperty(node, 'children', { get: () => new Map(names()) });
+  return {
+    type: 'directory',
+    mode: 0o555,
+    uid: 0,
+    gid: 0,
+    get children() {
+      return new Map(names());
+    },
+  };
 }
 
 /** What another directory has, and what is made when it is looked at; new things are made in the other one. */

@@ -11,7 +11,10 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   const copy: Record<string, unknown> = {};
-  for (const [key, child] of Object.entries(value)) if (child !== undefined) copy[key] = cloneJson(child);
+  for (const key in value) {
+    const child = (value as Record<string, unknown>)[key];
+    if (child !== undefined) copy[key] = cloneJson(child);
+  }
   return copy as T;
 }
 
@@ -19,7 +22,9 @@ export function cloneJson<T>(value: T): T {
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, position) => deepEqual(item, b[position]));
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let position = 0; position < a.length; position++) if (!deepEqual(a[position], b[position])) return false;
+    return true;
   }
   if (!isObject(a) || !isObject(b)) return false;
   for (const name in a) if (!deepEqual(a[name], b[name])) return false;
