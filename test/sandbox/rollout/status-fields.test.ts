@@ -28,8 +28,8 @@ function isWritten(value: unknown, path: readonly string[]): boolean {
 const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting'];
 /** Those that are only there during an upgrade (test/sandbox/made-up-release). */
 const ofUpgrades = ['release.phase'];
-/** Those that answer an annotation (restore.test.ts). */
-const ofRequests = ['lastHandledReconcileAt'];
+/** Those that answer an annotation (restore.test.ts, rotation.test.ts). */
+const ofRequests = ['lastHandledReconcileAt', 'rotated'];
 
 test('every field of a status that is declared is written', async () => {
   const optional = Object.fromEntries(children.flatMap((child) => (child.optional ? [[child.field, {}]] : [])));

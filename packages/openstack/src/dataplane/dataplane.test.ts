@@ -94,3 +94,17 @@ test('without hypervisors nothing of the broker is asked, and nobody looks for h
   expect(steps(spec).map(({ condition }) => condition)).toEqual(['ConfigReady', 'DeploymentReady']);
   expect(file('inventory.yaml', spec)).not.toContain('the broker');
 });
+
+test('hosts verify an external broker whose authority is stated, and reach one of the cloud as it is exposed', () => {
+  const external = { host: 'mq.example.com', secretName: 'broker-admin', caSecretName: 'broker-ca' };
+  const stated = { messageQueueRef: { external }, addresses: {} };
+  const conf = file('nova.conf', stated, stated);
+  expect(conf).toContain('ssl_ca_file = /etc/openstack/trust/broker/ca.crt');
+  expect(conf).toContain('@mq.example.com:5671/');
+  expect(file('inventory.yaml', stated, stated)).toContain(
+    'openstack_broker_authority: /etc/openstack/trust/broker/ca.crt',
+  );
+  expect(JSON.stringify(steps(stated, stated))).toContain('"secretName":"broker-ca","items":[{"key":"ca.crt"');
+  expect(file('nova.conf')).not.toContain('ssl');
+  expect(file('inventory.yaml')).toContain('openstack_broker_authority: ""');
+});

@@ -126,14 +126,12 @@ function outside(context: Context<OpenStackDataPlane>) {
   const broker = context.address('messageQueueRef') as BrokerAddress;
   const { publicUrl, internalUrl } = context.address('keystoneRef') as IdentityAddress;
   const isExternal = (field: 'messageQueueRef' | 'ovnRef' | 'keystoneRef') => externalOf(spec, field) !== undefined;
-  const { trust } = broker;
+  // One of the cloud is exposed without TLS.
+  const { port, trust } = isExternal('messageQueueRef') ? broker : { port: 5672 };
+  const secured = trust === undefined ? {} : { caSecretName: trust.secret };
+  const host = messageQueue?.host ?? (isExternal('messageQueueRef') ? broker.host : undefined);
   return {
-    broker:
-      messageQueue !== undefined
-        ? { host: messageQueue.host, port: messageQueue.port ?? 5672 }
-        : isExternal('messageQueueRef')
-          ? { host: broker.host, port: broker.port, ...(trust === undefined ? {} : { caSecretName: trust.secret }) }
-          : undefined,
+    broker: host === undefined ? undefined : { host, port: messageQueue?.port ?? port, ...secured },
     southbound: southbound ?? (isExternal('ovnRef') ? ovnOf(context).southbound : undefined),
     identityUrl: identity ?? (publicUrl !== internalUrl || isExternal('keystoneRef') ? publicUrl : undefined),
     inside: { broker: { host: broker.host, port: broker.port }, identityUrl: internalUrl },
@@ -220,7 +218,6 @@ function variables(context: Context<OpenStackDataPlane>) {
     openstack_services: services,
     openstack_virt_type: spec.virtType ?? virtType ?? 'kvm',
     openstack_identity_url: identityUrl ?? '',
-    // One of the cluster is exposed without TLS.
     openstack_broker_authority: broker?.caSecretName === undefined ? '' : trustedBy('broker'),
     openstack_peers: [
       ...(services.novaCompute && broker !== undefined

@@ -61,7 +61,8 @@ const modules = new Set(['assert', 'wait_for', 'apt', 'command', 'copy', 'file',
 
 /**
  * `ansible-playbook`: reads its inventory, variables and playbook, and runs each task on each host that is left, by SSH. It
- * knows of conditions only those of services (`when: openstack_services.<name>`), and takes for granted what others say.
+ * knows of conditions only those of services (`when: openstack_services.<name>`) and of texts (`when: <name> != ''`), and
+ * takes for granted what others say.
  */
 export const ansiblePlaybook: Program = commandWith(
   { flags: 'version', values: 'inventory|inventory-file|i extra-vars|e' },
@@ -135,9 +136,12 @@ class Run {
   async #task(task: Task, hosts: readonly Host[]): Promise<void> {
     const { name = '', when = '', block } = task;
     const service = /^openstack_services\.(\w+)$/.exec(when)?.[1];
-    const left = hosts.filter(([, { openstack_services: services = {} }]) =>
-      service === undefined ? true : (services as Variables)[service] === true,
-    );
+    const text = /^(\w+) != ''$/.exec(when)?.[1];
+    const left = hosts.filter(([, variables]) => {
+      const { openstack_services: services = {} } = variables;
+      if (text !== undefined) return variables[text] !== '';
+      return service === undefined || (services as Variables)[service] === true;
+    });
     for (const one of block ?? []) await this.#task(one, left);
     if (block !== undefined) return;
     const [module = ''] = Object.keys(task).filter((word) => !keywords.has(word));
