@@ -115,20 +115,20 @@ function rotatedOf(
 ): { readonly rotated?: Readonly<Record<string, string>> } {
   const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, string>> };
   const isDone = judged.every(({ status, outdated }) => status === 'True' && outdated !== true);
-  if (Object.keys(rotating).length === 0 || !isDone || isEnding({ cache, object }))
+  if (Object.keys(rotating).length === 0 || !isDone || usesBefore({ cache, object }))
     return rotated === undefined ? {} : { rotated };
   return { rotated: { ...rotated, ...rotating } };
 }
 
-/** Whether a pod of a resource is being deleted: it may still use what the others do not use any more. */
-function isEnding({ cache, object }: Pick<ComposeContext, 'cache' | 'object'>): boolean {
+/** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */
+function usesBefore({ cache, object }: Pick<ComposeContext, 'cache' | 'object'>): boolean {
   const { name, namespace = '' } = object.metadata;
-  return cache
-    .list(Pod, { namespace })
-    .some(
-      ({ metadata: { labels = {}, deletionTimestamp } }) =>
-        labels['app.kubernetes.io/instance'] === name && deletionTimestamp !== undefined,
-    );
+  return cache.list(Pod, { namespace }).some(({ metadata: { labels = {}, deletionTimestamp }, status }) => {
+    if (labels['app.kubernetes.io/instance'] !== name) return false;
+    const { phase = '' } = (status ?? {}) as { phase?: string };
+    const isOfJob = labels['batch.kubernetes.io/controller-uid'] !== undefined;
+    return deletionTimestamp !== undefined || (isOfJob && ['Pending', 'Running'].includes(phase));
+  });
 }
 
 /**

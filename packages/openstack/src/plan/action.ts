@@ -78,6 +78,7 @@ export type Action = Planned &
         readonly metadata: StoredObject['metadata'];
         /** Keys whose values are generated. */
         readonly missing: readonly string[];
+        /** It is rotated: by its `rotation`, or as its `succession` has it. */
         readonly rotate: boolean;
       }
     | {

@@ -77,16 +77,18 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   const object = { ...desired.object, metadata: { ...desired.object.metadata, name } };
   const forOf = ({ metadata }: StoredObject) => metadata.annotations?.[annotations.rotatedFor];
   const previous = live.cache.get(Secret, { name, namespace });
-  const kept = previous && forOf(previous);
-  if (previous !== undefined && ownershipOf(live.resource, false).ours?.(previous) !== true)
-    return {
-      actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
-    };
+  const isForeign = previous !== undefined && ownershipOf(live.resource, false).ours?.(previous) !== true;
+  const kept = previous === undefined || isForeign ? undefined : forOf(previous);
   const there = previous === undefined ? {} : { live: previous };
   const act = (action: Extract<Action, { verb: 'copy' | 'update' }>): Plan => ({ actions: [action] });
   if (kept !== undefined && kept === forOf(secret))
     return kept === completed ? act({ verb: 'copy', step, reason: 'NotWanted', object, ...there }) : undefined;
   if (asked === undefined || asked === forOf(secret)) return undefined;
+  // It stands in the way of a rotation alone.
+  if (isForeign)
+    return {
+      actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
+    };
   if (kept !== asked) {
     const marked = withAnnotation(object, annotations.rotatedFor, asked);
     return act({ verb: 'copy', step, reason: 'RotationDue', object: marked, from: secret, ...there });
@@ -105,7 +107,7 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
     live: secret,
     metadata,
     missing,
-    rotate: false,
+    rotate: true,
     event,
   });
 }

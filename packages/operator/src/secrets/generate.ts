@@ -49,8 +49,8 @@ export async function updateSecret(
   const generated = Object.entries(desired.values).filter(([key]) => missing.includes(key));
   const data = generateValues(Object.fromEntries(generated), Object.fromEntries(kept), sourcesOf(context));
   const { rotation } = desired;
-  if (!rotate || rotation === undefined) return await replace(context, { ...live, metadata }, data);
-  const keys = rotated(data, rotation.maxActiveKeys, fernetKey(context.random));
+  if (!rotate) return await replace(context, { ...live, metadata }, data);
+  const keys = rotation === undefined ? data : rotated(data, rotation.maxActiveKeys, fernetKey(context.random));
   await replace(context, withAnnotation({ ...live, metadata }, annotations.rotatedAt, timestamp(context.clock)), keys);
 }
 

@@ -1,5 +1,5 @@
-import { mostOfRequest } from '../../api/status.ts';
 import { annotations, labelsOf, previousSuffix, retainedFor, retainedForLabel } from '../names/names.ts';
+import { requestOf } from '../status/conditions.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
 import type { Desired, Succession } from '../vocabulary/step.ts';
@@ -72,12 +72,13 @@ export function generated(
   };
 }
 
+/** How its password is rotated: what is asked for, and what has been done. */
 function successionOf({ named, resource, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
-  const asked = resource.metadata.annotations?.[annotations.rotateAt];
+  const asked = requestOf(resource, annotations.rotateAt);
   const completed = surroundings.rotated[named(suffix)];
   return {
     previous: named(`${suffix}-${previousSuffix}`),
-    ...(asked === undefined || asked === '' ? {} : { asked: asked.slice(0, mostOfRequest) }),
+    ...(asked === undefined ? {} : { asked }),
     ...(completed === undefined ? {} : { completed }),
   };
 }

@@ -10,10 +10,15 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
 }
 
 /** What annotation `reconcile-at` says, as a status that is about it repeats it. */
-export function reconcileRequestOf({ metadata }: KubeObject): string | undefined {
-  const text = metadata.annotations?.[annotations.reconcileAt];
+export function reconcileRequestOf(object: KubeObject): string | undefined {
+  return requestOf(object, annotations.reconcileAt);
+}
+
+/** What an annotation asks for, as far as a status repeats it; undefined for nothing, or an empty text. */
+export function requestOf({ metadata }: KubeObject, annotation: string): string | undefined {
+  const text = metadata.annotations?.[annotation];
   // By characters, as the bound counts them: half of one would be another text to the API server.
-  return text && Array.from(text).slice(0, mostOfRequest).join('');
+  return text ? Array.from(text).slice(0, mostOfRequest).join('') : undefined;
 }
 
 /**
