@@ -1,19 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { admin } from '../fixture.ts';
-import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
-
-interface ControlPlane {
-  readonly metadata: { readonly generation: number };
-  readonly status: {
-    readonly readyGeneration?: number;
-    readonly conditions: readonly { readonly type: string; readonly status: string }[];
-  };
-}
+import { serverTls } from './server-tls.ts';
 
 test('services and agents connect to the broker by TLS, also to a certificate of another authority', async () => {
-  const { name, namespace } = (await controlPlane()).metadata;
-  const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
+  const { name, kubectl, change, enable: makeReady } = await serverTls('rabbitmq');
   const inServer = (...command: readonly string[]) =>
     kubectl('exec', `${name}-rabbitmq-0`, '-c', 'server', '--', ...command);
   /** Who is connected, by whether by TLS: `nova true`. */
@@ -22,10 +13,6 @@ test('services and agents connect to the broker by TLS, also to a certificate of
       .map((line) => line.replaceAll('\t', ' ').trim())
       .filter((line) => /^\w+ (true|false)$/.test(line))
       .sort();
-  const change = (enabled: boolean) => {
-    const patch = JSON.stringify({ spec: { rabbitmq: { tls: { enabled } } } });
-    return kubectl('patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', patch);
-  };
   const connected = (users: readonly string[]) =>
     until({
       what: `connections to be ${users.join(', ')}`,
@@ -35,18 +22,7 @@ test('services and agents connect to the broker by TLS, also to a certificate of
       explain: async () => (await connections()).join('\n'),
     });
   const enable = async (enabled: boolean) => {
-    await change(enabled);
-    await until({
-      what: `the control plane to be Ready with TLS ${enabled ? 'on' : 'off'}`,
-      seconds: 900,
-      probe: async () => {
-        const text = await kubectl('get', 'openstackcontrolplane', name, '-o', 'json');
-        const { metadata, status } = JSON.parse(text) as ControlPlane;
-        const ready = status.conditions.find(({ type }) => type === 'Ready')?.status;
-        return (ready === 'True' && status.readyGeneration === metadata.generation) || undefined;
-      },
-      explain: () => kubectl('get', 'openstackcontrolplane,rabbitmq,nova,neutron'),
-    });
+    await makeReady(enabled);
     await connected(users.map((user) => `${user} ${enabled}`));
   };
   /** Asks what is answered by way of the broker alone. */
@@ -64,7 +40,9 @@ test('services and agents connect to the broker by TLS, also to a certificate of
 
   const users = (await connections()).map((line) => line.split(' ')[0] ?? '');
   expect(users).toEqual(['neutron', 'nova']);
-  onTestFinished(() => void change(false));
+  onTestFinished(async () => {
+    await change(false);
+  });
   await enable(true);
   await answers();
 

@@ -1,19 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { admin } from '../fixture.ts';
-import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
-
-interface ControlPlane {
-  readonly metadata: { readonly generation: number };
-  readonly status: {
-    readonly readyGeneration?: number;
-    readonly conditions: readonly { readonly type: string; readonly status: string }[];
-  };
-}
+import { serverTls } from './server-tls.ts';
 
 test('services connect to the database by TLS, also to a certificate of another authority', async () => {
-  const { name, namespace } = (await controlPlane()).metadata;
-  const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
+  const { name, kubectl, change, enable } = await serverTls('mariadb');
   const server = `${name}-mariadb-0`;
   const inServer = (...command: readonly string[]) => kubectl('exec', server, '-c', 'server', '--', ...command);
   const sql = (statements: string) =>
@@ -21,26 +12,6 @@ test('services connect to the database by TLS, also to a certificate of another 
   const users = (await sql("SELECT user FROM mysql.user WHERE host = '%' AND user <> 'root'")).split('\n');
   expect(users.length).toBeGreaterThan(4);
 
-  const change = (enabled: boolean) => {
-    const patch = JSON.stringify({ spec: { mariadb: { tls: { enabled } } } });
-    return kubectl('patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', patch);
-  };
-  const enable = async (enabled: boolean) => {
-    await change(enabled);
-    await until({
-      what: `the control plane to be Ready with TLS ${enabled ? 'on' : 'off'}`,
-      seconds: 900,
-      probe: async () => {
-        const { metadata, status } = JSON.parse(
-          await kubectl('get', 'openstackcontrolplane', name, '-o', 'json'),
-        ) as ControlPlane;
-        const { readyGeneration, conditions } = status;
-        const ready = conditions.find(({ type }) => type === 'Ready')?.status;
-        return (ready === 'True' && readyGeneration === metadata.generation) || undefined;
-      },
-      explain: () => kubectl('get', 'openstackcontrolplane,mariadb,keystone,nova,neutron,glance,placement'),
-    });
-  };
   /** Ends what is connected: what connects anew is answered. */
   const reconnected = async () => {
     await sql(users.map((user) => `KILL USER '${user}'`).join('; '));
