@@ -103,6 +103,7 @@ export type {
 export {
   configMapDigest,
   type GatewayFacts,
+  type Generation,
   type KnownSurroundings,
   type Lacking,
   type OperatorSurroundings,
@@ -146,7 +147,7 @@ export {
   recordedNodes,
 } from './plan/cluster-nodes.ts';
 export { containersOf, hasRun } from './plan/container-states.ts';
-export { planGenerated } from './plan/generated.ts';
+export { generationOf, planGenerated } from './plan/generated.ts';
 export { carriesGuests, serversFinalizer } from './plan/guest-carriers.ts';
 export { KeyMaterialMissingError } from './plan/key-material.ts';
 export type { Hold, Live } from './plan/live.ts';

@@ -18,6 +18,8 @@ import {
   externalOf,
   fieldFor,
   type GatewayFacts,
+  type Generation,
+  generationOf,
   heldAccounts,
   kindOf,
   kindReferredBy,
@@ -95,7 +97,7 @@ export function gather(
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
       return found && keyedDigest(key, found);
     },
-    rotatedFor: (name) => rotationOf(data('Secret', name), resource),
+    succession: (name) => successionOf(data('Secret', name), resource),
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
@@ -113,10 +115,11 @@ interface Remembered {
   readonly rotated?: Readonly<Record<string, string>>;
 }
 
-/** For which rotation a Secret of a resource has its value: what somebody else has made says nothing. */
-function rotationOf(secret: StoredObject | undefined, resource: StoredObject): string | undefined {
+/** Which of its values a Secret of a resource has: what somebody else has made says nothing. */
+function successionOf(secret: StoredObject | undefined, resource: StoredObject): Generation | undefined {
   if (secret === undefined || controllerOf(secret)?.uid !== resource.metadata.uid) return undefined;
-  return secret.metadata.annotations?.[annotations.rotatedFor];
+  const rotatedFor = secret.metadata.annotations?.[annotations.rotatedFor];
+  return { number: generationOf(secret), ...(rotatedFor === undefined ? {} : { rotatedFor }) };
 }
 
 /** The ConfigMap in which an earlier resource of the name has left what its data are found by. */

@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 
 const services = ['keystone', 'glance', 'placement', 'neutron', 'nova'];
 
-test('passwords of the database are rotated under requests: none fails, and those before are refused', async () => {
+test('passwords of database and broker are rotated under requests: none fails, and those before are refused', async () => {
   const { name, namespace } = (await controlPlane()).metadata;
   const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
   const passwordOf = async (service: string) =>
@@ -23,6 +23,14 @@ test('passwords of the database are rotated under requests: none fails, and thos
     }
   };
   const before = await Promise.all(services.map(passwordOf));
+  const broker = [`${name}-rabbitmq-0`, '-c', 'server'];
+  const brokerUsers = async () => {
+    const listed = await kubectl('exec', ...broker, '--', 'rabbitmqctl', '-q', 'list_users', '--no-table-headers');
+    return listed.split('\n').flatMap((line) => /^((?:nova|neutron)\S*)\s/.exec(line)?.[1] ?? []);
+  };
+  const usersBefore = await brokerUsers();
+  expect(usersBefore).toHaveLength(2);
+  const since = (await kubectl('exec', ...broker, '--', 'date', '-u', '+%Y-%m-%dT%H:%M:%SZ')).trim();
 
   const failed: string[] = [];
   const asked: string[] = [];
@@ -45,7 +53,10 @@ test('passwords of the database are rotated under requests: none fails, and thos
   await until({
     what: 'all passwords to be rotated',
     seconds: 900,
-    probe: async () => (await rotated()).every((text) => text.includes(value)) || undefined,
+    // A service with a user on the broker has rotated two.
+    probe: async () =>
+      (await rotated()).flatMap((text) => text.split(value).slice(1)).length === services.length + usersBefore.length ||
+      undefined,
     explain: async () => (await rotated()).join('\n'),
   });
   await until({
@@ -56,8 +67,19 @@ test('passwords of the database are rotated under requests: none fails, and thos
       undefined,
     explain: () => kubectl('get', 'jobs'),
   });
+  await until({
+    what: 'the users before to be gone from the broker',
+    seconds: 300,
+    probe: async () => {
+      const users = await brokerUsers();
+      return (users.length === 2 && users.every((user) => !usersBefore.includes(user))) || undefined;
+    },
+    explain: async () => (await brokerUsers()).join(),
+  });
   end.abort();
   await asking;
+  const said = await kubectl('logs', ...broker, `--since-time=${since}`);
+  expect(said.split('\n').filter((line) => /refused|was deleted/.test(line))).toEqual([]);
   expect(failed).toEqual([]);
   expect(asked.length).toBeGreaterThan(50);
   const after = await Promise.all(services.map(passwordOf));

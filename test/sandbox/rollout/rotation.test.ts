@@ -154,13 +154,20 @@ test('a control plane has all of its services rotate theirs', async () => {
         .list(kind)
         .flatMap(({ status }) => Object.entries((status as { rotated?: Record<string, string> }).rotated ?? {})),
     );
-  await cloud.until(() => done().length === 5);
+  await cloud.until(() => done().length === 7);
   await cloud.clock.advance(120_000);
   await cloud.ready();
-  expect(done()).toEqual(
-    ['keystone', 'glance', 'placement', 'neutron', 'nova'].map((user) => [`my-cloud-${user}-db-password`, 'all']),
+  const users = [
+    ...['keystone', 'glance', 'placement', 'neutron', 'nova'].map((service) => `${service}-db`),
+    ...['neutron', 'nova'].map((service) => `${service}-mq`),
+  ];
+  expect(Object.fromEntries(done())).toEqual(
+    Object.fromEntries(users.map((user) => [`my-cloud-${user}-password`, 'all'])),
   );
   const kept = cloud.list('Secret').filter(({ metadata }) => metadata.name.endsWith('-previous'));
   expect(kept.map((secret) => secret['data'] ?? {})).toEqual(kept.map(() => ({})));
-  expect(kept).toHaveLength(5);
+  expect(kept).toHaveLength(7);
+  const broker = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: 'my-cloud-rabbitmq-0' });
+  expect(broker).toContain("user 'nova.b' authenticated");
+  expect(broker).not.toContain('refused');
 });

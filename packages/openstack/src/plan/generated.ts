@@ -74,6 +74,7 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   if (succession === undefined) return undefined;
   const { previous: name, asked, completed } = succession;
   const { namespace = '' } = desired.object.metadata;
+  const generation = generationOf(secret);
   const object = { ...desired.object, metadata: { ...desired.object.metadata, name } };
   const forOf = ({ metadata }: StoredObject) => metadata.annotations?.[annotations.rotatedFor];
   const previous = live.cache.get(Secret, { name, namespace });
@@ -90,10 +91,12 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
       actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
     };
   if (kept !== asked) {
-    const marked = withAnnotation(object, annotations.rotatedFor, asked);
+    const numbered = withAnnotation(object, annotations.generation, `${generation}`);
+    const marked = withAnnotation(numbered, annotations.rotatedFor, asked);
     return act({ verb: 'copy', step, reason: 'RotationDue', object: marked, from: secret, ...there });
   }
-  const { metadata } = withAnnotation(secret, annotations.rotatedFor, asked);
+  const numbered = withAnnotation(secret, annotations.generation, `${generation + 1}`);
+  const { metadata } = withAnnotation(numbered, annotations.rotatedFor, asked);
   const event = eventOf(
     'KeysRotated',
     `Secret ${secret.metadata.name}: another password was generated; the one before is accepted until no pod uses it any more`,
@@ -110,6 +113,12 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
     rotate: true,
     event,
   });
+}
+
+/** How many values a Secret has had, with this one: what is no number says nothing. */
+export function generationOf({ metadata }: KubeObject): number {
+  const number = Number(metadata.annotations?.[annotations.generation]);
+  return Number.isSafeInteger(number) && number > 0 ? number : 1;
 }
 
 /**

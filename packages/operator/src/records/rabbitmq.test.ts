@@ -104,6 +104,25 @@ test('users of services have no tags; those of earlier versions lose theirs', as
   expect(await keepBrokerRecords(records, http)).toEqual([]);
 });
 
+test('a user whose password is accepted no more is removed, with what is there of both in the end', async () => {
+  const { http, users } = broker();
+  await keepBrokerRecords(records, http);
+  const permissions = records.users.flatMap((user) => user.permissions);
+  const second = { ...records, users: [{ name: 'nova.b', password: 'two', permissions }], absentUsers: ['nova'] };
+  expect(
+    await keepBrokerRecords({ ...second, users: [...second.users, ...records.users], absentUsers: [] }, http),
+  ).toEqual(['created user nova.b', 'granted user nova.b vhost nova']);
+  expect(await keepBrokerRecords(second, http)).toEqual(['removed user nova']);
+  expect(await keepBrokerRecords(second, http)).toEqual([]);
+  expect([...users.keys()]).toEqual(['admin', 'nova.b']);
+  users.set('nova', account('one', ''));
+  expect(await removeBrokerRecords(second, http)).toEqual([
+    'removed user nova.b',
+    'removed user nova',
+    'removed vhost nova',
+  ]);
+});
+
 test('a wrong administrator is named, without the password', async () => {
   const { http } = broker();
   const wrong = keepBrokerRecords({ ...records, password: 'hunter2hunter2' }, http);

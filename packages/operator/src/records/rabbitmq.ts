@@ -21,6 +21,8 @@ export interface BrokerRecords {
       readonly read: string;
     }[];
   }[];
+  /** Users whose passwords are not accepted any more. */
+  readonly absentUsers?: readonly string[];
 }
 
 /**
@@ -37,10 +39,10 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
     changes.push(`created vhost ${name}`);
   }
   for (const user of records.users) {
-    const current = (await found(admin, `/api/users/${encode(user.name)}`)) as BrokerAccount | undefined;
+    const current = (await found(admin, userPath(user.name))) as BrokerAccount | undefined;
     const change = current === undefined ? `created user ${user.name}` : differenceOf(user, current);
     if (change !== undefined) {
-      await admin.call('PUT', `/api/users/${encode(user.name)}`, { password: user.password, tags: '' });
+      await admin.call('PUT', userPath(user.name), { password: user.password, tags: '' });
       changes.push(change);
     }
     for (const { vhost, ...permissions } of user.permissions) {
@@ -55,6 +57,7 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
       changes.push(`granted user ${user.name} vhost ${vhost}`);
     }
   }
+  for (const name of records.absentUsers ?? []) changes.push(...(await remove(admin, `user ${name}`, userPath(name))));
   return changes;
 }
 
@@ -62,20 +65,23 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
 export async function removeBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
   const admin = jsonApi(http, records.url, basic(records.username, records.password), records.ca);
   const changes: string[] = [];
-  const remove = async (title: string, path: string) => {
-    if ((await found(admin, path)) === undefined) return;
-    await admin.call('DELETE', path);
-    changes.push(`removed ${title}`);
-  };
-  for (const { name } of records.users) await remove(`user ${name}`, `/api/users/${encode(name)}`);
+  for (const name of [...records.users.map(({ name }) => name), ...(records.absentUsers ?? [])])
+    changes.push(...(await remove(admin, `user ${name}`, userPath(name))));
   for (const { name, shared } of records.vhosts) {
     const path = `/api/vhosts/${encode(name)}`;
     const others = shared === true ? ((await found(admin, `${path}/permissions`)) ?? []) : [];
     // Administrators have rights to what they have made.
     const isUsed = (others as readonly { user: string }[]).some(({ user }) => user !== records.username);
-    if (!isUsed) await remove(`vhost ${name}`, path);
+    if (!isUsed) changes.push(...(await remove(admin, `vhost ${name}`, path)));
   }
   return changes;
+}
+
+/** @returns what it removed, in words; nothing when there was none */
+async function remove(admin: JsonApi, title: string, path: string): Promise<string[]> {
+  if ((await found(admin, path)) === undefined) return [];
+  await admin.call('DELETE', path);
+  return [`removed ${title}`];
 }
 
 async function found(api: JsonApi, path: string): Promise<unknown> {
@@ -121,3 +127,5 @@ function basic(username: string, password: string): Record<string, string> {
 }
 
 const encode = encodeURIComponent;
+
+const userPath = (name: string): string => `/api/users/${encode(name)}`;

@@ -138,7 +138,7 @@ function composeWith<R extends ServiceResource>(
 /** Passwords that were rotated, and whose one before is still accepted. */
 function rotationsOf({ accounts, previousOf }: Context): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    accounts.database.users.flatMap(({ secret }) => {
+    [...accounts.database.users, accounts.broker].flatMap(({ secret }) => {
       const { rotation } = previousOf(secret) ?? {};
       return rotation === undefined ? [] : [[secret, rotation] as const];
     }),

@@ -26,7 +26,9 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(service.databases === undefined
       ? []
       : database.users.flatMap(({ suffix, secret }) => account(suffix, secret, { succeeded: true }))),
-    ...(service.messaging === true ? account('mq-password', broker.secret) : []),
+    ...(service.messaging === true
+      ? account('mq-password', broker.secret, { succeeded: service.brokerUserGivenAway !== true })
+      : []),
     ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
     ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
   ];

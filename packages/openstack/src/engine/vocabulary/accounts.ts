@@ -1,6 +1,6 @@
 import type { IdentityUser } from './identity.ts';
 import type { Service } from './service.ts';
-import type { ServiceSpec } from './surroundings.ts';
+import type { ServiceSpec, Surroundings } from './surroundings.ts';
 
 /** Accounts of a service, by the names that they have: adoption of an existing cloud may need other ones than the defaults. */
 export interface Accounts {
@@ -9,14 +9,22 @@ export interface Accounts {
     /** The service's own user first. */
     readonly users: readonly [DatabaseAccount, ...DatabaseAccount[]];
   };
-  readonly broker: {
-    readonly user: string;
-    readonly vhost: string;
-    /** The virtual host that the cloud's services send notifications to. */
-    readonly notifications: string;
-    readonly secret: string;
-  };
+  readonly broker: BrokerAccount;
   readonly identity: IdentityAccounts;
+}
+
+/** What a service has on the broker. */
+export interface BrokerAccount {
+  readonly user: string;
+  /**
+   * The user's name in a generation of its password. A user has one password there: so that the one before is accepted for
+   * a while, two users take turns. No spec can state the name of the second one (`accountName`).
+   */
+  readonly userIn: (generation: number) => string;
+  readonly vhost: string;
+  /** The virtual host that the cloud's services send notifications to. */
+  readonly notifications: string;
+  readonly secret: string;
 }
 
 /** An account whose password is generated, unless the resource names a Secret. */
@@ -93,6 +101,7 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
     const secret = stated?.secretName ?? `${name}-${suffix}`;
     return { user, name: stated?.user ?? user ?? service.name, suffix, secret };
   };
+  const user = messageQueue?.user ?? service.name;
   const further = new Set((service.databases ?? []).flatMap(({ user }) => user ?? []));
   return {
     database: {
@@ -100,13 +109,20 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
       users: [databaseAccount(undefined, database), ...[...further].map((user) => databaseAccount(user, users[user]))],
     },
     broker: {
-      user: messageQueue?.user ?? service.name,
+      user,
+      userIn: (generation) => (generation % 2 === 0 ? `${user}.b` : user),
       vhost: messageQueue?.vhost ?? service.name,
       notifications: messageQueue?.notificationVhost ?? 'notifications',
       secret: messageQueue?.secretName ?? `${name}-mq-password`,
     },
     identity: identityAccounts(service, name, identity ?? {}),
   };
+}
+
+/** The accounts, with the name that the user of the broker has by the generation of its password. */
+export function inGeneration(accounts: Accounts, { succession }: Pick<Surroundings, 'succession'>): Accounts {
+  const { broker } = accounts;
+  return { ...accounts, broker: { ...broker, user: broker.userIn(succession(broker.secret)?.number ?? 1) } };
 }
 
 function identityAccounts({ name: service, identity }: Named, name: string, spec: IdentitySpec): IdentityAccounts {

@@ -3,7 +3,7 @@ import { type Filter, secretReference } from '../../oslo/references.ts';
 import type { Release } from '../../releases/release.ts';
 import { cloudOf, previousSuffix, serviceHost } from '../names/names.ts';
 import { upgradeOf } from '../status/upgrade.ts';
-import { type Accounts, accountsOf, databaseName, type UserAccount } from './accounts.ts';
+import { type Accounts, accountsOf, databaseName, inGeneration, type UserAccount } from './accounts.ts';
 import { authority, type BrokerAddress, type DatabaseAddress, type IdentityAddress } from './addresses.ts';
 import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
@@ -54,7 +54,7 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
   /** The Secret with the password before that of a Secret, and for which rotation it is kept, while pods may use it. */
-  readonly previousOf: (secret: string) => { readonly secret: string; readonly rotation: string } | undefined;
+  readonly previousOf: (secret: string) => Previous | undefined;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
   /** URLs of the APIs that the service proxies and its cloud has, inside the cluster, by the name of the service. */
@@ -63,6 +63,13 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly topics: readonly string[];
   /** Reference to the key with which tokens are encrypted in the cache; `filter`: how it is encoded in the file, default that of oslo.config. */
   readonly cacheKey: (filter?: Filter) => string;
+}
+
+/** A password before, which is still accepted. */
+export interface Previous {
+  readonly secret: string;
+  readonly rotation: string;
+  readonly generation: number;
 }
 
 /** What SQLAlchemy, or what reads such URLs besides, calls the database and its driver: some want no driver. */
@@ -82,7 +89,7 @@ export function contextOf<R extends ServiceResource>(
   const name = resource.metadata.name ?? '';
   const namespace = resource.metadata.namespace ?? 'default';
   const spec = (resource.spec ?? {}) as NonNullable<R['spec']>;
-  const accounts = accountsOf(service, name, spec);
+  const accounts = inGeneration(accountsOf(service, name, spec), surroundings);
   const reference = (field: ReferenceField): StoredObject | undefined => {
     const resolved = surroundings.reference(field);
     return resolved !== undefined && 'found' in resolved ? resolved.found : undefined;
@@ -175,11 +182,12 @@ export function contextOf<R extends ServiceResource>(
     },
     previousOf(secret) {
       const previous = `${secret}-${previousSuffix}`;
-      const { rotated, rotatedFor } = surroundings;
-      const rotation = rotatedFor(previous);
+      const { rotated, succession } = surroundings;
+      const { rotatedFor: rotation, number: generation = 1 } = succession(previous) ?? {};
       // Until another one was generated it is the present one; and when no pod uses it any more, it is refused.
-      const isUsed = rotation !== undefined && rotatedFor(secret) === rotation && rotated[secret] !== rotation;
-      return isUsed ? { secret: previous, rotation } : undefined;
+      if (rotation === undefined || succession(secret)?.rotatedFor !== rotation || rotated[secret] === rotation)
+        return undefined;
+      return { secret: previous, rotation, generation };
     },
     cacheKey: (filter = 'oslo') => secretReference(named('cache-key'), 'password', filter),
   };

@@ -279,6 +279,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly connections?: (spec: NonNullable<R['spec']>) => Readonly<Record<string, Connections>>;
   /** Has its own user and vhost on the broker. */
   readonly messaging?: boolean;
+  /** Servers of users log in to the broker as its user. Nobody can replace what they have: its password is not rotated. */
+  readonly brokerUserGivenAway?: boolean;
   /** Notifications of others that it reads: with `messaging`, in the virtual host `context.accounts.broker.notifications`. */
   readonly listens?: Listening;
   /** Further vhosts of its user. */

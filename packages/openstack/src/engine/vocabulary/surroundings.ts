@@ -90,8 +90,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
   readonly digest: (name: string) => string | undefined;
-  /** For which rotation a Secret has its value (annotation `rotated-for`); undefined for none. */
-  readonly rotatedFor: (secret: string) => string | undefined;
+  /** Which of its values a Secret has; undefined when it is not the resource's (yet). */
+  readonly succession: (secret: string) => Generation | undefined;
   /**
    * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
    * is known (`render`).
@@ -167,7 +167,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
-    rotatedFor: () => undefined,
+    succession: () => undefined,
     lacking: () => undefined,
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
@@ -175,6 +175,14 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     wasReady: () => wasReady,
     twins: () => [],
   };
+}
+
+/** One of the values that a Secret has had. */
+export interface Generation {
+  /** For which request it was generated, or is kept as the one before (annotation `rotated-for`). */
+  readonly rotatedFor?: string;
+  /** 1, and one more for each rotation. */
+  readonly number: number;
 }
 
 /** The fields of a resource's spec that the engine itself reads; the kind's own schema is richer. */

@@ -3,7 +3,7 @@ import { recordsFile } from '../../engine/vocabulary/records.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 
-/** User, virtual hosts, permissions and policy of a service on the broker (`<name>-mq-create`), by its management API. */
+/** Users, virtual hosts and permissions of a service on the broker (`<name>-mq-create`), by its management API. */
 export const brokerRecords: Keeping = {
   suffix: 'mq-create',
   step: 'MessagingReady',
@@ -12,7 +12,10 @@ export const brokerRecords: Keeping = {
   concerns: ({ messaging }) => messaging === true,
   list({ service, context }) {
     const { managementUrl, adminUser, adminPassword, trust } = context.broker;
-    const { user, vhost, notifications, secret } = context.accounts.broker;
+    const { user, userIn, vhost, notifications, secret } = context.accounts.broker;
+    const previous = context.previousOf(secret);
+    const users = new Map(previous === undefined ? [] : [[userIn(previous.generation), previous.secret]]);
+    users.set(user, secret);
     const own = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
     const hasNotifications = service.listens !== undefined || context.topics.length > 0;
     const vhosts = [
@@ -26,13 +29,12 @@ export const brokerRecords: Keeping = {
       username: adminUser('quoted'),
       password: adminPassword('quoted'),
       vhosts,
-      users: [
-        {
-          name: user,
-          password: secretReference(secret, 'password', 'quoted'),
-          permissions: vhosts.map(({ name }) => ({ vhost: name, configure: '.*', write: '.*', read: '.*' })),
-        },
-      ],
+      users: [...users].map(([name, secret]) => ({
+        name,
+        password: secretReference(secret, 'password', 'quoted'),
+        permissions: vhosts.map(({ name }) => ({ vhost: name, configure: '.*', write: '.*', read: '.*' })),
+      })),
+      absentUsers: [1, 2].map(userIn).filter((name) => !users.has(name)),
     });
   },
   things: ({ context }) => `user ${context.accounts.broker.user} and its virtual hosts on the broker`,

@@ -41,6 +41,7 @@ export const trove = defineService<Trove>({
     conductor: { processes: 1, pools: 1 },
   }),
   messaging: true,
+  brokerUserGivenAway: true,
   identity: {
     users: [{ name: 'trove', roles: ['admin', 'service'] }],
     catalogue: [
