@@ -103,12 +103,12 @@ export type {
 export {
   configMapDigest,
   type GatewayFacts,
-  type Generation,
   type KnownSurroundings,
   type Lacking,
   type OperatorSurroundings,
   type ReferenceField,
   type Resolved,
+  type Rotation,
   type ServiceResource,
   type ServiceSpec,
   type Surroundings,
@@ -147,7 +147,7 @@ export {
   recordedNodes,
 } from './plan/cluster-nodes.ts';
 export { containersOf, hasRun } from './plan/container-states.ts';
-export { generationOf, planGenerated } from './plan/generated.ts';
+export { planGenerated, rotationOf } from './plan/generated.ts';
 export { carriesGuests, serversFinalizer } from './plan/guest-carriers.ts';
 export { KeyMaterialMissingError } from './plan/key-material.ts';
 export type { Hold, Live } from './plan/live.ts';

@@ -9,7 +9,6 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
-  annotations,
   type Capability,
   childNameOf,
   cloudOf,
@@ -18,8 +17,6 @@ import {
   externalOf,
   fieldFor,
   type GatewayFacts,
-  type Generation,
-  generationOf,
   heldAccounts,
   kindOf,
   kindReferredBy,
@@ -35,9 +32,11 @@ import {
   type ReferenceField,
   type ReleaseStatus,
   type Resolved,
+  type Rotation,
   referencesOf,
   rememberedIn,
   rootOf,
+  rotationOf,
   routeKinds,
   type Service,
   type ServiceSpec,
@@ -97,7 +96,7 @@ export function gather(
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
       return found && keyedDigest(key, found);
     },
-    succession: (name) => successionOf(data('Secret', name), resource),
+    rotation: (name) => ownRotation(data('Secret', name), resource),
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
@@ -112,14 +111,13 @@ interface Remembered {
   readonly release?: ReleaseStatus;
   readonly members?: Members;
   readonly lasting?: Readonly<Record<string, string>>;
-  readonly rotated?: Readonly<Record<string, string>>;
+  readonly rotated?: Readonly<Record<string, Rotation>>;
 }
 
-/** Which of its values a Secret of a resource has: what somebody else has made says nothing. */
-function successionOf(secret: StoredObject | undefined, resource: StoredObject): Generation | undefined {
-  if (secret === undefined || controllerOf(secret)?.uid !== resource.metadata.uid) return undefined;
-  const rotatedFor = secret.metadata.annotations?.[annotations.rotatedFor];
-  return { number: generationOf(secret), ...(rotatedFor === undefined ? {} : { rotatedFor }) };
+/** Which of its passwords a Secret of a resource holds: what somebody else has made says nothing. */
+function ownRotation(secret: StoredObject | undefined, resource: StoredObject): Rotation | undefined {
+  const isOurs = secret !== undefined && controllerOf(secret)?.uid === resource.metadata.uid;
+  return isOurs ? rotationOf(secret) : undefined;
 }
 
 /** The ConfigMap in which an earlier resource of the name has left what its data are found by. */

@@ -109,15 +109,17 @@ export function statusOf(
 
 /** The rotations that are completed: those before, and those under way once nothing is left of the passwords before. */
 function rotatedOf(
-  { cache, object }: Pick<ComposeContext, 'cache' | 'object'>,
+  { cache, object, clock }: Pick<ComposeContext, 'cache' | 'object' | 'clock'>,
   { rotating = {} }: Findings['composition'],
   judged: readonly Progress[],
-): { readonly rotated?: Readonly<Record<string, string>> } {
-  const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, string>> };
+): { readonly rotated?: Readonly<Record<string, object>> } {
+  const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, object>> };
   const isDone = judged.every(({ status, outdated }) => status === 'True' && outdated !== true);
   if (Object.keys(rotating).length === 0 || !isDone || usesBefore({ cache, object }))
     return rotated === undefined ? {} : { rotated };
-  return { rotated: { ...rotated, ...rotating } };
+  const time = timestamp(clock);
+  const completed = Object.entries(rotating).map(([secret, rotation]) => [secret, { ...rotation, time }]);
+  return { rotated: { ...rotated, ...Object.fromEntries(completed) } };
 }
 
 /** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */

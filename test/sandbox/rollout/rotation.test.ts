@@ -12,9 +12,8 @@ const dataOf = (cloud: Cloud, secret: string) =>
 const passwordOf = (cloud: Cloud) => Buffer.from(dataOf(cloud, name)['password'] ?? '', 'base64').toString();
 const previous = (cloud: Cloud) => cloud.get('Secret', `${name}-previous`);
 const completed = (cloud: Cloud) =>
-  ((cloud.get('Keystone', 'my-cloud-keystone')?.['status'] ?? {}) as { rotated?: Record<string, string> }).rotated?.[
-    name
-  ];
+  ((cloud.get('Keystone', 'my-cloud-keystone')?.['status'] ?? {}) as { rotated?: Record<string, { request?: string }> })
+    .rotated?.[name]?.request;
 
 const rotate = (cloud: Cloud, value: string) =>
   cloud.change(OpenStackControlPlane, 'my-cloud', {
@@ -68,7 +67,7 @@ test('a password of the database is rotated: requests go on, and the one before 
   await cloud.ready();
   expect([await accepts(cloud, old), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
   expect(previous(cloud)?.['data'] ?? {}).toEqual({});
-  expect(previous(cloud)?.metadata.annotations?.['openstack.k8s.io/rotated-for']).toBeUndefined();
+  expect(previous(cloud)?.metadata.annotations?.['openstack.k8s.io/generation']).toBeUndefined();
 
   // Nothing more is done for the same request, and the next one works the same.
   const first = passwordOf(cloud);
@@ -128,7 +127,7 @@ test('what somebody else has put where the password before is kept is neither ac
     metadata: {
       name: `${name}-previous`,
       namespace: 'openstack',
-      annotations: { 'openstack.k8s.io/rotated-for': 'first' },
+      annotations: { 'openstack.k8s.io/generation': '1' },
     },
     data: { password: Buffer.from('planted').toString('base64') },
   };
@@ -152,7 +151,7 @@ test('a control plane has all of its services rotate theirs', async () => {
     ['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova'].flatMap((kind) =>
       cloud
         .list(kind)
-        .flatMap(({ status }) => Object.entries((status as { rotated?: Record<string, string> }).rotated ?? {})),
+        .flatMap(({ status }) => Object.entries((status as { rotated?: Record<string, unknown> }).rotated ?? {})),
     );
   await cloud.until(() => done().length === 7);
   await cloud.clock.advance(120_000);
@@ -162,7 +161,12 @@ test('a control plane has all of its services rotate theirs', async () => {
     ...['neutron', 'nova'].map((service) => `${service}-mq`),
   ];
   expect(Object.fromEntries(done())).toEqual(
-    Object.fromEntries(users.map((user) => [`my-cloud-${user}-password`, 'all'])),
+    Object.fromEntries(
+      users.map((user) => [
+        `my-cloud-${user}-password`,
+        { generation: 2, request: 'all', time: expect.stringMatching(/^20/) },
+      ]),
+    ),
   );
   const kept = cloud.list('Secret').filter(({ metadata }) => metadata.name.endsWith('-previous'));
   expect(kept.map((secret) => secret['data'] ?? {})).toEqual(kept.map(() => ({})));

@@ -64,8 +64,17 @@ export const common = {
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   ),
   rotated: map(
-    'Value of the annotation rotate-at for which a password was rotated last, by Secret: no pod uses the one before, and it is refused from then on.',
-    string('Value of the annotation.', { maxLength: mostOfRequest }),
+    'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused from then on.',
+    object('The last rotation.', {
+      generation: int('How many passwords there were, with the present one.', {
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+      }),
+      time: string('When it was completed.', { maxLength: 64, format: 'date-time' }),
+      request: string('Value of the annotation rotate-at that asked for it. Absent when it was due by its age.', {
+        maxLength: mostOfRequest,
+      }),
+    }),
     { maxProperties: 16 },
   ),
   conditions,

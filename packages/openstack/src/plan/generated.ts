@@ -10,6 +10,7 @@ import { digest } from '../engine/names/digest.ts';
 import { annotations, retainedForLabel } from '../engine/names/names.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
 import type { KeyRotation } from '../engine/vocabulary/step.ts';
+import type { Rotation } from '../engine/vocabulary/surroundings.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
 import { certificateExpiry, withDependents } from './certificates.ts';
@@ -74,26 +75,27 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   if (succession === undefined) return undefined;
   const { previous: name, asked, completed } = succession;
   const { namespace = '' } = desired.object.metadata;
-  const generation = generationOf(secret);
   const object = { ...desired.object, metadata: { ...desired.object.metadata, name } };
-  const forOf = ({ metadata }: StoredObject) => metadata.annotations?.[annotations.rotatedFor];
   const previous = live.cache.get(Secret, { name, namespace });
   const isForeign = previous !== undefined && ownershipOf(live.resource, false).ours?.(previous) !== true;
-  const kept = previous === undefined || isForeign ? undefined : forOf(previous);
+  const { generation } = rotationOf(secret);
+  const kept = previous === undefined || isForeign ? 0 : rotationOf(previous).generation;
   const there = previous === undefined ? {} : { live: previous };
   const act = (action: Extract<Action, { verb: 'copy' | 'update' }>): Plan => ({ actions: [action] });
-  if (kept !== undefined && kept === forOf(secret))
-    return kept === completed ? act({ verb: 'copy', step, reason: 'NotWanted', object, ...there }) : undefined;
-  if (asked === undefined || asked === forOf(secret)) return undefined;
+  const forget = act({ verb: 'copy', step, reason: 'NotWanted', object, ...there });
+  // Pods may use it.
+  if (kept !== 0 && kept === generation - 1) return kept + 1 === completed ? forget : undefined;
+  if (asked === undefined || asked === secret.metadata.annotations?.[annotations.rotatedFor])
+    return kept === 0 ? undefined : forget;
   // It stands in the way of a rotation alone.
   if (isForeign)
     return {
       actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
     };
-  if (kept !== asked) {
+  const isCopied = kept === generation && digest(previous?.['data'] ?? {}) === digest(secret['data'] ?? {});
+  if (!isCopied) {
     const numbered = withAnnotation(object, annotations.generation, `${generation}`);
-    const marked = withAnnotation(numbered, annotations.rotatedFor, asked);
-    return act({ verb: 'copy', step, reason: 'RotationDue', object: marked, from: secret, ...there });
+    return act({ verb: 'copy', step, reason: 'RotationDue', object: numbered, from: secret, ...there });
   }
   const numbered = withAnnotation(secret, annotations.generation, `${generation + 1}`);
   const { metadata } = withAnnotation(numbered, annotations.rotatedFor, asked);
@@ -115,10 +117,15 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   });
 }
 
-/** How many values a Secret has had, with this one: what is no number says nothing. */
-export function generationOf({ metadata }: KubeObject): number {
-  const number = Number(metadata.annotations?.[annotations.generation]);
-  return Number.isSafeInteger(number) && number > 0 ? number : 1;
+/** Which of its passwords a Secret holds: no data, none. What is no number says nothing. */
+export function rotationOf(secret: KubeObject): Rotation {
+  const { [annotations.generation]: generation, [annotations.rotatedFor]: request } = secret.metadata.annotations ?? {};
+  const number = Number(generation);
+  const isEmpty = Object.keys(secret['data'] ?? {}).length === 0;
+  return {
+    generation: isEmpty ? 0 : Number.isSafeInteger(number) && number > 0 ? number : 1,
+    ...(request === undefined ? {} : { request }),
+  };
 }
 
 /**

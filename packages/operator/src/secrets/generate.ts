@@ -31,10 +31,11 @@ export async function createSecret(
     }
   }
   const data = encodeData(generateValues(values, {}, sourcesOf(context)));
-  const { asked } = succession ?? {};
-  // What is new need not be rotated.
+  const { asked, completed } = succession ?? {};
+  // What is new need not be rotated, and is none of the generations that were.
   const fresh = asked === undefined ? object : withAnnotation(object, annotations.rotatedFor, asked);
-  const secret = { ...withAnnotation(fresh, annotations.rotatedAt, timestamp(context.clock)), data };
+  const next = completed === undefined ? fresh : withAnnotation(fresh, annotations.generation, `${completed + 1}`);
+  const secret = { ...withAnnotation(next, annotations.rotatedAt, timestamp(context.clock)), data };
   const outcome = await context.create(secret, ownershipOf(context.object, retained));
   return isDeepStrictEqual(outcome['data'], data) ? undefined : outcome;
 }
@@ -64,7 +65,7 @@ export async function copySecret(
     await context.create({ ...object, data }, ownershipOf(context.object, false));
     return;
   }
-  const { [annotations.rotatedFor]: _before, ...others } = live.metadata.annotations ?? {};
+  const { [annotations.generation]: _before, ...others } = live.metadata.annotations ?? {};
   const kept = { ...others, ...object.metadata.annotations };
   const stated = { ...live, metadata: { ...live.metadata, annotations: kept }, data };
   await context.client.replace<KubeObject>(Secret, stated, { fieldManager, signal: context.signal });

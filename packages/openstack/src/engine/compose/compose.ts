@@ -19,7 +19,7 @@ import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
 import type { Job, Service, Staying } from '../vocabulary/service.ts';
 import type { Problem, Step } from '../vocabulary/step.ts';
-import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
+import type { Rotation, ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
 import type { Assembly } from './assembly.ts';
 import { recordsAudit } from './audit.ts';
 import { addComponents } from './compose-components.ts';
@@ -50,7 +50,7 @@ export interface Composition {
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
   /** Rotations under way, by Secret: completed when all of it is done, and no pod of before is left. */
-  readonly rotating?: Readonly<Record<string, string>>;
+  readonly rotating?: Readonly<Record<string, Rotation>>;
 }
 
 /** A quorum, and how its pods are found. */
@@ -136,10 +136,10 @@ function composeWith<R extends ServiceResource>(
 }
 
 /** Passwords that were rotated, and whose one before is still accepted. */
-function rotationsOf({ accounts, previousOf }: Context): Readonly<Record<string, string>> {
+function rotationsOf({ accounts, previousOf, surroundings }: Context): Readonly<Record<string, Rotation>> {
   return Object.fromEntries(
     [...accounts.database.users, accounts.broker].flatMap(({ secret }) => {
-      const { rotation } = previousOf(secret) ?? {};
+      const rotation = previousOf(secret) === undefined ? undefined : surroundings.rotation(secret);
       return rotation === undefined ? [] : [[secret, rotation] as const];
     }),
   );

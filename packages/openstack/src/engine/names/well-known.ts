@@ -40,7 +40,7 @@ export const wellKnownAnnotations = {
     on: 'any resource',
     value: 'any new text, such as the time of day',
     means:
-      'Passwords of the service in the database and on the broker are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value when that is done. A control plane passes it on to its children.',
+      'Passwords of the service in the database and on the broker are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value (`request`) when that is done. A control plane passes it on to its children.',
   },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,
@@ -159,13 +159,13 @@ export const wellKnownAnnotations = {
     by: 'operator',
     on: 'Secrets with a password',
     value: 'the value of `rotate-at`',
-    means: 'For which request the password was generated, or is kept as the one before.',
+    means: 'For which request the password was generated.',
   },
   generation: {
     name: `${prefix}/generation`,
     by: 'operator',
     on: 'Secrets with a password',
-    value: 'a number from 2 on',
+    value: 'a number',
     means: 'How many passwords there were, with this one. Users of the broker have another name in every second one.',
   },
   publishedBy: {

@@ -77,7 +77,7 @@ export function generated(
 /** How its password is rotated: what is asked for, and what has been done. */
 function successionOf({ named, resource, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
   const asked = requestOf(resource, annotations.rotateAt);
-  const completed = surroundings.rotated[named(suffix)];
+  const completed = surroundings.rotated[named(suffix)]?.generation;
   return {
     previous: named(`${suffix}-${previousSuffix}`),
     ...(asked === undefined ? {} : { asked }),

@@ -120,9 +120,9 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
 }
 
 /** The accounts, with the name that the user of the broker has by the generation of its password. */
-export function inGeneration(accounts: Accounts, { succession }: Pick<Surroundings, 'succession'>): Accounts {
+export function inGeneration(accounts: Accounts, { rotation }: Pick<Surroundings, 'rotation'>): Accounts {
   const { broker } = accounts;
-  return { ...accounts, broker: { ...broker, user: broker.userIn(succession(broker.secret)?.number ?? 1) } };
+  return { ...accounts, broker: { ...broker, user: broker.userIn(rotation(broker.secret)?.generation ?? 1) } };
 }
 
 function identityAccounts({ name: service, identity }: Named, name: string, spec: IdentitySpec): IdentityAccounts {

@@ -53,7 +53,7 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly databaseUrl: (database: string, dialect?: Dialect) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
-  /** The Secret with the password before that of a Secret, and for which rotation it is kept, while pods may use it. */
+  /** The Secret with the password before that of a Secret, while pods may use it. */
   readonly previousOf: (secret: string) => Previous | undefined;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
@@ -68,7 +68,6 @@ export interface Context<R extends ServiceResource = ServiceResource> {
 /** A password before, which is still accepted. */
 export interface Previous {
   readonly secret: string;
-  readonly rotation: string;
   readonly generation: number;
 }
 
@@ -182,12 +181,12 @@ export function contextOf<R extends ServiceResource>(
     },
     previousOf(secret) {
       const previous = `${secret}-${previousSuffix}`;
-      const { rotated, succession } = surroundings;
-      const { rotatedFor: rotation, number: generation = 1 } = succession(previous) ?? {};
+      const { rotated, rotation } = surroundings;
+      const { generation = 0 } = rotation(previous) ?? {};
+      const { generation: present } = rotation(secret) ?? {};
       // Until another one was generated it is the present one; and when no pod uses it any more, it is refused.
-      if (rotation === undefined || succession(secret)?.rotatedFor !== rotation || rotated[secret] === rotation)
-        return undefined;
-      return { secret: previous, rotation, generation };
+      if (generation === 0 || present !== generation + 1 || rotated[secret]?.generation === present) return undefined;
+      return { secret: previous, generation };
     },
     cacheKey: (filter = 'oslo') => secretReference(named('cache-key'), 'password', filter),
   };

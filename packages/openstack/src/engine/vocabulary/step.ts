@@ -56,9 +56,10 @@ export interface KeyRotation {
 export interface Succession {
   /** Name of the Secret that keeps the password before. */
   readonly previous: string;
-  /** The rotation that is asked for, and the last one that was completed. */
+  /** The request of users, if there is one. */
   readonly asked?: string;
-  readonly completed?: string;
+  /** The generation whose predecessor is refused already. */
+  readonly completed?: number;
 }
 
 /** What a step wants of one object. */

@@ -56,8 +56,8 @@ export interface OperatorSurroundings {
   readonly members: Members;
   /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
   readonly remembered: Readonly<Record<string, unknown>>;
-  /** The rotation that was completed last, by Secret, as its status has it. */
-  readonly rotated: Readonly<Record<string, string>>;
+  /** The rotations that were completed last, by Secret, as its status has them. */
+  readonly rotated: Readonly<Record<string, Rotation>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
@@ -90,8 +90,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
   readonly digest: (name: string) => string | undefined;
-  /** Which of its values a Secret has; undefined when it is not the resource's (yet). */
-  readonly succession: (secret: string) => Generation | undefined;
+  /** Which of its passwords a Secret holds; undefined when it is not the resource's (yet). */
+  readonly rotation: (secret: string) => Rotation | undefined;
   /**
    * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
    * is known (`render`).
@@ -167,7 +167,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
-    succession: () => undefined,
+    rotation: () => undefined,
     lacking: () => undefined,
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
@@ -177,12 +177,12 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
   };
 }
 
-/** One of the values that a Secret has had. */
-export interface Generation {
-  /** For which request it was generated, or is kept as the one before (annotation `rotated-for`). */
-  readonly rotatedFor?: string;
-  /** 1, and one more for each rotation. */
-  readonly number: number;
+/** Which of the passwords that a Secret has had it holds. */
+export interface Rotation {
+  /** 1 for the first one; of what holds none any more, 0. */
+  readonly generation: number;
+  /** The value of `rotate-at` that asked for it; absent when nobody did. */
+  readonly request?: string;
 }
 
 /** The fields of a resource's spec that the engine itself reads; the kind's own schema is richer. */
