@@ -2,6 +2,7 @@ import { Deployment, Job, type Kind, Secret, Service as ServiceKind } from '@ope
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const keystone = 'my-cloud-keystone';
@@ -9,48 +10,50 @@ let cloud: Cloud;
 const note = (kind: Kind, name: string, annotation: string, value: string | null) =>
   cloud.change(kind, name, { metadata: { annotations: { [`openstack.k8s.io/${annotation}`]: value } } });
 
-describe('paused', () => {
-  beforeEach(async () => {
-    ({ cloud } = await readyCloud({ spec: identityOnly }));
-  });
-
-  test.each([
-    [Keystone as Kind, keystone],
-    [ControlPlane, 'my-cloud'],
-  ])('%o: nothing is written until it goes on; conditions stay, and say so', async (kind, name) => {
-    const before = cloud.condition(Keystone, keystone, 'DeploymentReady');
-    await note(kind, name, 'paused', 'true');
-    expect(cloud.condition(Keystone, keystone)).toMatchObject({ status: 'False', reason: 'Paused' });
-    expect(cloud.condition(kind, name)?.message).toContain('annotation openstack.k8s.io/paused');
-    expect(cloud.condition(Keystone, keystone, 'DeploymentReady')).toEqual(before);
-    await cloud.remove(Deployment, 'my-cloud-keystone-api');
-    await cloud.remove(Job, 'my-cloud-keystone-bootstrap');
-    await cloud.clock.advance(600_000);
-    expect(cloud.get('Deployment', 'my-cloud-keystone-api')).toBeUndefined();
-    await note(kind, name, 'paused', null);
-    await cloud.ready();
-    expect(cloud.get('Deployment', 'my-cloud-keystone-api')).toBeDefined();
-    expect(cloud.condition(Keystone, keystone, 'Reconciled')).toBeUndefined();
-  });
-});
+const shared = sharedCloud(() => readyCloud({ spec: identityOnly }));
 
 describe('reconcile-at', () => {
   test.each([
     [Keystone as Kind, keystone],
     [ControlPlane, 'my-cloud'],
   ])('%o: runs the Jobs again, and rolls nothing', async (kind, name) => {
-    ({ cloud } = await readyCloud({ spec: identityOnly }));
+    ({ cloud } = await shared());
     const uids = (of: string) =>
       cloud
         .list(of)
         .map(({ metadata }) => metadata.uid)
         .sort();
     const before = { jobs: uids('Job'), workloads: [...uids('ReplicaSet'), ...uids('StatefulSet')] };
-    await note(kind, name, 'reconcile-at', 'tonight');
+    await note(kind, name, 'reconcile-at', `tonight, ${name}`);
     await cloud.ready();
     expect(uids('Job')).toHaveLength(before.jobs.length);
     expect(uids('Job').filter((uid) => before.jobs.includes(uid))).toEqual([]);
     expect([...uids('ReplicaSet'), ...uids('StatefulSet')]).toEqual(before.workloads);
+  });
+});
+
+describe('paused', () => {
+  beforeEach(async () => {
+    ({ cloud } = await shared());
+  });
+
+  test.each([
+    [Keystone as Kind, keystone, 'bootstrap'],
+    [ControlPlane, 'my-cloud', 'db-sync'],
+  ])('%o: nothing is written until it goes on; conditions stay, and say so', async (kind, name, job) => {
+    const before = cloud.condition(Keystone, keystone, 'DeploymentReady');
+    await note(kind, name, 'paused', 'true');
+    expect(cloud.condition(Keystone, keystone)).toMatchObject({ status: 'False', reason: 'Paused' });
+    expect(cloud.condition(kind, name)?.message).toContain('annotation openstack.k8s.io/paused');
+    expect(cloud.condition(Keystone, keystone, 'DeploymentReady')).toEqual(before);
+    await cloud.remove(Deployment, 'my-cloud-keystone-api');
+    await cloud.remove(Job, `${keystone}-${job}`);
+    await cloud.clock.advance(600_000);
+    expect(cloud.get('Deployment', 'my-cloud-keystone-api')).toBeUndefined();
+    await note(kind, name, 'paused', null);
+    await cloud.ready();
+    expect(cloud.get('Deployment', 'my-cloud-keystone-api')).toBeDefined();
+    expect(cloud.condition(Keystone, keystone, 'Reconciled')).toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@ import { Aodh, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = { ...identityOnly, rabbitmq: {}, aodh: { evaluatorReplicas: 2 } };
 const url = 'http://my-cloud-aodh-api.openstack.svc:8042/v2/alarms';
@@ -13,8 +14,10 @@ async function made(cloud: Cloud, token: string) {
   return `${url}/${(JSON.parse(answer) as { alarm_id: string }).alarm_id}`;
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, it is Ready, and keeps alarms and their history', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Aodh', 'my-cloud-aodh')).toBe(true);
   expect(cloud.get('Deployment', 'my-cloud-aodh-evaluator')?.['spec']).toMatchObject({ replicas: 2 });
   expect(await entitiesOf(cloud, 'services')).toContainEqual(
@@ -31,7 +34,7 @@ test('below a control plane that states it, it is Ready, and keeps alarms and th
 });
 
 test('alarms are kept while it is switched off', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const alarm = await made(cloud, await login(cloud));
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { aodh: { enabled: false } } });
   await cloud.until(() => cloud.get('Aodh', 'my-cloud-aodh') === undefined);
@@ -41,7 +44,7 @@ test('alarms are kept while it is switched off', async () => {
 });
 
 test('an option that says where events are is refused, with the field instead', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', {
     spec: { aodh: { config: { 'aodh.conf': { listener: { event_alarm_topic: 'mine' } } } } },
   });

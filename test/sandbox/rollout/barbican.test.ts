@@ -3,6 +3,7 @@ import { Barbican, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const url = 'http://my-cloud-barbican-api.openstack.svc:9311';
 const spec = { ...identityOnly, rabbitmq: {}, barbican: {} };
@@ -16,8 +17,10 @@ async function stored(cloud: Cloud, token: string, payload: string): Promise<str
   return (JSON.parse(answer) as { secret_ref: string }).secret_ref;
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, it is Ready, answers, and keeps secrets and orders', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Barbican', 'my-cloud-barbican')).toBe(true);
   const token = await login(cloud);
   expect(JSON.parse(await ask(cloud, token, `${url}/`))).toMatchObject({
@@ -48,7 +51,7 @@ test('a control plane that does not state it is without it', async () => {
 });
 
 test('what it says of Barbican is told as long as it is stated, or there', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'BarbicanReady');
   expect(told()).toMatchObject({ status: 'True', reason: 'Done' });
   const hold = (finalizers: readonly string[]) =>
@@ -67,7 +70,7 @@ test('what it says of Barbican is told as long as it is stated, or there', async
 });
 
 test('what it has stored is read after it was switched off and on, by the same key', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const key = () => cloud.get('Secret', 'my-cloud-barbican-kek')?.['data'];
   const before = key();
   const secret = await stored(cloud, await login(cloud), 'open sesame');
@@ -81,7 +84,7 @@ test('what it has stored is read after it was switched off and on, by the same k
 });
 
 test('a key that is lost is not made anew, nor for a Barbican that was disabled meanwhile', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const name = 'my-cloud-barbican-kek';
   const kept = cloud.get('Secret', name);
   const backup = { name, namespace: 'openstack', labels: kept?.metadata.labels ?? {} };
@@ -121,7 +124,9 @@ test('on its own it is Ready beside what it refers to', async () => {
 
 test('it stays, and says why, for as long as volumes of the cloud may be encrypted', async () => {
   const cinder = { ...blockStorage, volumeTypes: [{ name: 'safe', encryption: {} }] };
-  const { cloud } = await readyCloud({ spec: { ...spec, cinder } });
+  const { cloud } = await shared();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { ...cinder, enabled: true } } });
+  await cloud.ready();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: { enabled: false } } });
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'BarbicanReady');
   await cloud.until(() => told()?.status === 'False');

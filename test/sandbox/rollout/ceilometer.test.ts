@@ -2,6 +2,7 @@ import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const small = { ...identityOnly, rabbitmq: {} };
 const measured = {
@@ -44,8 +45,10 @@ test('what the central agent measures is aggregated by Gnocchi, and outlives tha
   expect((await measures(cloud, await login(cloud), id)).length).toBeGreaterThan(0);
 });
 
+const shared = sharedCloud(() => readyCloud({ spec: { ...small, ceilometer: {}, aodh: {} } }));
+
 test('an alarm on an event fires when a service notifies of it, and calls what it is told to', async () => {
-  const { cloud } = await readyCloud({ spec: { ...small, ceilometer: {}, aodh: {} } });
+  const { cloud } = await shared();
   const token = await login(cloud);
   const alarm = async (name: string, pattern: string) => {
     const rule = { event_rule: { event_type: pattern }, alarm_actions: ['log://'] };
@@ -63,15 +66,15 @@ test('an alarm on an event fires when a service notifies of it, and calls what i
 });
 
 test('without Gnocchi its agents offer what they measure to a Prometheus', async () => {
-  const { cloud } = await readyCloud({ spec: { ...small, ceilometer: {} } });
+  const { cloud } = await shared();
   expect(cloud.get('Job', 'my-cloud-ceilometer-upgrade')).toBeUndefined();
   expect(cloud.get('Service', 'my-cloud-ceilometer-central')?.['spec']).toMatchObject({ ports: [{ port: 9101 }] });
 });
 
 test('measures that nobody keeps are told of, with the way out', async () => {
-  const { cloud } = await readyCloud({ spec: small });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', {
-    spec: { ceilometer: { enabled: true, metricsBackend: 'gnocchi' } },
+    spec: { ceilometer: { metricsBackend: 'gnocchi' } },
   });
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'CeilometerReady')?.message ?? '';
   await cloud.until(() => told().includes('gnocchi'));

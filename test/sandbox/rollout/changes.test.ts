@@ -2,6 +2,7 @@ import { type Kind, type StoredObject } from '@openstack-operator/kube';
 import { digest, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
 import { type Cloud, isLasting, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 /** Kinds of the operator's own making whose contents are compared. */
 const kinds = [
@@ -55,9 +56,11 @@ async function change(cloud: Cloud, spec: Record<string, unknown>): Promise<stri
   return changed(before, snapshot(cloud));
 }
 
+const shared = sharedCloud(() => readyCloud());
+
 describe('one field changes', () => {
   test('replicas of the scheduler: its Deployment, its budget, its pods', async () => {
-    const { cloud } = await readyCloud();
+    const { cloud } = await shared();
     expect(await change(cloud, { nova: { components: { scheduler: { replicas: 2 } } } })).toEqual([
       'Deployment my-cloud-nova-scheduler',
       'Pod my-cloud-nova-scheduler',
@@ -66,7 +69,7 @@ describe('one field changes', () => {
   });
 
   test('a field that ends in a config file: who mounts that file, and no node agent', async () => {
-    const { cloud } = await readyCloud();
+    const { cloud } = await shared();
     expect(await change(cloud, { keystone: { tokenExpiration: 7200 } })).toEqual([
       'ConfigMap my-cloud-keystone-config',
       'Deployment my-cloud-keystone-api',
@@ -75,7 +78,7 @@ describe('one field changes', () => {
   });
 
   test('an image: the workload that runs it', async () => {
-    const { cloud } = await readyCloud();
+    const { cloud } = await shared();
     const images = { conductor: 'registry.example.org/openstack.kolla/nova-conductor:2025.1-debian-bookworm' };
     const result = await change(cloud, { nova: { images } });
     expect(result).toContain('Deployment my-cloud-nova-conductor');
@@ -84,7 +87,7 @@ describe('one field changes', () => {
   });
 
   test('events say what was done', async () => {
-    const { cloud } = await readyCloud();
+    const { cloud } = await shared();
     await change(cloud, { keystone: { tokenExpiration: 7200 } });
     const notes = cloud
       .list('Event')

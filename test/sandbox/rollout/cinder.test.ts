@@ -3,6 +3,7 @@ import { CephStorage, Cinder, OpenStackControlPlane } from '@openstack-operator/
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const url = 'http://my-cloud-cinder-api.openstack.svc:8776/v3';
 /** A key of Ceph: a header of 12 bytes, and 16 of the key. */
@@ -26,10 +27,10 @@ const keyring = (key: string) => ({
 });
 
 /** A cloud with the Secret that its backends name. */
-async function cloudWith(more: object = {}, values: Readonly<Record<string, string>> = keyring(key)) {
+async function cloudWith(more: object = {}) {
   const cloud = await createCloud();
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(secret(keyrings, values)));
+  await cloud.settle(cloud.rehearsal.create(secret(keyrings, keyring(key))));
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, ...more })));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   return { cloud };
@@ -63,8 +64,20 @@ async function services(cloud: Cloud): Promise<string[]> {
   return services.map(({ binary, host, state }) => `${binary} ${host} ${state}`).sort();
 }
 
+const shared = sharedCloud(() => cloudWith());
+
+/** The cloud that is shared, without volumes. */
+async function emptied(): Promise<Cloud> {
+  const { cloud } = await shared();
+  const token = await login(cloud);
+  const { volumes } = JSON.parse(await ask(cloud, token, `${url}/volumes`)) as { volumes: Volume[] };
+  for (const { id } of volumes) await request(cloud, token, 'DELETE', `${url}/volumes/${id}`);
+  await cloud.clock.advance(5000);
+  return cloud;
+}
+
 test('below a control plane that states it, each backend has a process and a type, and volumes become available', async () => {
-  const { cloud } = await cloudWith();
+  const cloud = await emptied();
   expect(cloud.isReady('Cinder', 'my-cloud-cinder')).toBe(true);
   const workloads = cloud.list('Deployment').map(({ metadata }) => metadata.name);
   expect(workloads.filter((name) => name.startsWith('my-cloud-cinder-volume-'))).toEqual([
@@ -97,7 +110,7 @@ test('below a control plane that states it, each backend has a process and a typ
 });
 
 test('what it has stored is there after it was switched off and on', async () => {
-  const { cloud } = await cloudWith();
+  const cloud = await emptied();
   const { id } = await made(cloud);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
   await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
@@ -109,7 +122,9 @@ test('what it has stored is there after it was switched off and on', async () =>
 test('types of volumes are made as they are stated, changed with them, and there for whom they are for', async () => {
   const gold = { name: 'gold', backend: 'slow', isPublic: false, qos: { specs: { total_iops_sec: '100' } } };
   const backends = [pool('fast'), pool('slow')];
-  const { cloud } = await cloudWith({ cinder: { backends, volumeTypes: [gold] } });
+  const cloud = await emptied();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { volumeTypes: [gold] } } });
+  await cloud.ready();
   const slow = { 'os-vol-host-attr:host': 'my-cloud-cinder@slow#slow-volumes' };
   expect(await made(cloud, { volume_type: 'gold' })).toMatchObject(slow);
   const qos = { consumer: 'both', specs: { total_iops_sec: '200' } };
@@ -139,7 +154,7 @@ const statusOf = async (cloud: Cloud) => {
 };
 
 test('a backend that is removed gets no new volumes, and its process stays for as long as volumes lie on it', async () => {
-  const { cloud } = await cloudWith();
+  const cloud = await emptied();
   const { id } = await made(cloud, { volume_type: 'slow' });
   await stateBackends(cloud, pool('fast'));
   await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 30);
@@ -155,8 +170,43 @@ test('a backend that is removed gets no new volumes, and its process stays for a
   await cloud.ready();
 });
 
+test('the name of a backend means no other pool, not even after Cinder was disabled', async () => {
+  const cloud = await emptied();
+  await made(cloud, { volume_type: 'slow' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
+  await stateBackends(cloud, pool('fast'));
+  await stateBackends(cloud, pool('fast'), { ...pool('slow'), cephPoolName: 'fast-volumes' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
+  await cloud.until(() => told(cloud, 'ConfigReady').includes('it was ceph my-cloud-cinder@slow#slow-volumes before'));
+  expect(slowProcess(cloud)).toBeUndefined();
+  await stateBackends(cloud, pool('fast'));
+  await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 60);
+  expect(slowProcess(cloud)).toBeDefined();
+});
+
+test('a bare key will do, and a new one reaches the processes of volumes', async () => {
+  const cloud = await emptied();
+  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': key } });
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': 'no-key' } });
+  await cloud.until(() => !cloud.isReady('CephStorage', 'my-cloud-ceph'));
+  await cloud.clock.advance(300_000);
+  expect(await services(cloud)).toContain('cinder-volume my-cloud-cinder@fast down');
+  const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-cinder-volume-fast-'));
+  const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: pod?.metadata.name ?? '' });
+  expect(log).toContain('RADOS invalid argument (error connecting to the cluster)');
+  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': key } });
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
+  await cloud.clock.advance(60_000);
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+});
+
+// The last one of the cloud that is shared: the pool of a backend is another one then.
 test('a backend that was empty is forgotten: its name is free, and what is made by that name is used', async () => {
-  const { cloud } = await cloudWith();
+  const cloud = await emptied();
   await stateBackends(cloud, pool('fast'));
   await cloud.until(() => slowProcess(cloud) === undefined, 120);
   await cloud.ready();
@@ -172,21 +222,6 @@ test('a backend that was empty is forgotten: its name is free, and what is made 
   await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 30);
 });
 
-test('the name of a backend means no other pool, not even after Cinder was disabled', async () => {
-  const { cloud } = await cloudWith();
-  await made(cloud, { volume_type: 'slow' });
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
-  await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
-  await stateBackends(cloud, pool('fast'));
-  await stateBackends(cloud, pool('fast'), { ...pool('slow'), cephPoolName: 'fast-volumes' });
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
-  await cloud.until(() => told(cloud, 'ConfigReady').includes('it was ceph my-cloud-cinder@slow#slow-volumes before'));
-  expect(slowProcess(cloud)).toBeUndefined();
-  await stateBackends(cloud, pool('fast'));
-  await cloud.until(() => told(cloud, 'RemovedBackendsEmpty').includes('volumes: 1 of my-cloud-cinder@slow'), 60);
-  expect(slowProcess(cloud)).toBeDefined();
-});
-
 test('a key that is none is told by the check of pools; with another one all goes on', async () => {
   const cloud = await createCloud();
   await cloud.startOperator();
@@ -199,22 +234,6 @@ test('a key that is none is told by the check of pools; with another one all goe
   );
   await cloud.change(Secret, keyrings, { stringData: keyring(key) });
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
-  expect(await made(cloud)).toMatchObject({ status: 'available' });
-});
-
-test('a bare key will do, and a new one reaches the processes of volumes', async () => {
-  const { cloud } = await cloudWith({}, { 'ceph.client.cinder.keyring': key });
-  expect(await made(cloud)).toMatchObject({ status: 'available' });
-  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': 'no-key' } });
-  await cloud.until(() => !cloud.isReady('CephStorage', 'my-cloud-ceph'));
-  await cloud.clock.advance(300_000);
-  expect(await services(cloud)).toContain('cinder-volume my-cloud-cinder@fast down');
-  const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-cinder-volume-fast-'));
-  const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: pod?.metadata.name ?? '' });
-  expect(log).toContain('RADOS invalid argument (error connecting to the cluster)');
-  await cloud.change(Secret, keyrings, { stringData: { 'ceph.client.cinder.keyring': key } });
-  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
-  await cloud.clock.advance(60_000);
   expect(await made(cloud)).toMatchObject({ status: 'available' });
 });
 

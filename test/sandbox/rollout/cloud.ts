@@ -220,3 +220,9 @@ export const fileStorage = {
 
 /** The network alone: it has four node agents. */
 export const networkOnly = { ...only('ovnNetwork'), ovnNetwork: { nodeGroups: [{ name: 'chassis' }] } };
+
+/** Neutron on that network, and what it needs: no hypervisors. */
+export const networking = {
+  ...only('mariadb', 'rabbitmq', 'memcached', 'keystone', 'ovnNetwork', 'neutron'),
+  ovnNetwork: networkOnly.ovnNetwork,
+};

@@ -2,6 +2,7 @@ import { CloudKitty, OpenStackControlPlane } from '@openstack-operator/openstack
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, call, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = {
   ...identityOnly,
@@ -64,8 +65,10 @@ test('what a project has used is rated once the user of CloudKitty has the role 
   expect(await rateOf(cloud)).toBeGreaterThanOrEqual(rate);
 });
 
+const shared = sharedCloud(() => readyCloud({ spec: { ...identityOnly, rabbitmq: {} } }));
+
 test('without a Gnocchi it does not come up, and says what it misses', async () => {
-  const { cloud } = await readyCloud({ spec: { ...identityOnly, rabbitmq: {} } });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cloudKitty: { enabled: true } } });
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'CloudKittyReady')?.message ?? '';
   await cloud.until(() => told().includes('gnocchi'));
@@ -74,7 +77,7 @@ test('without a Gnocchi it does not come up, and says what it misses', async () 
 test('of a Prometheus it has to be told which metrics are rated', async () => {
   const prometheusURL = 'http://prometheus.monitoring.svc:9090/api/v1';
   const cloudKitty = { enabled: true, collector: 'prometheus', prometheusURL };
-  const { cloud } = await readyCloud({ spec: { ...identityOnly, rabbitmq: {} } });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cloudKitty } });
   const told = () => cloud.condition(CloudKitty, 'my-cloud-cloudkitty', 'ConfigReady')?.message ?? '';
   await cloud.until(() => told().includes('state metrics.yml'));

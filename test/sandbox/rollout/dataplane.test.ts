@@ -3,6 +3,7 @@ import { OpenStackDataPlane } from '@openstack-operator/openstack';
 import { type OutsideHost, sshServer } from '@openstack-operator/processes';
 import { expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nof-a-test\n-----END OPENSSH PRIVATE KEY-----\n';
 const hostKeyOf = (name: string) => `ssh-ed25519 ${Buffer.from(name.padEnd(51, '.')).toString('base64')}`;
@@ -53,8 +54,19 @@ const conditionOf = (cloud: Cloud, type?: string) => cloud.condition(OpenStackDa
 const statusOf = (cloud: Cloud) =>
   (cloud.get('OpenStackDataPlane', 'edge')?.status ?? {}) as { deployedNodes?: number; totalNodes?: number };
 
+const shared = sharedCloud(() => readyCloud());
+
+/** The cloud that is shared, without a data plane and without the key for its hosts. */
+async function without(): Promise<Cloud> {
+  const { cloud } = await shared();
+  if (cloud.get('OpenStackDataPlane', 'edge') !== undefined) await cloud.remove(OpenStackDataPlane, 'edge');
+  await cloud.until(() => cloud.get('OpenStackDataPlane', 'edge') === undefined);
+  if (cloud.get('Secret', 'hosts-ssh') !== undefined) await cloud.remove(Secret, 'hosts-ssh');
+  return cloud;
+}
+
 test('hosts beside the cluster are configured once, again when a credential changes, and by name where one fails', async () => {
-  const { cloud } = await readyCloud();
+  const cloud = await without();
   await createKey(cloud);
   const first = outsideHost(cloud, 'compute-1', '192.0.2.11');
   await cloud.settle(
@@ -93,9 +105,9 @@ test('hosts beside the cluster are configured once, again when a credential chan
 });
 
 test('a data plane says what is missing before any host is asked', async () => {
-  const { cloud } = await readyCloud();
-  const host = outsideHost(cloud, 'compute-1', '192.0.2.11');
-  const { hostKey: _key, ...unknown } = node('compute-1', '192.0.2.11');
+  const cloud = await without();
+  const host = outsideHost(cloud, 'compute-1', '192.0.2.21');
+  const { hostKey: _key, ...unknown } = node('compute-1', '192.0.2.21');
   await cloud.settle(cloud.rehearsal.create(dataPlane({ nodes: [unknown], addresses: {}, images: {} })));
   const message = () => conditionOf(cloud)?.message ?? '';
   await cloud.until(() => message() !== '');
@@ -107,7 +119,7 @@ test('a data plane says what is missing before any host is asked', async () => {
   expect(message()).toContain('spec.images.deploy');
 
   await cloud.change(OpenStackDataPlane, 'edge', {
-    spec: { nodes: [node('compute-1', '192.0.2.11')], addresses, images },
+    spec: { nodes: [node('compute-1', '192.0.2.21')], addresses, images },
   });
   await cloud.until(
     () =>
@@ -120,10 +132,10 @@ test('a data plane says what is missing before any host is asked', async () => {
 });
 
 test('a host with another key is given nothing', async () => {
-  const { cloud } = await readyCloud();
+  const cloud = await without();
   await createKey(cloud);
-  const host = outsideHost(cloud, 'somebody-else', '192.0.2.11');
-  await cloud.settle(cloud.rehearsal.create(dataPlane({ nodes: [node('compute-1', '192.0.2.11')] })));
+  const host = outsideHost(cloud, 'somebody-else', '192.0.2.31');
+  await cloud.settle(cloud.rehearsal.create(dataPlane({ nodes: [node('compute-1', '192.0.2.31')] })));
   const deployed = () => conditionOf(cloud, 'DeploymentReady')?.message ?? '';
   await cloud.until(() => deployed().includes('host compute-1 UNREACHABLE! '));
   expect(deployed()).toContain('Host key verification failed.');

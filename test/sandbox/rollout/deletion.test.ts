@@ -2,6 +2,7 @@ import { type Kind, Namespace as NamespaceKind, Node as NodeKind } from '@openst
 import { MariaDB, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { describe, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly, isLasting, left, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
 const protect = 'openstack.k8s.io/protect-servers';
@@ -100,9 +101,11 @@ describe('a control plane', () => {
   });
 });
 
+const shared = sharedCloud(() => readyCloud({ spec: identityOnly }));
+
 describe('a service that is disabled later', () => {
   test('goes with its workloads and keeps its data; switched on again, it finds them', async () => {
-    const { cloud } = await readyCloud({ spec: identityOnly });
+    const { cloud } = await shared();
     await cloud.change(ControlPlane, 'my-cloud', { spec: { keystone: { enabled: false } } });
     await cloud.ready();
     expect(cloud.get('Keystone', 'my-cloud-keystone')).toBeUndefined();
@@ -119,7 +122,7 @@ describe('a service that is disabled later', () => {
   });
 
   test.each(['memcached', 'mariadb'])('%s takes nothing along that needs it, and says so', async (field) => {
-    const { cloud } = await readyCloud({ spec: identityOnly });
+    const { cloud } = await shared();
     const uids = () =>
       ['Deployment', 'StatefulSet', 'Pod', 'Keystone', 'Memcached', 'MariaDB'].flatMap((kind) =>
         cloud.list(kind).map(({ metadata }) => metadata.uid),
@@ -142,8 +145,18 @@ describe('a service that is disabled later', () => {
 });
 
 describe('a StatefulSet', () => {
+  test('whose pod hangs on a wrong image goes on when the image is corrected', async () => {
+    const { cloud } = await shared();
+    const image = (mariadb: string | null) => ({ spec: { mariadb: { images: { server: mariadb } } } });
+    await cloud.change(ControlPlane, 'my-cloud', image('registry.example.org/no-such-image:1'));
+    await cloud.until(() => cloud.condition(MariaDB, 'my-cloud-mariadb')?.message.includes('no-such-image') === true);
+    await cloud.change(ControlPlane, 'my-cloud', image(null));
+    await cloud.ready(10);
+  });
+
+  // The last one of the cloud that is shared: volumes do not shrink.
   test('grows its volume without touching the pod', async () => {
-    const { cloud } = await readyCloud({ spec: identityOnly });
+    const { cloud } = await shared();
     const pod = () => cloud.get('Pod', 'my-cloud-mariadb-0')?.metadata.uid;
     const before = { pod: pod(), set: cloud.get('StatefulSet', 'my-cloud-mariadb')?.metadata.uid };
     await cloud.change(ControlPlane, 'my-cloud', { spec: { mariadb: { storage: { size: '20Gi' } } } });
@@ -155,15 +168,6 @@ describe('a StatefulSet', () => {
     expect(cloud.get('PersistentVolumeClaim', 'data-my-cloud-mariadb-0')?.['spec']).toMatchObject({
       resources: { requests: { storage: '20Gi' } },
     });
-  });
-
-  test('whose pod hangs on a wrong image goes on when the image is corrected', async () => {
-    const { cloud } = await readyCloud({ spec: identityOnly });
-    const image = (mariadb: string | null) => ({ spec: { mariadb: { images: { server: mariadb } } } });
-    await cloud.change(ControlPlane, 'my-cloud', image('registry.example.org/no-such-image:1'));
-    await cloud.until(() => cloud.condition(MariaDB, 'my-cloud-mariadb')?.message.includes('no-such-image') === true);
-    await cloud.change(ControlPlane, 'my-cloud', image(null));
-    await cloud.ready(10);
   });
 });
 

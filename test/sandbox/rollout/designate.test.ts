@@ -4,6 +4,7 @@ import type { Image, Process } from '@openstack-operator/sandbox';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = { ...identityOnly, rabbitmq: {}, designate: {} };
 const url = 'http://my-cloud-designate-api.openstack.svc:9001/v2/zones';
@@ -68,8 +69,20 @@ async function published(cloud: Cloud, name: string): Promise<void> {
   expect(await zonesOf(cloud)).toContainEqual(expect.objectContaining({ id, status: 'ACTIVE' }));
 }
 
+const shared = sharedCloud(() => readyCloud({ spec, images: [resolver] }));
+
+/** The cloud that is shared, without zones. */
+async function emptied(): Promise<Cloud> {
+  const { cloud } = await shared();
+  const token = await login(cloud);
+  for (const { id } of await zonesOf(cloud)) await request(cloud, token, 'DELETE', `${url}/${id}`);
+  await cloud.clock.advance(60_000);
+  expect(await zonesOf(cloud)).toEqual([]);
+  return cloud;
+}
+
 test('below a control plane that states it, it is Ready, and BIND answers for a zone to anybody; nobody else reaches its control channel', async () => {
-  const { cloud } = await readyCloud({ spec, images: [resolver] });
+  const cloud = await emptied();
   expect(cloud.isReady('Designate', 'my-cloud-designate')).toBe(true);
   expect(await entitiesOf(cloud, 'services')).toContainEqual(
     expect.objectContaining({ name: 'designate', type: 'dns' }),
@@ -88,7 +101,7 @@ test('below a control plane that states it, it is Ready, and BIND answers for a 
 });
 
 test('zones are there again after a pod of BIND was lost, and after it was switched off and on', async () => {
-  const { cloud } = await readyCloud({ spec, images: [resolver] });
+  const cloud = await emptied();
   await published(cloud, 'example.com.');
   const answers = () => dig(cloud, member(0), '53', 'example.com.');
   await cloud.remove(Pod, bindPod);
@@ -102,21 +115,8 @@ test('zones are there again after a pod of BIND was lost, and after it was switc
   await published(cloud, 'example.org.');
 });
 
-test('a second BIND is told of the zones that there are, and one that has lost its volume when pools are updated anew', async () => {
-  const { cloud } = await readyCloud({ spec, images: [resolver] });
-  await published(cloud, 'example.com.');
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { designate: { bindReplicas: 2 } } });
-  await cloud.ready();
-  await cloud.clock.advance(60_000);
-  expect(await dig(cloud, member(1), '53', 'example.com.')).toEqual(['www.example.com. A 192.0.2.7']);
-  expect(await zonesOf(cloud)).toEqual([expect.objectContaining({ status: 'ACTIVE' })]);
-  await cloud.remove(Job, 'my-cloud-designate-zones');
-  await cloud.ready();
-  expect(cloud.get('StatefulSet', 'my-cloud-designate-bind')?.['spec']).toMatchObject({ replicas: 2 });
-});
-
 test('a zone is in ERROR while no BIND runs, and ACTIVE by itself when one is back', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const cloud = await emptied();
   const runsOn = (nodeSelector: object | null) =>
     cloud.change(OpenStackControlPlane, 'my-cloud', {
       spec: { designate: { components: { bind: { nodeSelector } } } },
@@ -131,4 +131,18 @@ test('a zone is in ERROR while no BIND runs, and ACTIVE by itself when one is ba
   await cloud.ready();
   await cloud.clock.advance(200_000);
   expect(await zonesOf(cloud)).toEqual([expect.objectContaining({ status: 'ACTIVE' })]);
+});
+
+// The last one: it has a second BIND then.
+test('a second BIND is told of the zones that there are, and one that has lost its volume when pools are updated anew', async () => {
+  const cloud = await emptied();
+  await published(cloud, 'example.com.');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { designate: { bindReplicas: 2 } } });
+  await cloud.ready();
+  await cloud.clock.advance(60_000);
+  expect(await dig(cloud, member(1), '53', 'example.com.')).toEqual(['www.example.com. A 192.0.2.7']);
+  expect(await zonesOf(cloud)).toEqual([expect.objectContaining({ status: 'ACTIVE' })]);
+  await cloud.remove(Job, 'my-cloud-designate-zones');
+  await cloud.ready();
+  expect(cloud.get('StatefulSet', 'my-cloud-designate-bind')?.['spec']).toMatchObject({ replicas: 2 });
 });

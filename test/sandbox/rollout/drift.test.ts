@@ -12,6 +12,7 @@ import {
 import { conditionOf, Keystone, MariaDB } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const namespace = 'openstack';
 const api = { namespace, name: 'my-cloud-keystone-api' };
@@ -26,11 +27,14 @@ const readyCondition = (kind: Kind, name: string) => {
 };
 const remove = (kind: Kind, name: string) => cloud.settle(client().delete(kind, { namespace, name }));
 
-beforeEach(async () => {
-  ({ cloud } = await readyCloud({ spec: identityOnly }));
-});
+const shared = sharedCloud(() => readyCloud({ spec: identityOnly }));
+const begin = async () => {
+  ({ cloud } = await shared());
+};
 
 describe('what is changed by hand', () => {
+  beforeEach(begin);
+
   test('a field that we own is put back; one that we do not state stays', async () => {
     const patch = {
       metadata: { labels: { team: 'blue' } },
@@ -76,6 +80,8 @@ describe('what is changed by hand', () => {
 });
 
 describe('what is lost', () => {
+  beforeEach(begin);
+
   test('credentials are issued anew, and the services go on with them', async () => {
     for (const name of [
       'my-cloud-keystone-db-password',
@@ -113,6 +119,7 @@ describe('what is lost', () => {
     await ready();
   });
 
+  // The last one of the cloud that is shared: it does not come back from that.
   test('a volume is missed by name, and its service does not begin anew', async () => {
     await cloud.settle(client().delete(PersistentVolumeClaim, { namespace, name: 'data-my-cloud-mariadb-0' }));
     await cloud.settle(client().delete(Pod, { namespace, name: 'my-cloud-mariadb-0' }));

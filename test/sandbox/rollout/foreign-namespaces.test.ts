@@ -1,10 +1,10 @@
 import { Namespace, Service } from '@openstack-operator/kube';
 import { Neutron } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { readyCloud } from './cloud.ts';
+import { networking, readyCloud } from './cloud.ts';
 
 test('objects of another namespace are not those of a resource, whatever owner they name', async () => {
-  const { cloud } = await readyCloud();
+  const { cloud } = await readyCloud({ spec: networking });
   const client = cloud.rehearsal.sandbox.client();
   const databases = [
     ['nb', 6641],

@@ -3,6 +3,7 @@ import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { login } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const namespace = 'openstack';
 const database = 'my-cloud-mariadb';
@@ -35,8 +36,10 @@ async function hasKeystone(cloud: Cloud, pod: string): Promise<boolean> {
   return (await ask(cloud, pod, 'SHOW DATABASES')).includes('keystone');
 }
 
+const shared = sharedCloud(() => readyCloud({ spec: three }));
+
 test('three servers form a cluster; clients go to one of them, and to another when that is lost', async () => {
-  const { cloud } = await readyCloud({ spec: three });
+  const { cloud } = await shared();
   expect(members(cloud).members).toEqual({ size: 3, primary: pods[0] });
   expect(await sizes(cloud)).toEqual(pods.map(() => 'wsrep_cluster_size\t3\n'));
   await cloud.remove(Pod, pods[0] ?? '');
@@ -48,7 +51,7 @@ test('three servers form a cluster; clients go to one of them, and to another wh
 });
 
 test('after a power cut the members begin again by themselves, with all data', async () => {
-  const { cloud } = await readyCloud({ spec: three });
+  const { cloud } = await shared();
   // The others go on without it, and know more.
   kill(cloud, [pods[0] ?? '']);
   await ask(cloud, pods[1] ?? '', 'CREATE DATABASE later');
@@ -60,7 +63,7 @@ test('after a power cut the members begin again by themselves, with all data', a
 });
 
 test('two of three that are lost come back by themselves, and nobody writes meanwhile', async () => {
-  const { cloud } = await readyCloud({ spec: three });
+  const { cloud } = await shared();
   kill(cloud, pods.slice(1));
   await cloud.clock.advance(6000);
   await cloud.until(isWhole(cloud));
@@ -68,7 +71,7 @@ test('two of three that are lost come back by themselves, and nobody writes mean
 });
 
 test('a member whose volume is lost gets all data from the others', async () => {
-  const { cloud } = await readyCloud({ spec: three });
+  const { cloud } = await shared();
   const gone = pods[2] ?? '';
   const ran = await cloud.settle(
     cloud.rehearsal.sandbox.pods.exec({ namespace, name: gone }, ['rm', '-rf', '/var/lib/mysql/data']),
@@ -81,7 +84,7 @@ test('a member whose volume is lost gets all data from the others', async () => 
 });
 
 test('a disk that was cut off while it got its data never begins, and never loses to empty ones', async () => {
-  const { cloud } = await readyCloud({ spec: three });
+  const { cloud } = await shared();
   const [whole = '', ...others] = pods;
   const onDisk = (pod: string, script: string) =>
     cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace, name: pod }, ['bash', '-ec', script]));
@@ -117,7 +120,7 @@ test('one server becomes three with its data, and never fewer again', async () =
 });
 
 test('a database that is made anew above the volumes of a cluster is that cluster, and no smaller one', async () => {
-  const { cloud, operator } = await readyCloud({ spec: three });
+  const { cloud, operator } = await shared();
   await cloud.settle(operator.stop());
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { replicas: 1 } } });
   await cloud.startOperator();

@@ -3,6 +3,7 @@ import { Heat, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = { ...identityOnly, rabbitmq: {}, heat: { engineReplicas: 2 } };
 const url = `http://my-cloud-heat-api.openstack.svc:8004/v1/${'0'.repeat(32)}`;
@@ -16,8 +17,10 @@ async function made(cloud: Cloud, token: string, name: string) {
   return { path: `${url}/stacks/${name}/${id}`, shown: await ask(cloud, token, `${url}/stacks/${name}/${id}`) };
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, it is Ready, and makes and deletes stacks with a project in their own domain', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Heat', 'my-cloud-heat')).toBe(true);
   expect(cloud.get('Deployment', 'my-cloud-heat-engine')?.['spec']).toMatchObject({ replicas: 2 });
   const services = await entitiesOf(cloud, 'services');
@@ -39,7 +42,7 @@ test('below a control plane that states it, it is Ready, and makes and deletes s
 });
 
 test('stacks are deleted after it was switched off and on, under the same key', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const before = key(cloud);
   const { path } = await made(cloud, await login(cloud), 'web');
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { heat: { enabled: false } } });
@@ -53,7 +56,7 @@ test('stacks are deleted after it was switched off and on, under the same key', 
 });
 
 test('a key that is lost is not made anew', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const told = () => cloud.condition(Heat, 'my-cloud-heat', 'CredentialsReady');
   await cloud.remove(Secret, 'my-cloud-heat-auth-encryption-key');
   await cloud.until(() => told()?.reason === 'KeyMaterialMissing');

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Browser } from './browser.ts';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { entitiesOf } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = { ...identityOnly, glance: { enabled: true }, horizon: {} };
 
@@ -16,8 +17,10 @@ async function loggedIn(cloud: Cloud, password?: string): Promise<Browser> {
   return browser;
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, its administrator logs in and sees what the cloud has', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Horizon', 'my-cloud-horizon')).toBe(true);
   expect(cloud.get('Horizon', 'my-cloud-horizon')?.['status']).toMatchObject({
     url: 'http://my-cloud-horizon.openstack.svc:8088',
@@ -30,7 +33,7 @@ test('below a control plane that states it, its administrator logs in and sees w
 });
 
 test('a wrong password, another host name and a forged form are refused', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const browser = await loggedIn(cloud, 'wrong');
   expect((await browser.open('/project/')).location).toBe('/auth/login/?next=/project/');
   expect(await browser.open('/auth/login/', { host: 'evil.example.com' })).toMatchObject({ status: 400 });
@@ -39,7 +42,7 @@ test('a wrong password, another host name and a forged form are refused', async 
 });
 
 test('a new cache logs everybody out, and without one the pages say so while the pods stay', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const browser = await loggedIn(cloud);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { memcached: { replicas: 0 } } });
   await cloud.until(() => !cloud.isReady('Memcached', 'my-cloud-memcached'));
@@ -50,7 +53,7 @@ test('a new cache logs everybody out, and without one the pages say so while the
 });
 
 test('it is switched off and on, and whoever had logged in still is', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const browser = await loggedIn(cloud);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { horizon: { enabled: false } } });
   await cloud.until(() => cloud.get('Horizon', 'my-cloud-horizon') === undefined);
@@ -61,7 +64,7 @@ test('it is switched off and on, and whoever had logged in still is', async () =
 
 test('settings of users go before those of the operator, but for those that it owns', async () => {
   const config = { 'local_settings.py': { SESSION_TIMEOUT: 60, SECRET_KEY: 'mine' } };
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { horizon: { config } } });
   const told = () => cloud.get('Horizon', 'my-cloud-horizon')?.['status'];
   await cloud.until(() => JSON.stringify(told()).includes('set spec.secretKeySecretName instead'));

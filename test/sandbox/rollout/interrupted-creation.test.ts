@@ -1,10 +1,11 @@
 import { Pod } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, isReady, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, isReady, networkOnly, readyCloud } from './cloud.ts';
 
 const server = { namespace: 'openstack', name: 'my-cloud-mariadb-0' };
 
 const data = '/var/lib/mysql/data';
+const withBroker = { ...identityOnly, rabbitmq: {} };
 const isRunning = (cloud: Cloud, name: string) =>
   (cloud.get('Pod', name)?.status as { phase?: string })?.phase === 'Running';
 
@@ -14,7 +15,7 @@ test.each([
 ])('a pod may end at any moment while its volume is prepared for %s', async (_kind, name, step) => {
   const cloud = await createCloud();
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(controlPlane()));
+  await cloud.settle(cloud.rehearsal.create(controlPlane(withBroker)));
   const client = cloud.rehearsal.sandbox.client();
   for (let times = 1; times < 8; times++) {
     await cloud.until(() => isRunning(cloud, name));
@@ -25,12 +26,12 @@ test.each([
 });
 
 test('a broker that has started once keeps its data', async () => {
-  const { cloud } = await readyCloud();
+  const { cloud } = await readyCloud({ spec: { ...withBroker, barbican: {} } });
   const rabbitmq = { ...server, name: 'my-cloud-rabbitmq-0' };
   const users = async () =>
     (await cloud.settle(cloud.rehearsal.sandbox.pods.exec(rabbitmq, ['rabbitmqctl', '-q', 'list_users']))).stdout;
   const before = await users();
-  expect(before).toContain('nova');
+  expect(before).toContain('barbican');
   await cloud.remove(Pod, rabbitmq.name);
   await cloud.clock.advance(60_000);
   await cloud.ready();
@@ -52,7 +53,7 @@ test.each([
   ['of Open vSwitch', 'ovn-ovsdb-server', '/var/lib/openvswitch/conf.db'],
   ["of OVN's northbound side", 'ovn-nb-db', '/var/lib/ovn/data/ovnnb_db.db'],
 ])('a database %s that is an empty file is not taken for a new one', async (_title, component, file) => {
-  const { cloud } = await readyCloud();
+  const { cloud } = await readyCloud({ spec: networkOnly });
   const { pods } = cloud.rehearsal.sandbox;
   const live = () => cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`my-cloud-${component}`));
   const name = live()?.metadata.name ?? '';

@@ -1,16 +1,16 @@
 import { type Kind, Secret } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane } from '@openstack-operator/openstack';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Cloud, controlPlane, identityOnly, isLasting, readyCloud } from './cloud.ts';
 import { get, login } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const keystone = 'my-cloud-keystone';
 const hour = 3_600_000;
 const rotation = { fernetKeyRotationInterval: 1, fernetMaxActiveKeys: 4, tokenExpiration: 1800 };
 let cloud: Cloud;
-beforeEach(async () => {
-  ({ cloud } = await readyCloud({ spec: { ...identityOnly, keystone: rotation } }));
-});
+const bringUp = () => readyCloud({ spec: { ...identityOnly, keystone: rotation } });
+const shared = sharedCloud(bringUp);
 
 const keys = (name = `${keystone}-fernet-keys`) =>
   (cloud.get('Secret', name)?.['data'] ?? {}) as Record<string, string>;
@@ -24,6 +24,7 @@ const answered = async (token: string) => (await get(cloud, token, '/projects'))
 
 describe('fernet keys', () => {
   test('ten rotations: within their number, no pod rolls, Ready all the time, tokens outlive a rotation', async () => {
+    ({ cloud } = await bringUp());
     const before = pods();
     const transitions: string[] = [];
     cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object }) => {
@@ -47,18 +48,21 @@ describe('fernet keys', () => {
   });
 
   test('keys that somebody emptied one by one are made again', async () => {
+    ({ cloud } = await shared());
     await cloud.change(Secret, `${keystone}-fernet-keys`, { data: { 0: '', 1: '' } });
     await cloud.until(() => Object.values(keys()).every((key) => key !== ''));
     expect(await answered(await login(cloud))).toContain('200');
   });
 
   test('a repository that somebody emptied is filled again', async () => {
+    ({ cloud } = await shared());
     await cloud.change(Secret, `${keystone}-fernet-keys`, { data: null });
     await cloud.until(() => Object.keys(keys()).length === 2);
   });
 });
 
 test('a credential that is changed by hand reaches the database and the services', async () => {
+  ({ cloud } = await shared());
   const before = pods();
   const password = Buffer.from('another-password-0123').toString('base64');
   await cloud.change(Secret, `${keystone}-db-password`, { data: { password } });
@@ -68,7 +72,9 @@ test('a credential that is changed by hand reaches the database and the services
   expect(await answered(await login(cloud))).toContain('200');
 });
 
+// The last one of the cloud that is shared: it misses the key then.
 test('a key of the credential keys that was taken out is not made anew', async () => {
+  ({ cloud } = await shared());
   await cloud.change(Secret, `${keystone}-credential-keys`, { data: { '1': null } });
   expect(cloud.condition(Keystone, keystone)).toMatchObject({ reason: 'KeyMaterialMissing' });
   expect(cloud.condition(Keystone, keystone)?.message).toContain('has lost key 1, and with it the credentials');
@@ -77,6 +83,7 @@ test('a key of the credential keys that was taken out is not made anew', async (
 });
 
 test('credential keys that are lost beside a retained database are not made anew', async () => {
+  ({ cloud } = await bringUp());
   const name = `${keystone}-credential-keys`;
   await cloud.remove(OpenStackControlPlane, 'my-cloud');
   await cloud.until(

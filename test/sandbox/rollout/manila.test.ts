@@ -3,6 +3,7 @@ import { CephStorage, Manila, OpenStackControlPlane } from '@openstack-operator/
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const url = 'http://my-cloud-manila-api.openstack.svc:8786/v2';
 /** A key of Ceph: a header of 12 bytes, and 16 of the key. */
@@ -39,11 +40,11 @@ async function begun(value = key) {
   return cloud;
 }
 
-async function ready() {
+const shared = sharedCloud(async () => {
   const cloud = await begun();
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
-  return cloud;
-}
+  return { cloud };
+});
 
 interface Share {
   readonly id: string;
@@ -73,8 +74,18 @@ async function services(cloud: Cloud): Promise<string[]> {
   return services.map(({ binary, host, state }) => `${binary} ${host} ${state}`).sort();
 }
 
+/** The cloud that is shared, without shares. */
+async function emptied(): Promise<Cloud> {
+  const { cloud } = await shared();
+  const token = await login(cloud);
+  const { shares } = JSON.parse(await ask(cloud, token, `${url}/shares`)) as { shares: Share[] };
+  for (const { id } of shares) await request(cloud, token, 'DELETE', `${url}/shares/${id}`);
+  await cloud.clock.advance(5000);
+  return cloud;
+}
+
 test('below a control plane that states it, each backend has a process and a type, and shares become available', async () => {
-  const cloud = await ready();
+  const cloud = await emptied();
   expect(cloud.isReady('Manila', 'my-cloud-manila')).toBe(true);
   const workloads = cloud.list('Deployment').map(({ metadata }) => metadata.name);
   expect(workloads.filter((name) => name.startsWith('my-cloud-manila-'))).toEqual([
@@ -115,7 +126,7 @@ test('below a control plane that states it, each backend has a process and a typ
 });
 
 test('what it has stored is there after it was switched off and on', async () => {
-  const cloud = await ready();
+  const cloud = await emptied();
   const { id } = await made(cloud);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { enabled: false } } });
   await cloud.until(() => cloud.get('Manila', 'my-cloud-manila') === undefined);
@@ -124,8 +135,22 @@ test('what it has stored is there after it was switched off and on', async () =>
   expect(await shareOf(cloud, id)).toMatchObject({ status: 'available' });
 });
 
+test('a backend that finds no cluster is told by its pod, and works when it finds one', async () => {
+  const cloud = await emptied();
+  await cloud.change(Secret, keyrings, { stringData: keyring('no-key') });
+  await cloud.until(() => !cloud.isReady('Manila', 'my-cloud-manila'));
+  await cloud.clock.advance(120_000);
+  expect(await services(cloud)).toContain('manila-share my-cloud-manila@fast down');
+  expect(cloud.condition(Manila, 'my-cloud-manila', 'DeploymentReady')?.message).toContain('my-cloud-manila-share-');
+  await cloud.change(Secret, keyrings, { stringData: keyring(key) });
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
+  await cloud.clock.advance(30_000);
+  expect(await made(cloud)).toMatchObject({ status: 'available' });
+});
+
+// The last one of the cloud that is shared: the filesystem of a backend is another one then.
 test('a backend that is removed gets no new shares, keeps its process for those it has, and is forgotten without any', async () => {
-  const cloud = await ready();
+  const cloud = await emptied();
   const { id } = await made(cloud, { share_type: 'slow' });
   const state = (...backends: readonly object[]) =>
     cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { backends } } });
@@ -152,19 +177,6 @@ test('a key that is none is told by the check of filesystems; with another one a
   );
   await cloud.change(Secret, keyrings, { stringData: keyring(key) });
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
-  expect(await made(cloud)).toMatchObject({ status: 'available' });
-});
-
-test('a backend that finds no cluster is told by its pod, and works when it finds one', async () => {
-  const cloud = await ready();
-  await cloud.change(Secret, keyrings, { stringData: keyring('no-key') });
-  await cloud.until(() => !cloud.isReady('Manila', 'my-cloud-manila'));
-  await cloud.clock.advance(120_000);
-  expect(await services(cloud)).toContain('manila-share my-cloud-manila@fast down');
-  expect(cloud.condition(Manila, 'my-cloud-manila', 'DeploymentReady')?.message).toContain('my-cloud-manila-share-');
-  await cloud.change(Secret, keyrings, { stringData: keyring(key) });
-  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'), 30);
-  await cloud.clock.advance(30_000);
   expect(await made(cloud)).toMatchObject({ status: 'available' });
 });
 

@@ -2,6 +2,7 @@ import { Node, type StoredObject } from '@openstack-operator/kube';
 import { kinds, Neutron, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const nodes = ['node-1', 'node-2'];
 const group = 'openstack.k8s.io/node-group';
@@ -46,26 +47,6 @@ test('a group that is renamed takes no agent from its nodes, until each is given
   await cloud.change(Node, 'node-2', { metadata: { labels: { [group]: 'huge' } } });
   await cloud.ready();
   expect(replaced(cloud, before)).toHaveLength(6);
-});
-
-test('groups that come to differ leave the nodes of none of them without agents', async () => {
-  const { cloud } = await readyCloud({ nodes });
-  const before = agents(cloud);
-  const differing = {
-    ...nova('small', 'big'),
-    nodeGroups: [
-      { name: 'small', replicas: 1 },
-      { name: 'big', virtType: 'kvm' },
-    ],
-  };
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: differing } });
-  // New nodes are of the new groups, and do not make up for the old ones.
-  cloud.rehearsal.sandbox.nodes.add({ name: 'node-3', capacity: { cpu: '2', memory: '8Gi' } });
-  await cloud.clock.advance(120_000);
-  const labels = (cloud.get('Node', 'node-1', undefined) as StoredObject).metadata.labels ?? {};
-  expect(labels[group]).toBe('default');
-  expect(claims(cloud)?.message).toContain('node-1 (default), node-2 (default)');
-  expect(agents(cloud)).toEqual(expect.arrayContaining(before));
 });
 
 test('no agent is replaced where groups change places, one is added, or one comes to differ, but by the roll of its own', async () => {
@@ -150,8 +131,10 @@ test('labels alone take no agent from its node, claim none, and are told', async
   expect(agents(cloud)).toEqual(expect.arrayContaining(before));
 });
 
+const shared = sharedCloud(() => readyCloud({ nodes }));
+
 test('children that lose their control plane keep the nodes, and every agent', async () => {
-  const { cloud } = await readyCloud({ nodes });
+  const { cloud } = await shared();
   const before = agents(cloud);
   const labels = () => cloud.list('Node').map(({ metadata }) => metadata.labels);
   const claimed = labels();
@@ -186,4 +169,25 @@ test('children that lose their control plane keep the nodes, and every agent', a
   await cloud.settle(cloud.rehearsal.create(controlPlane()));
   await cloud.ready();
   expect(agents(cloud)).toEqual(before);
+});
+
+// The last one of the cloud that is shared: its nodes stay in the groups of before.
+test('groups that come to differ leave the nodes of none of them without agents', async () => {
+  const { cloud } = await shared();
+  const before = agents(cloud);
+  const differing = {
+    ...nova('small', 'big'),
+    nodeGroups: [
+      { name: 'small', replicas: 1 },
+      { name: 'big', virtType: 'kvm' },
+    ],
+  };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: differing } });
+  // New nodes are of the new groups, and do not make up for the old ones.
+  cloud.rehearsal.sandbox.nodes.add({ name: 'node-3', capacity: { cpu: '2', memory: '8Gi' } });
+  await cloud.clock.advance(120_000);
+  const labels = (cloud.get('Node', 'node-1', undefined) as StoredObject).metadata.labels ?? {};
+  expect(labels[group]).toBe('default');
+  expect(claims(cloud)?.message).toContain('node-1 (default), node-2 (default)');
+  expect(agents(cloud)).toEqual(expect.arrayContaining(before));
 });

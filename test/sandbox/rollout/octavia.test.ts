@@ -3,6 +3,7 @@ import { Octavia, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const spec = { ...identityOnly, rabbitmq: {}, ovnNetwork: {}, neutron: {}, octavia: {} };
 const lbaas = 'http://my-cloud-octavia-api.openstack.svc:9876/v2/lbaas';
@@ -52,8 +53,10 @@ async function inNorthbound(cloud: Cloud): Promise<string> {
   return (await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, command))).stdout;
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, it is Ready, and OVN balances until a load balancer is deleted', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Octavia', 'my-cloud-octavia')).toBe(true);
   expect(await entitiesOf(cloud, 'services')).toContainEqual(
     expect.objectContaining({ name: 'octavia', type: 'load-balancer' }),
@@ -84,8 +87,26 @@ test('below a control plane that states it, it is Ready, and OVN balances until 
   expect(ports.filter(({ name }) => String(name).startsWith('ovn-lb-vip-'))).toEqual([]);
 });
 
+test('an authority that is lost is not made anew', async () => {
+  const { cloud } = await shared();
+  const before = cloud.get('Secret', 'my-cloud-octavia-server-ca');
+  const told = () => cloud.condition(Octavia, 'my-cloud-octavia', 'CredentialsReady');
+  await cloud.remove(Secret, 'my-cloud-octavia-server-ca');
+  await cloud.until(() => told()?.reason === 'KeyMaterialMissing');
+  expect(told()?.message).toContain('the servers of load balancers: restore the Secret from a backup');
+  const { name = '', namespace = '', labels = {} } = before?.metadata ?? {};
+  const restored = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, labels }, data: before?.['data'] };
+  await cloud.settle(cloud.rehearsal.create(restored));
+  await cloud.ready();
+});
+
+// The last one of the cloud that is shared: this provider stays.
 test('with the provider amphora there are controllers; a load balancer without an image of it fails', async () => {
-  const { cloud } = await readyCloud({ spec: { ...spec, glance: {}, octavia: { amphora, workerReplicas: 2 } } });
+  const { cloud } = await shared();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    spec: { glance: { enabled: true }, octavia: { amphora, workerReplicas: 2 } },
+  });
+  await cloud.ready();
   expect(cloud.get('Deployment', 'my-cloud-octavia-worker')?.['spec']).toMatchObject({ replicas: 2 });
   expect(cloud.get('Service', 'my-cloud-octavia-health-manager')?.['spec']).toMatchObject({
     ports: [{ port: 5555, protocol: 'UDP' }],
@@ -95,12 +116,4 @@ test('with the provider amphora there are controllers; a load balancer without a
   expect(await shown(cloud, token, balancer)).toContain('"provisioning_status":"ERROR"');
   const pod = cloud.list('Pod').filter(({ metadata }) => metadata.name.includes('octavia-worker'));
   expect(pod).toHaveLength(2);
-});
-
-test('an authority that is lost is not made anew', async () => {
-  const { cloud } = await readyCloud({ spec });
-  const told = () => cloud.condition(Octavia, 'my-cloud-octavia', 'CredentialsReady');
-  await cloud.remove(Secret, 'my-cloud-octavia-server-ca');
-  await cloud.until(() => told()?.reason === 'KeyMaterialMissing');
-  expect(told()?.message).toContain('the servers of load balancers: restore the Secret from a backup');
 });

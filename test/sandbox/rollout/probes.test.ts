@@ -1,7 +1,7 @@
 import { StatefulSet } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { readyCloud } from './cloud.ts';
+import { networkOnly, readyCloud } from './cloud.ts';
 
 interface PodStatus {
   conditions?: { type: string; status: string }[];
@@ -32,7 +32,7 @@ test('without its broker a program is unready, is not restarted, and comes back 
 });
 
 test('a chassis without its southbound database is unready, and nothing restarts it', async () => {
-  const { cloud, operator } = await readyCloud();
+  const { cloud, operator } = await readyCloud({ spec: networkOnly });
   const status = () => {
     const pod = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-ovn-ovn-controller-'));
     const { conditions = [], containerStatuses = [] } = (pod?.['status'] ?? {}) as PodStatus;

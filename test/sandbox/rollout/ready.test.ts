@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { controlPlane, createCloud, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 describe('the minimal cloud', () => {
+  const shared = sharedCloud(() => readyCloud());
+
   test('reaches Ready through its phases in order', async () => {
     const cloud = await createCloud();
     await cloud.startOperator();
@@ -18,8 +21,61 @@ describe('the minimal cloud', () => {
     expect(phases).toEqual(expect.arrayContaining(['Infrastructure', 'CoreServices', 'Compute', 'Ready']));
   });
 
+  test('a Ready cloud writes nothing but leases: 5 minutes and a full resync', async () => {
+    const { cloud, operator } = await shared();
+    await cloud.clock.advance(60_000);
+    const writes: string[] = [];
+    operator.onWrite(({ method, path }) => {
+      if (!path.includes('/leases/')) writes.push(`${method} ${path}`);
+    });
+    await cloud.clock.advance(300_000);
+    operator.runtime.resync();
+    await cloud.clock.advance(10_000);
+    expect(writes).toEqual([]);
+  });
+
+  test('no generated value stands anywhere but in Secrets: objects, events, status, logs', async () => {
+    const { cloud } = await shared();
+    const secrets = cloud.list('Secret').filter(({ metadata }) => metadata.namespace === 'openstack');
+    const values = secrets.flatMap((secret) =>
+      Object.entries((secret['data'] ?? {}) as Record<string, string>)
+        // Names of users are no secrets.
+        .filter(([key]) => key !== 'username')
+        .map(([key, value]) => ({
+          where: `${secret.metadata.name}/${key}`,
+          value: Buffer.from(value, 'base64').toString(),
+        })),
+    );
+    const generated = values.filter(({ value }) => value.length >= 16 && !value.includes('\n'));
+    expect(generated.length).toBeGreaterThan(10);
+    const texts = cloud.rehearsal
+      .objects()
+      .filter(({ kind }) => kind !== 'Secret')
+      .map((object) => ({ where: `${object.kind} ${object.metadata.name}`, text: JSON.stringify(object) }));
+    for (const pod of cloud.list('Pod')) {
+      const { containers = [], initContainers = [] } = pod['spec'] as {
+        containers?: { name: string }[];
+        initContainers?: { name: string }[];
+      };
+      for (const { name } of [...initContainers, ...containers]) {
+        const log = cloud.rehearsal.sandbox.pods.logs(
+          { namespace: pod.metadata.namespace ?? '', name: pod.metadata.name },
+          { container: name },
+        );
+        texts.push({ where: `log of ${pod.metadata.name}/${name}`, text: log });
+      }
+    }
+    const leaks = generated.flatMap(({ where, value }) =>
+      texts
+        .filter(({ text }) => text.includes(value) || text.includes(encodeURIComponent(value)))
+        .map((text) => `${where} in ${text.where}`),
+    );
+    expect(leaks).toEqual([]);
+  });
+
+  // The last one of the cloud that is shared.
   test('deleted, leaves only volumes, their Secrets and what finds data again; created again, takes those up', async () => {
-    const { cloud } = await readyCloud();
+    const { cloud } = await shared();
     const client = cloud.rehearsal.sandbox.client();
     const kind = {
       group: 'openstack.k8s.io',

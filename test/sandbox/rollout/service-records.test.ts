@@ -1,9 +1,9 @@
-import type { RunningOperator } from '@openstack-operator/cli';
-import { Job, type Kind, Namespace, Pod } from '@openstack-operator/kube';
+import { Job, type Kind, Namespace, Pod, type StoredObject } from '@openstack-operator/kube';
 import { Keystone, OpenStackControlPlane, Placement } from '@openstack-operator/openstack';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 import { entitiesOf } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 /** What a service has in the Keystone of its own cloud, when it goes and that stays. */
 
@@ -11,7 +11,8 @@ const namespace = 'openstack';
 const name = 'my-cloud-placement';
 const ControlPlane = OpenStackControlPlane as Kind;
 let cloud: Cloud;
-let operator: RunningOperator;
+/** Events that were there when the test began. */
+let before: ReadonlySet<string>;
 /** How often the Job that takes its records back was asked for. */
 let deregistrations: number;
 
@@ -20,17 +21,20 @@ const user = async () => (await entitiesOf(cloud, 'users')).find((one) => one['n
 const endpoints = async () =>
   (await entitiesOf(cloud, 'endpoints')).filter((one) => String(one['url']).includes(name)).length;
 const services = async () => (await entitiesOf(cloud, 'services')).map((one) => one['name']);
+const versionOf = ({ metadata }: StoredObject) => `${metadata.uid} ${metadata.resourceVersion}`;
+/** What has been told since the test began. */
 const events = (reason: string) =>
   cloud
     .list('Event')
+    .filter((event) => !before.has(versionOf(event)))
     .map((event) => event as unknown as { reason?: string; message?: string })
     .filter((event) => event.reason === reason)
     .map(({ message = '' }) => message);
 
 async function deleteByHand(): Promise<void> {
-  const before = uid();
+  const first = uid();
   await cloud.settle(cloud.rehearsal.sandbox.client().delete(Placement, { namespace, name }));
-  await cloud.until(() => ![undefined, before].includes(uid()), 20);
+  await cloud.until(() => ![undefined, first].includes(uid()), 20);
 }
 
 const setEnabled = (enabled: boolean) => cloud.change(ControlPlane, 'my-cloud', { spec: { placement: { enabled } } });
@@ -47,22 +51,30 @@ async function expectRegistered(): Promise<void> {
   expect(await endpoints()).toBe(3);
 }
 
-beforeEach(async () => {
-  ({ cloud, operator } = await readyCloud({ spec: identityOnly }));
-  // A password that outlives the resource: the records Job of its successor has the same inputs.
-  const password = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'brought', namespace } };
-  await cloud.settle(cloud.rehearsal.create({ ...password, stringData: { password: 'of-placement' } }));
-  await cloud.change(ControlPlane, 'my-cloud', {
-    spec: { placement: { enabled: true, identity: { secretName: 'brought' } } },
-  });
-  await cloud.ready();
-  deregistrations = 0;
-  operator.onWrite(({ method, body }) => {
+/** A cloud with a Placement whose password outlives it: the records Job of its successor has the same inputs. */
+async function bringUp() {
+  const made = await createCloud();
+  (await made.startOperator()).onWrite(({ method, body }) => {
     if (method === 'POST' && String(body).includes(`"${name}-deregister"`)) deregistrations++;
   });
-});
+  const password = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'brought', namespace } };
+  await made.settle(made.rehearsal.create({ ...password, stringData: { password: 'of-placement' } }));
+  const placement = { enabled: true, identity: { secretName: 'brought' } };
+  await made.settle(made.rehearsal.create(controlPlane({ ...identityOnly, placement })));
+  await made.ready();
+  return { cloud: made };
+}
+const shared = sharedCloud(bringUp);
+
+function begin(begun: { cloud: Cloud }): void {
+  ({ cloud } = begun);
+  before = new Set(cloud.list('Event').map(versionOf));
+  deregistrations = 0;
+}
 
 describe('a service below a control plane', () => {
+  beforeEach(async () => begin(await shared()));
+
   test('disabled: its endpoints go, its user is disabled and enabled again', async () => {
     const { id } = (await user()) ?? {};
     await setEnabled(false);
@@ -113,10 +125,10 @@ describe('a service below a control plane', () => {
     const job = { apiVersion: 'batch/v1', kind: 'Job', spec: { template } };
     await cloud.settle(cloud.rehearsal.create({ ...job, metadata: { ...metadata, ownerReferences: [reference] } }));
     await cloud.until(() => cloud.condition(Job, metadata.name, 'Complete')?.status === 'True');
-    const before = uid();
+    const first = uid();
     await setEnabled(false);
     await cloud.clock.advance(60_000);
-    expect(uid()).toBe(before);
+    expect(uid()).toBe(first);
     await cloud.remove(Job, metadata.name);
     await cloud.until(() => uid() === undefined, 5);
     expect(deregistrations).toBe(1);
@@ -138,6 +150,10 @@ describe('a service below a control plane', () => {
     await cloud.ready(10);
     await expectRegistered();
   });
+});
+
+describe('a service whose control plane, or Keystone, does not stay', () => {
+  beforeEach(async () => begin(await bringUp()));
 
   test('deleted with its control plane goes at once, and without a Job', async () => {
     await cloud.remove(ControlPlane, 'my-cloud');
@@ -175,6 +191,7 @@ describe('a service below a control plane', () => {
 });
 
 test('a user that another resource logs in as stays enabled', async () => {
+  begin(await shared());
   const spec = cloud.get('Placement', name)?.['spec'];
   const other = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Placement', metadata: { name: 'other', namespace } };
   // The password comes from the same Secret.

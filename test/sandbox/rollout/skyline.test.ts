@@ -1,6 +1,7 @@
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const on = { enabled: true };
 const spec = { ...identityOnly, rabbitmq: on, ovnNetwork: on, neutron: on, glance: on, skyline: {} };
@@ -25,8 +26,10 @@ function login(cloud: Cloud, password?: string) {
   return ask(cloud, '/api/openstack/skyline/api/v1/login', '-X', 'POST', '-d', body);
 }
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, its administrator logs in and reaches the APIs by one address', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.get('Skyline', 'my-cloud-skyline')?.['status']).toMatchObject({ url });
   expect((await ask(cloud, '/auth/login')).body).toContain('<title>');
   const { status, body, session } = await login(cloud);
@@ -43,7 +46,7 @@ test('below a control plane that states it, its administrator logs in and reache
 });
 
 test('an API that comes later has its place, and one that is switched off has none', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const stacks = '/api/openstack/regionone/heat/';
   expect((await ask(cloud, stacks)).body).toContain('<title>');
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { heat: on } });
@@ -55,7 +58,7 @@ test('an API that comes later has its place, and one that is switched off has no
 });
 
 test('an API that never comes up does not hold up the dashboard', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { heat: { ...on, image: 'example.com/absent:1' } } });
   await cloud.until(() => cloud.get('Heat', 'my-cloud-heat')?.['status'] !== undefined);
   await cloud.clock.advance(60_000);

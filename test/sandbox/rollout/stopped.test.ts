@@ -2,6 +2,7 @@ import { HorizontalPodAutoscaler, type Kind, Secret } from '@openstack-operator/
 import { Glance, Keystone, MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 const api = 'my-cloud-keystone-api';
 const stopped = (workload: string) => ({
@@ -14,11 +15,13 @@ const state = async (cloud: Cloud, spec: object) => {
   await cloud.clock.advance(60_000);
 };
 
+const shared = sharedCloud(() => readyCloud({ spec: identityOnly }));
+
 test.each<[string, Kind, string, string]>([
   ['keystone', Keystone, 'my-cloud-keystone', `Deployment ${api}`],
   ['mariadb', MariaDB, 'my-cloud-mariadb', 'StatefulSet my-cloud-mariadb'],
 ])('%s with 0 replicas is stopped, not Ready, and starts again', async (field, kind, name, workload) => {
-  const { cloud } = await readyCloud({ spec: identityOnly });
+  const { cloud } = await shared();
   await state(cloud, { [field]: { replicas: 0 } });
   expect(cloud.get(...(workload.split(' ') as [string, string]))?.['status']).not.toHaveProperty('readyReplicas');
   expect(cloud.condition(kind, name, 'DeploymentReady')).toMatchObject(stopped(workload));
@@ -29,7 +32,7 @@ test.each<[string, Kind, string, string]>([
 });
 
 test('what an autoscaler scales is not stopped by a stated 0', async () => {
-  const { cloud } = await readyCloud({ spec: identityOnly });
+  const { cloud } = await shared();
   const autoscaler: HorizontalPodAutoscaler = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',

@@ -1,8 +1,9 @@
-import { type KubeObject, Pod, Secret } from '@openstack-operator/kube';
+import { Pod, Secret, type StoredObject } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
 import { entitiesOf, login, request } from './keystone.ts';
+import { sharedCloud } from './shared-cloud.ts';
 
 /** Few partitions are enough here. */
 const swift = { storagePolicy: { partitionPower: 6, minPartHours: 1 } };
@@ -50,11 +51,22 @@ function partitions(cloud: Cloud): Record<string, number> {
   );
 }
 
+/** Makes a Secret what it was, whether it is still there or not. */
+async function restore(cloud: Cloud, backup: StoredObject | undefined): Promise<void> {
+  const { name = '', labels = {} } = backup?.metadata ?? {};
+  const data = backup?.['data'];
+  if (cloud.get('Secret', name) !== undefined) return cloud.change(Secret, name, { data });
+  const metadata = { name, namespace: 'openstack', labels };
+  await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, data }));
+}
+
 const nodes = (count: number) => Array.from({ length: count }, (_, index) => `${name}-storage-${index}`);
 const cats = ['tom', 'felix', 'garfield', 'minka'];
 
+const shared = sharedCloud(() => readyCloud({ spec }));
+
 test('below a control plane that states it, it is Ready, and keeps objects when its pods go', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   expect(cloud.isReady('Swift', name)).toBe(true);
   const all = await stored(cloud, cats);
   expect(await read(cloud, cats)).toEqual(all);
@@ -99,7 +111,7 @@ test('storage nodes that are added get a replica of each partition, and what the
 });
 
 test('what it has stored is read after it was switched off and on, by the same rings', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const all = await stored(cloud, cats);
   const before = rings(cloud);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: false } } });
@@ -132,17 +144,16 @@ test.each([
   ],
   ['hash', 'are gone', undefined, 'is gone, and with it all objects'],
 ])('%s that %s are waited for, and never made anew', async (suffix, _what, data, words) => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const secret = `${name}-${suffix}`;
-  const before = rings(cloud);
+  const before = cloud.get('Secret', secret);
   if (data === undefined) await cloud.remove(Secret, secret);
   else await cloud.change(Secret, secret, { data });
   await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
   expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
     `Secret ${secret} ${words}: restore the Secret from a backup`,
   );
-  if (data === undefined) return;
-  await cloud.change(Secret, secret, { data: before });
+  await restore(cloud, before);
   await cloud.ready();
 });
 
@@ -150,11 +161,10 @@ test.each([
   ['gone', undefined, 'is gone'],
   ['emptied', { data: null }, 'has lost key object.builder'],
 ])('rings that are %s beside volumes of an earlier Swift are not made anew', async (_what, change, words) => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const all = await stored(cloud, cats);
-  const before = rings(cloud);
   const [hash, secret] = [`${name}-hash`, `${name}-rings`];
-  const former = cloud.get('Secret', hash);
+  const [former, before] = [cloud.get('Secret', hash), cloud.get('Secret', secret)];
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: false } } });
   await cloud.until(() => cloud.get('Swift', name) === undefined);
   // The hash is restored from a backup later: it says nothing of an earlier Swift.
@@ -164,10 +174,7 @@ test.each([
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { enabled: null } } });
   await cloud.until(() => cloud.get('Swift', name) !== undefined);
   await cloud.clock.advance(5000);
-  const metadata = { name: hash, namespace: 'openstack', labels: former?.metadata.labels };
-  await cloud.settle(
-    cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, data: former?.['data'] } as KubeObject),
-  );
+  await restore(cloud, former);
   await cloud.clock.advance(60_000);
   const message = cloud.condition(Swift, name, 'CredentialsReady')?.message;
   expect(message).toContain(`Secret ${secret} ${words}`);
@@ -175,8 +182,7 @@ test.each([
     'is left of an earlier Swift of this name: to do without them, delete its volume claims as well',
   );
   expect(cloud.get('Job', secret)).toBeUndefined();
-  if (change === undefined) return;
-  await cloud.change(Secret, secret, { data: before });
+  await restore(cloud, before);
   await cloud.ready();
   expect(await read(cloud, cats)).toEqual(all);
 });
@@ -188,9 +194,11 @@ const withPolicies = { ...swift, storagePolicies: [gold, ec], defaultStoragePoli
 const change = (cloud: Cloud, swift: object | null) =>
   cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift } });
 
+const sharedWithPolicies = sharedCloud(() => readyCloud({ spec: { ...spec, swift: withPolicies } }));
+
 /** A cloud with policies, and an object of one of them, which the function reads. */
 async function withPapers() {
-  const { cloud } = await readyCloud({ spec: { ...spec, swift: withPolicies } });
+  const { cloud } = await sharedWithPolicies();
   const send = await account(cloud);
   await send('PUT', '/papers');
   await send('PUT', '/papers/one', { text: 1 });
@@ -210,8 +218,9 @@ async function refused(cloud: Cloud, words: string): Promise<void> {
   await cloud.until(() => cloud.condition(Swift, name, 'PolicyRingsReady')?.message?.includes(words) === true);
 }
 
+// The last one of the cloud that is shared: policies stay.
 test('storage policies are added later, keep objects by rings of their own, and stay', async () => {
-  const { cloud } = await readyCloud({ spec });
+  const { cloud } = await shared();
   const all = await stored(cloud, cats);
   const before = rings(cloud);
   await change(cloud, { storagePolicies: [gold, ec], defaultStoragePolicy: 'ec' });
@@ -269,31 +278,17 @@ test.each([
   expect(await paper()).toBe('{"text":1}');
 });
 
-test('rings of a policy that a restored Secret does not have are not made over its objects', async () => {
-  const { cloud, paper } = await withPapers();
-  const before = policyRings(cloud);
-  const backup = Object.fromEntries(Object.keys(before).map((key) => [key, key.includes('-7') ? null : before[key]]));
-  await cloud.change(Secret, `${name}-rings-policies`, { data: backup });
-  await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
-  expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
-    `Secret ${name}-rings-policies has lost key object-7.builder, key object-7.ring.gz, and with it where objects of further storage policies lie: restore`,
-  );
-  // Whoever runs the Job again, it makes none either.
-  await change(cloud, { storageNodes: 4 });
-  await refused(cloud, `object-7.builder is gone, and device ${name}-storage-0.${name}-storage.openstack.svc/d1 holds`);
-  expect(policyRings(cloud)).not.toHaveProperty('object-7.builder');
-  await cloud.change(Secret, `${name}-rings-policies`, { data: before });
-  await cloud.ready();
-  expect(await paper()).toBe('{"text":1}');
-});
-
 test('a Secret of rings of policies that is gone is waited for', async () => {
-  const { cloud } = await withPapers();
+  const { cloud, paper } = await withPapers();
+  const before = cloud.get('Secret', `${name}-rings-policies`);
   await cloud.remove(Secret, `${name}-rings-policies`);
   await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
   expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
     `Secret ${name}-rings-policies is gone, and with it where objects of further storage policies lie`,
   );
+  await restore(cloud, before);
+  await cloud.ready();
+  expect(await paper()).toBe('{"text":1}');
 });
 
 test('rings of policies that lie with those of the servers, as an earlier operator has left them, are carried over', async () => {
@@ -314,6 +309,25 @@ test('rings of policies that lie with those of the servers, as an earlier operat
   await refused(cloud, 'restore the Secret of the rings from a backup');
   expect(policyRings(cloud)).toEqual({});
   await cloud.change(Secret, `${name}-rings-policies`, { data: current });
+  await cloud.ready();
+  expect(await paper()).toBe('{"text":1}');
+});
+
+// The last one of the cloud that is shared: it has more nodes then.
+test('rings of a policy that a restored Secret does not have are not made over its objects', async () => {
+  const { cloud, paper } = await withPapers();
+  const before = policyRings(cloud);
+  const backup = Object.fromEntries(Object.keys(before).map((key) => [key, key.includes('-7') ? null : before[key]]));
+  await cloud.change(Secret, `${name}-rings-policies`, { data: backup });
+  await cloud.until(() => cloud.condition(Swift, name, 'CredentialsReady')?.reason === 'KeyMaterialMissing');
+  expect(cloud.condition(Swift, name, 'CredentialsReady')?.message).toContain(
+    `Secret ${name}-rings-policies has lost key object-7.builder, key object-7.ring.gz, and with it where objects of further storage policies lie: restore`,
+  );
+  // Whoever runs the Job again, it makes none either.
+  await change(cloud, { storageNodes: 4 });
+  await refused(cloud, `object-7.builder is gone, and device ${name}-storage-0.${name}-storage.openstack.svc/d1 holds`);
+  expect(policyRings(cloud)).not.toHaveProperty('object-7.builder');
+  await cloud.change(Secret, `${name}-rings-policies`, { data: before });
   await cloud.ready();
   expect(await paper()).toBe('{"text":1}');
 });
