@@ -39,6 +39,7 @@ import {
   recordedNodes,
   rootOf,
 } from '@openstack-operator/openstack';
+import { borrowedName, borrowersOf } from './borrowers.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
 import type { NodeInterest } from './node-interest.ts';
 import { nodeFacts, slimNode, slimStorageClass, storageClassFacts } from './slim.ts';
@@ -179,6 +180,15 @@ export function peerWatches({
           .map(refOf),
     };
   });
+}
+
+/** Concerned by what has hosts log in as a user of its own: that is rotated when nobody does any more. */
+export function borrowerWatches({ kind }: Pick<OurService, 'kind'>): Watched[] {
+  return borrowersOf(kind.kind).map((borrower) => ({
+    kind: borrower.kind,
+    facts: (changed) => [borrowedName(borrower, changed)],
+    map: ({ metadata: { namespace = '' } }, cache) => cache.list(kind, { namespace }).map(refOf),
+  }));
 }
 
 /** Concerned by a StorageClass: whose volumes are of it, or of the default one; none for kinds without volumes. */

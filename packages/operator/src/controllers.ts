@@ -52,6 +52,7 @@ import {
 import { autoscalerWatch } from './autoscalers.ts';
 import { Compositions } from './compositions.ts';
 import {
+  borrowerWatches,
   gatewayWatches,
   indexesOf,
   memoryWatch,
@@ -142,6 +143,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       secretsOfReferences(kind, referred, ours),
       ...serviceWatches(service, ours),
       ...peerWatches(service),
+      ...borrowerWatches(service),
       ...[Secret, ConfigMap].map((one): Watched => ({ kind: one, selection: ours, map: retainedOwner(kind.kind) })),
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },

@@ -45,6 +45,7 @@ import {
   type Twin,
   wasReady,
 } from '@openstack-operator/openstack';
+import { borrowedName, borrowersOf } from './borrowers.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
 import { joinedNodes } from './joined-nodes.ts';
@@ -96,7 +97,14 @@ export function gather(
       const found = configMap === undefined ? data('Secret', name) : data('ConfigMap', configMap);
       return found && keyedDigest(key, found);
     },
-    rotation: (name) => ownRotation(data('Secret', name), resource),
+    isLent: () => isLent(context),
+    rotation: (name) => {
+      const owners = fields.flatMap((field) => {
+        const resolved = resolve(context, field, resource);
+        return resolved !== undefined && 'found' in resolved ? [resolved.found] : [];
+      });
+      return rotationIn(data('Secret', name), [resource, ...owners]);
+    },
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
@@ -115,9 +123,18 @@ interface Remembered {
 }
 
 /** Which of its passwords a Secret of a resource holds: what somebody else has made says nothing. */
-function ownRotation(secret: StoredObject | undefined, resource: StoredObject): Rotation | undefined {
-  const isOurs = secret !== undefined && controllerOf(secret)?.uid === resource.metadata.uid;
-  return isOurs ? rotationOf(secret) : undefined;
+function rotationIn(secret: StoredObject | undefined, owners: readonly StoredObject[]): Rotation | undefined {
+  if (secret === undefined) return undefined;
+  const controller = controllerOf(secret)?.uid;
+  return owners.some(({ metadata }) => metadata.uid === controller) ? rotationOf(secret) : undefined;
+}
+
+/** Whether a resource of the namespace has hosts log in as a user of this one. */
+function isLent({ cache, object: { kind, metadata } }: ComposeContext): boolean {
+  const { namespace = '', name } = metadata;
+  return borrowersOf(kind).some((borrower) =>
+    cache.list(borrower.kind, { namespace }).some((one) => (borrowedName(borrower, one) ?? name) === name),
+  );
 }
 
 /** The ConfigMap in which an earlier resource of the name has left what its data are found by. */

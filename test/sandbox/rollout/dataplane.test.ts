@@ -1,5 +1,5 @@
 import { Secret } from '@openstack-operator/kube';
-import { OpenStackDataPlane } from '@openstack-operator/openstack';
+import { OpenStackControlPlane, OpenStackDataPlane } from '@openstack-operator/openstack';
 import { type OutsideHost, sshServer } from '@openstack-operator/processes';
 import { expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
@@ -102,6 +102,23 @@ test('hosts beside the cluster are configured once, again when a credential chan
   const before = conf();
   await cloud.remove(Secret, 'my-cloud-nova-mq-password');
   await cloud.until(() => conf() !== before);
+  await cloud.ready();
+
+  // Hosts log in as Nova's user of the broker: it is not rotated before they are gone, and others get the one that is there.
+  const rotated = () =>
+    Object.keys(
+      ((cloud.get('Nova', 'my-cloud-nova')?.['status'] ?? {}) as { rotated?: Record<string, object> }).rotated ?? {},
+    );
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    metadata: { annotations: { 'openstack.k8s.io/rotate-at': 'now' } },
+  });
+  await cloud.until(() => rotated().length > 0);
+  await cloud.clock.advance(300_000);
+  expect(rotated()).toEqual(['my-cloud-nova-db-password']);
+  await cloud.remove(OpenStackDataPlane, 'edge');
+  await cloud.until(() => rotated().length === 2);
+  await cloud.settle(cloud.rehearsal.create(dataPlane({ nodes: [node('compute-2', '192.0.2.12')] })));
+  await cloud.until(() => /transport_url = rabbit:\/\/nova\.b:/u.test(conf()));
 });
 
 test('a data plane says what is missing before any host is asked', async () => {

@@ -1,4 +1,4 @@
-import { Secret } from '@openstack-operator/kube';
+import { Secret, timestamp } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, isReady, readyCloud } from './cloud.ts';
@@ -142,6 +142,40 @@ test('what somebody else has put where the password before is kept is neither ac
     message: expect.stringContaining(`Secret openstack/${name}-previous exists and has no controlling owner`),
   });
   expect([passwordOf(cloud), await accepts(cloud, 'planted'), await accepts(cloud, old)]).toEqual([old, false, true]);
+});
+
+test('a password of a certain age is rotated without a request, and every one after it', async () => {
+  const { cloud } = await readyCloud({ spec: { ...identityOnly, passwordRotationDays: 2 } });
+  const generation = () => cloud.get('Secret', name)?.metadata.annotations?.['openstack.k8s.io/generation'];
+  const status = () =>
+    ((cloud.get('Keystone', 'my-cloud-keystone')?.['status'] ?? {}) as { rotated?: Record<string, object> }).rotated?.[
+      name
+    ];
+  /** As if it had been generated so long before it is due. */
+  const dueIn = (minutes: number) => {
+    const since = timestamp({ now: () => cloud.clock.now() + (minutes - 2 * 1440) * 60_000 });
+    return cloud.change(Secret, name, { metadata: { annotations: { 'openstack.k8s.io/rotated-at': since } } });
+  };
+  const old = passwordOf(cloud);
+  await dueIn(10);
+  await cloud.clock.advance(9 * 60_000);
+  expect([generation(), passwordOf(cloud)]).toEqual([undefined, old]);
+  await cloud.clock.advance(5 * 60_000);
+  await cloud.ready();
+  expect([generation(), status()]).toEqual(['2', { generation: 2, time: expect.stringMatching(/^20/) }]);
+  expect([await accepts(cloud, old), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
+
+  // A request comes on top, and the next one is as far away as ever.
+  await rotate(cloud, 'between');
+  await cloud.until(() => completed(cloud) === 'between');
+  await cloud.ready();
+  const between = passwordOf(cloud);
+  await cloud.clock.advance(30 * 60_000);
+  expect([generation(), passwordOf(cloud)]).toEqual(['3', between]);
+  await dueIn(1);
+  await cloud.clock.advance(5 * 60_000);
+  await cloud.ready();
+  expect([generation(), await accepts(cloud, between)]).toEqual(['4', false]);
 });
 
 test('a control plane has all of its services rotate theirs', async () => {

@@ -2,7 +2,14 @@ import type { Api } from './define-api.ts';
 import { bool, celName, type Field, mapped, type OpenApiSchema, rule, transitionRules } from './schema.ts';
 
 /** Fields of a service that the control plane says once for all. */
-type SaidOnce = 'release' | 'region' | 'imageRegistry' | 'imageTag' | 'imagePullSecrets' | 'deletionPolicy';
+type SaidOnce =
+  | 'release'
+  | 'region'
+  | 'imageRegistry'
+  | 'imageTag'
+  | 'imagePullSecrets'
+  | 'deletionPolicy'
+  | 'passwordRotationDays';
 const saidOnce: readonly string[] = [
   'release',
   'region',
@@ -10,6 +17,7 @@ const saidOnce: readonly string[] = [
   'imageTag',
   'imagePullSecrets',
   'deletionPolicy',
+  'passwordRotationDays',
 ] satisfies SaidOnce[];
 
 /** The spec of a child, below a control plane. */

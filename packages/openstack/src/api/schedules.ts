@@ -33,6 +33,12 @@ export const suspend = bool('Whether it is suspended. A run in progress is not s
 /** A number of days. */
 export const days = (what: string, fallback: number) => int(what, { minimum: 1, maximum: 3650, fallback });
 
+/** When generated passwords are rotated without a request. */
+export const passwordRotationDays = int(
+  'Days after which a generated password of the database or the broker is replaced by another one, without a failed request. If absent, only the annotation openstack.k8s.io/rotate-at has them replaced.',
+  { minimum: 1, maximum: 3650 },
+);
+
 /** How often what a service has outside of Kubernetes is corrected. */
 export const recordsAudit = object(
   'Schedule on which the records of the service are compared and repaired: databases, users and grants in the database server, virtual hosts in the broker, users, roles and endpoints in Keystone. It is suspended while the resource is paused.',

@@ -71,7 +71,7 @@ export const common = {
         maximum: Number.MAX_SAFE_INTEGER,
       }),
       time: string('When it was completed.', { maxLength: 64, format: 'date-time' }),
-      request: string('Value of the annotation rotate-at that asked for it. Absent when it was due by its age.', {
+      request: string('The last value of the annotation rotate-at that was followed.', {
         maxLength: mostOfRequest,
       }),
     }),

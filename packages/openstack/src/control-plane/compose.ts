@@ -326,6 +326,7 @@ const inherited = [
   'tolerations',
   'priorityClassName',
   'deletionPolicy',
+  'passwordRotationDays',
   'nodeNetworks',
   'release',
   'region',

@@ -3,6 +3,7 @@ import { embedded } from '../api/embed.ts';
 import { exposure, gatewayRef, hostname, tls } from '../api/exposure.ts';
 import { nameLength } from '../api/names.ts';
 import { onlyOffered } from '../api/offering.ts';
+import { passwordRotationDays } from '../api/schedules.ts';
 import { choice, int, object, rule } from '../api/schema.ts';
 import { common, nodes, serviceEndpoints } from '../api/status.ts';
 import {
@@ -75,6 +76,7 @@ export const OpenStackControlPlane = defineApi({
     tolerations: podTolerations,
     priorityClassName: podPriority,
     deletionPolicy,
+    passwordRotationDays,
     ...embeddedChildren,
   }),
   status: object('Observed state of OpenStackControlPlane.', {

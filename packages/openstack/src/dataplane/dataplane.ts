@@ -24,6 +24,7 @@ export const dataplane = defineService<OpenStackDataPlane>({
   kind: OpenStackDataPlane,
   name: 'openstackdataplane',
   user: 'ansible',
+  borrows: 'novaRef',
   // Hosts are found by a Job that asks Nova's database, as Nova's own Jobs do; no host is told of it.
   dependsOn: {
     novaRef: 'steps',

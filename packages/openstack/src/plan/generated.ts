@@ -9,7 +9,7 @@ import {
 import { digest } from '../engine/names/digest.ts';
 import { annotations, retainedForLabel } from '../engine/names/names.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
-import type { KeyRotation } from '../engine/vocabulary/step.ts';
+import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
@@ -48,9 +48,9 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   const metadata = keptMetadata(live.resource, object, secret, retained);
   const rotated = planSuccession(live, desired, secret, step);
   if (rotated !== undefined) return rotated;
-  const rotationDue = rotation === undefined ? undefined : untilDue(live.now, secret, rotation);
+  const rotationDue = untilDue(live.now, secret, rotation);
   const rotate = rotationDue !== undefined && rotationDue <= 0;
-  const due = rotationDue ?? renewal;
+  const due = rotationDue ?? renewal ?? laterDue(live.now, secret, desired.succession);
   if (!rotate && metadata === secret.metadata && missing.length === 0)
     return due === undefined ? nothing : { actions: [], requeueAfter: due };
   const reason = rotate || expiring.length > 0 ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
@@ -85,8 +85,9 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   const forget = act({ verb: 'copy', step, reason: 'NotWanted', object, ...there });
   // Pods may use it.
   if (kept !== 0 && kept === generation - 1) return kept + 1 === completed ? forget : undefined;
-  if (asked === undefined || asked === secret.metadata.annotations?.[annotations.rotatedFor])
-    return kept === 0 ? undefined : forget;
+  const isAsked = asked !== undefined && asked !== secret.metadata.annotations?.[annotations.rotatedFor];
+  const until = untilDue(live.now, secret, succession);
+  if (!isAsked && (until === undefined || until > 0)) return kept === 0 ? undefined : forget;
   // It stands in the way of a rotation alone.
   if (isForeign)
     return {
@@ -98,7 +99,7 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
     return act({ verb: 'copy', step, reason: 'RotationDue', object: numbered, from: secret, ...there });
   }
   const numbered = withAnnotation(secret, annotations.generation, `${generation + 1}`);
-  const { metadata } = withAnnotation(numbered, annotations.rotatedFor, asked);
+  const { metadata } = asked === undefined ? numbered : withAnnotation(numbered, annotations.rotatedFor, asked);
   const event = eventOf(
     'KeysRotated',
     `Secret ${secret.metadata.name}: another password was generated; the one before is accepted until no pod uses it any more`,
@@ -148,10 +149,19 @@ function unfilledKeys(live: Live, secret: StoredObject, { filled = [], filledBy,
   return [...filled, ...further].filter((key) => (data[key] ?? '') === '');
 }
 
-/** Milliseconds until the keys are to be rotated; what says no time that can be read is rotated now. */
-function untilDue(now: number, { metadata }: StoredObject, { intervalSeconds }: KeyRotation): number {
+type Every = Pick<KeyRotation | Succession, 'intervalSeconds'>;
+
+/** Milliseconds until the keys are to be rotated, if ever; what says no time that can be read is rotated now. */
+function untilDue(now: number, { metadata }: StoredObject, { intervalSeconds }: Every = {}): number | undefined {
+  if (intervalSeconds === undefined) return undefined;
   const since = parseTimestamp(metadata.annotations?.[annotations.rotatedAt] ?? metadata.creationTimestamp ?? '');
   return Number.isNaN(since) ? 0 : since + intervalSeconds * 1000 - now;
+}
+
+/** The same; undefined when it is due, and the rotation before lasts. */
+function laterDue(now: number, secret: StoredObject, every: Every | undefined): number | undefined {
+  const until = untilDue(now, secret, every);
+  return until !== undefined && until > 0 ? until : undefined;
 }
 
 /**

@@ -27,7 +27,9 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
       ? []
       : database.users.flatMap(({ suffix, secret }) => account(suffix, secret, { succeeded: true }))),
     ...(service.messaging === true
-      ? account('mq-password', broker.secret, { succeeded: service.brokerUserGivenAway !== true })
+      ? account('mq-password', broker.secret, {
+          succeeded: service.brokerUserGivenAway !== true && !context.surroundings.isLent(),
+        })
       : []),
     ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
     ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
@@ -75,12 +77,14 @@ export function generated(
 }
 
 /** How its password is rotated: what is asked for, and what has been done. */
-function successionOf({ named, resource, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
+function successionOf({ named, resource, spec, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
   const asked = requestOf(resource, annotations.rotateAt);
   const completed = surroundings.rotated[named(suffix)]?.generation;
+  const { passwordRotationDays: days } = spec;
   return {
     previous: named(`${suffix}-${previousSuffix}`),
     ...(asked === undefined ? {} : { asked }),
+    ...(days === undefined ? {} : { intervalSeconds: days * 86_400 }),
     ...(completed === undefined ? {} : { completed }),
   };
 }

@@ -281,6 +281,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly messaging?: boolean;
   /** Servers of users log in to the broker as its user. Nobody can replace what they have: its password is not rotated. */
   readonly brokerUserGivenAway?: boolean;
+  /** The field that refers to the service as whose user of the broker its hosts log in: that is not rotated meanwhile. */
+  readonly borrows?: ReferenceField;
   /** Notifications of others that it reads: with `messaging`, in the virtual host `context.accounts.broker.notifications`. */
   readonly listens?: Listening;
   /** Further vhosts of its user. */

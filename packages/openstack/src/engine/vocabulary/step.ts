@@ -58,6 +58,8 @@ export interface Succession {
   readonly previous: string;
   /** The request of users, if there is one. */
   readonly asked?: string;
+  /** The age at which it is due without a request. */
+  readonly intervalSeconds?: number;
   /** The generation whose predecessor is refused already. */
   readonly completed?: number;
 }

@@ -90,7 +90,9 @@ export interface Surroundings extends OperatorSurroundings {
   readonly serves: (api: string) => boolean;
   /** Keyed digest of a Secret, by its name, or of a ConfigMap, by `configMapDigest`; undefined when it does not exist (yet). */
   readonly digest: (name: string) => string | undefined;
-  /** Which of its passwords a Secret holds; undefined when it is not the resource's (yet). */
+  /** Whether hosts outside of the cluster log in to the broker as its user. */
+  readonly isLent: () => boolean;
+  /** Which of its passwords a Secret holds; undefined when it is neither the resource's nor of one that it refers to. */
   readonly rotation: (secret: string) => Rotation | undefined;
   /**
    * What is not there of a Secret or ConfigMap that the resource names, and a key of it; undefined when all is, or nothing
@@ -168,6 +170,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
     rotation: () => undefined,
+    isLent: () => false,
     lacking: () => undefined,
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
@@ -207,6 +210,7 @@ export interface ServiceSpec {
   /** Rules of policy: name, check string. */
   readonly policy?: Readonly<Record<string, string>>;
   readonly deletionPolicy?: 'Retain' | 'Delete';
+  readonly passwordRotationDays?: number;
   readonly exposure?: string;
   readonly publicHostname?: string;
   readonly externalService?: {

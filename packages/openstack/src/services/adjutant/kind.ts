@@ -2,7 +2,7 @@ import { database, identity } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, object, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
@@ -38,6 +38,7 @@ export const Adjutant = defineApi({
     database: database('adjutant', ['adjutant']),
     identity: identity('adjutant'),
     recordsAudit,
+    passwordRotationDays,
     config: dataConfig('adjutant.yaml'),
   }),
   status: object('Observed state of Adjutant.', { ...common, phase, ...endpoints }),

@@ -2,7 +2,7 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -40,6 +40,7 @@ export const Aodh = defineApi({
     messageQueue: messageQueue('aodh'),
     identity: identity('aodh'),
     recordsAudit,
+    passwordRotationDays,
     housekeeping: object('Removal of the history of alarms.', {
       schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
       suspend,

@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -58,6 +58,7 @@ export const Blazar = defineApi({
       { minItems: 1, maxItems: 4, unique: true, fallback: ['physical.host.plugin', 'virtual.instance.plugin'] },
     ),
     recordsAudit,
+    passwordRotationDays,
     config: config('blazar.conf'),
     policy,
     unknownOptions,

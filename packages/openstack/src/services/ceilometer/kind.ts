@@ -1,7 +1,7 @@
 import { identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, int, object } from '../../api/schema.ts';
 import { common, nodes, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -52,6 +52,7 @@ export const Ceilometer = defineApi({
     messageQueue: messageQueue('ceilometer'),
     identity: identity('ceilometer'),
     recordsAudit,
+    passwordRotationDays,
     config: dataConfig('polling.yaml'),
     unknownOptions,
   }),

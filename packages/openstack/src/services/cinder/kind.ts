@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
@@ -158,6 +158,7 @@ export const Cinder = defineApi({
       availabilityZone: text('Availability zone of its services and volumes.', { fallback: 'nova' }),
       backup,
       recordsAudit,
+      passwordRotationDays,
       housekeeping,
 
       config: config('cinder.conf'),

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { choice, int, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { dataConfig, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -73,6 +73,7 @@ export const CloudKitty = defineApi({
       messageQueue: messageQueue('cloudkitty'),
       identity: identity('cloudkitty'),
       recordsAudit,
+      passwordRotationDays,
       config: dataConfig('metrics.yml'),
       policy,
       unknownOptions,

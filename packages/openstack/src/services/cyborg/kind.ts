@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { serviceRef } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, bool, choice, int, object } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -63,6 +63,7 @@ export const Cyborg = defineApi({
     messageQueue: messageQueue('cyborg'),
     identity: identity('cyborg'),
     recordsAudit,
+    passwordRotationDays,
     config: config('cyborg.conf'),
     policy,
     unknownOptions,

@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { partName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { port, secretName } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -140,6 +140,7 @@ export const Designate = defineApi({
       { fallback: true },
     ),
     recordsAudit,
+    passwordRotationDays,
     config: config('designate.conf'),
     policy,
     unknownOptions,

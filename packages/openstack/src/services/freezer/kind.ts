@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { choice, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -48,6 +48,7 @@ export const Freezer = defineApi({
     database: database('freezer', ['freezer']),
     identity: identity('freezer'),
     recordsAudit,
+    passwordRotationDays,
     config: config('freezer-api.conf'),
     policy,
     unknownOptions,

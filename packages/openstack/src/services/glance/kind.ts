@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, rule } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -67,6 +67,7 @@ export const Glance = defineApi({
       cephStorageRef: cephStorageRef('images'),
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
       recordsAudit,
+      passwordRotationDays,
       housekeeping,
       config: config('glance-api.conf'),
       policy,

@@ -2,7 +2,7 @@ import { database, identity, noMessageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { choice, object, rule } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -58,6 +58,7 @@ export const Gnocchi = defineApi({
       ),
       storage: storage('Volume of the measures, for storageType pvc.', '10Gi'),
       recordsAudit,
+      passwordRotationDays,
       config: config('gnocchi.conf'),
       policy,
       unknownOptions,

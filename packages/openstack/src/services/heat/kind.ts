@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api, hostname } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { int, object, transition } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -56,6 +56,7 @@ export const Heat = defineApi({
       },
     ),
     recordsAudit,
+    passwordRotationDays,
     housekeeping: object('Removal of rows of deleted stacks.', {
       schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
       suspend,

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, bool, choice, int, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -100,6 +100,7 @@ export const Ironic = defineApi({
       identity: identity('ironic'),
       storage: storage('Volume of each conductor, for images.', '20Gi'),
       recordsAudit,
+      passwordRotationDays,
       config: config('ironic.conf'),
       policy,
       unknownOptions,

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { int, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -58,6 +58,7 @@ export const Keystone = defineApi({
       ),
       tokenExpiration: int('How long a token is valid, in seconds.', { minimum: 60, maximum: 2592000, fallback: 3600 }),
       recordsAudit,
+      passwordRotationDays,
       config: config('keystone.conf'),
       policy,
       unknownOptions,

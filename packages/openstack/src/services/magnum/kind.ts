@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { choice, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -57,6 +57,7 @@ export const Magnum = defineApi({
     messageQueue: messageQueue('magnum'),
     identity: identity('magnum', { users: ['magnum_domain_admin'], domains: ['magnum'] }),
     recordsAudit,
+    passwordRotationDays,
     config: config('magnum.conf'),
     policy,
     unknownOptions,

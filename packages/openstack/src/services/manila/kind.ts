@@ -2,7 +2,7 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, type Infer, object, required } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -68,6 +68,7 @@ export const Manila = defineApi({
       backends: required(backends),
       defaultBackend: defaultBackend('shares'),
       recordsAudit,
+      passwordRotationDays,
       config: config('manila.conf'),
       policy,
       unknownOptions,

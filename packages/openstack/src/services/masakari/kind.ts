@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { bool, choice, int, object } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -55,6 +55,7 @@ export const Masakari = defineApi({
       { fallback: 'evacuate', rules: [onlyOffered('recoveryMethod', ['evacuate'])] },
     ),
     recordsAudit,
+    passwordRotationDays,
     housekeeping: object('Removal of rows of deleted segments, hosts and notifications.', {
       schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
       suspend,

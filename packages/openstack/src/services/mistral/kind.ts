@@ -2,7 +2,7 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -40,6 +40,7 @@ export const Mistral = defineApi({
     messageQueue: messageQueue('mistral'),
     identity: identity('mistral'),
     recordsAudit,
+    passwordRotationDays,
     housekeeping: object('Removal of executions that have ended.', {
       purgeAfterDays: int('Days after its end when an execution is removed, whether it succeeded or not.', {
         minimum: 1,

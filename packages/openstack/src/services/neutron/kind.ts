@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { bridgeMappings, bridgeName } from '../../api/node-groups.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { secretName, serviceRef } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string } from '../../api/schema.ts';
 import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -88,6 +88,7 @@ export const Neutron = defineApi({
         fallback: 1500,
       }),
       recordsAudit,
+      passwordRotationDays,
       config: config('neutron.conf'),
       policy,
       unknownOptions,

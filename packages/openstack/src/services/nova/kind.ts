@@ -11,7 +11,7 @@ import {
   tunnelNetwork,
 } from '../../api/node-groups.ts';
 import { serviceRef } from '../../api/references.ts';
-import { days, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, lasting, nodes, phase } from '../../api/status.ts';
@@ -193,6 +193,7 @@ export const Nova = defineApi({
         immutable: 'vms',
       }),
       recordsAudit,
+      passwordRotationDays,
       housekeeping,
       config: config('nova.conf'),
       policy,

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { serviceRef } from '../../api/references.ts';
-import { days, recordsAudit } from '../../api/schedules.ts';
+import { days, passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -119,6 +119,7 @@ export const Octavia = defineApi({
         purgeAfterDays: days('Days after which rows are removed, counted from the deletion.', 7),
       }),
       recordsAudit,
+      passwordRotationDays,
       config: config('octavia.conf'),
       policy,
       unknownOptions,

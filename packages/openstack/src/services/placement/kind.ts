@@ -2,7 +2,7 @@ import { database, identity } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -28,6 +28,7 @@ export const Placement = defineApi({
     database: database('placement', ['placement']),
     identity: identity('placement'),
     recordsAudit,
+    passwordRotationDays,
     config: config('placement.conf'),
     policy,
     unknownOptions,

@@ -2,7 +2,7 @@ import { database, identity } from '../../api/accounts.ts';
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { int, object } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
@@ -37,6 +37,7 @@ export const Skyline = defineApi({
     database: database('skyline', ['skyline']),
     identity: identity('skyline'),
     recordsAudit,
+    passwordRotationDays,
     config: dataConfig('skyline.yaml'),
   }),
   status: object('Observed state of Skyline.', {

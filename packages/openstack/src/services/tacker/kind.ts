@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, int, object, rule } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -89,6 +89,7 @@ export const Tacker = defineApi({
         { fallback: 'ReadWriteOnce', immutable: 'ReadWriteOnce' },
       ),
       recordsAudit,
+      passwordRotationDays,
       config: config('tacker.conf'),
       policy,
       unknownOptions,

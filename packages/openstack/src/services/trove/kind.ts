@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { host, port } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, int, object, required, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -97,6 +97,7 @@ export const Trove = defineApi({
     messageQueue: messageQueue('trove'),
     identity: identity('trove'),
     recordsAudit,
+    passwordRotationDays,
     config: config('trove.conf'),
     policy,
     unknownOptions,

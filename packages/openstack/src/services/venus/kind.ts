@@ -2,7 +2,7 @@ import { database, identity } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { int, object, required, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -50,6 +50,7 @@ export const Venus = defineApi({
     database: database('venus', ['venus']),
     identity: identity('venus'),
     recordsAudit,
+    passwordRotationDays,
     config: config('venus.conf'),
     unknownOptions,
   }),

@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { serviceRef } from '../../api/references.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -51,6 +51,7 @@ export const Vitrage = defineApi({
     messageQueue: messageQueue('vitrage'),
     identity: identity('vitrage'),
     recordsAudit,
+    passwordRotationDays,
     config: config('vitrage.conf'),
     policy,
     unknownOptions,

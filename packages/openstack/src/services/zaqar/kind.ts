@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api, hostname } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
-import { recordsAudit, schedule, suspend } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { bool, choice, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
@@ -48,6 +48,7 @@ export const Zaqar = defineApi({
     database: database('zaqar', ['zaqar']),
     identity: identity('zaqar'),
     recordsAudit,
+    passwordRotationDays,
     housekeeping: object('Removal of what expired messages leave in the store.', {
       schedule: schedule('every night between 1:00 and 4:59, at a time that follows from the name'),
       suspend,

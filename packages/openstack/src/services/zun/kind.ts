@@ -3,7 +3,7 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api, hostname } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
-import { recordsAudit } from '../../api/schedules.ts';
+import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -53,6 +53,7 @@ export const Zun = defineApi({
     messageQueue: messageQueue('zun'),
     identity: identity('zun'),
     recordsAudit,
+    passwordRotationDays,
     config: config('zun.conf'),
     policy,
     unknownOptions,
