@@ -8,6 +8,7 @@ import {
 } from '@openstack-operator/kube';
 import { digest } from '../engine/names/digest.ts';
 import { annotations, retainedForLabel } from '../engine/names/names.ts';
+import { requestOf } from '../engine/status/conditions.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
 import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
@@ -120,8 +121,8 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
 
 /** Which of its passwords a Secret holds: no data, none. What is no number says nothing. */
 export function rotationOf(secret: KubeObject): Rotation {
-  const { [annotations.generation]: generation, [annotations.rotatedFor]: request } = secret.metadata.annotations ?? {};
-  const number = Number(generation);
+  const request = requestOf(secret, annotations.rotatedFor);
+  const number = Number(secret.metadata.annotations?.[annotations.generation]);
   const isEmpty = Object.keys(secret['data'] ?? {}).length === 0;
   return {
     generation: isEmpty ? 0 : Number.isSafeInteger(number) && number > 0 ? number : 1,

@@ -28,7 +28,8 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
       : database.users.flatMap(({ suffix, secret }) => account(suffix, secret, { succeeded: true }))),
     ...(service.messaging === true
       ? account('mq-password', broker.secret, {
-          succeeded: service.brokerUserGivenAway !== true && !context.surroundings.isLent(),
+          succeeded: service.brokerUserGivenAway !== true,
+          held: context.surroundings.isLent(),
         })
       : []),
     ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
@@ -77,14 +78,17 @@ export function generated(
 }
 
 /** How its password is rotated: what is asked for, and what has been done. */
-function successionOf({ named, resource, spec, surroundings }: Context, { suffix }: GeneratedSecret): Succession {
-  const asked = requestOf(resource, annotations.rotateAt);
+function successionOf(
+  { named, resource, spec, surroundings }: Context,
+  { suffix, held = false }: GeneratedSecret,
+): Succession {
+  const asked = held ? undefined : requestOf(resource, annotations.rotateAt);
   const completed = surroundings.rotated[named(suffix)]?.generation;
   const { passwordRotationDays: days } = spec;
   return {
     previous: named(`${suffix}-${previousSuffix}`),
     ...(asked === undefined ? {} : { asked }),
-    ...(days === undefined ? {} : { intervalSeconds: days * 86_400 }),
+    ...(days === undefined || held ? {} : { intervalSeconds: days * 86_400 }),
     ...(completed === undefined ? {} : { completed }),
   };
 }

@@ -132,6 +132,8 @@ export interface GeneratedSecret {
   readonly rotation?: KeyRotation;
   /** Its password is rotated, and the one before accepted meanwhile (`Context.previousOf`). */
   readonly succeeded?: boolean;
+  /** No rotation of it begins: somebody has it who is not told of another one. */
+  readonly held?: boolean;
   readonly guards?: DataGuard;
 }
 
