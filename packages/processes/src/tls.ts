@@ -5,6 +5,8 @@ import { answering, ask } from './infrastructure/wire.ts';
 /** What a client sends first that connects by TLS; answered with the server's certificate as PEM, undefined for one that it has made for itself. */
 export interface TlsRequest {
   readonly type: 'tls';
+  /** The client's own certificate, as PEM. */
+  readonly shown?: string;
 }
 
 /** The server is not the one that the client trusts. */
@@ -12,10 +14,14 @@ export class UntrustedServerError extends Error {
   override readonly name = 'UntrustedServerError';
 }
 
-/** Serves a protocol behind TLS. */
+/**
+ * Serves a protocol behind TLS.
+ * @param refuse throws for a client's certificate that is not accepted; absent: none is asked for
+ */
 export function behindTls(
   certificate: () => string | undefined,
   accept: (peer: Peer) => Session,
+  refuse: (shown: string | undefined) => void = () => undefined,
 ): (peer: Peer) => Session {
   return (peer) => {
     const session = accept(peer);
@@ -25,15 +31,19 @@ export function behindTls(
       receive: (message) => {
         if (begun) return session.receive(message);
         begun = true;
-        return answering(certificate)(message);
+        return answering(({ shown }: TlsRequest) => {
+          refuse(shown);
+          return certificate();
+        })(message);
       },
     };
   };
 }
 
 /** Begins TLS on a connection. @throws UntrustedServerError, in the words of Python's ssl */
-export async function startTls(connection: Connection, verification: Verification): Promise<void> {
-  const certificate = await ask<string | undefined>(connection, { type: 'tls' } satisfies TlsRequest);
+export async function startTls(connection: Connection, verification: Verification, shown?: string): Promise<void> {
+  const request: TlsRequest = { type: 'tls', ...(shown !== undefined && { shown }) };
+  const certificate = await ask<string | undefined>(connection, request);
   const problem = certificateProblem(certificate, verification);
   if (problem !== undefined) throw new UntrustedServerError(problem);
 }
@@ -43,10 +53,11 @@ export async function connectTls(
   network: Network,
   { host, port, protocol }: { readonly host: string; readonly port: number; readonly protocol: string },
   verification: Verification,
+  shown?: string,
 ): Promise<Connection> {
   const connection = await network.connect(host, port, protocol);
   try {
-    await startTls(connection, verification);
+    await startTls(connection, verification, shown);
   } catch (error) {
     connection.close();
     throw error;

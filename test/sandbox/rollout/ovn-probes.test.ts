@@ -9,7 +9,11 @@ test('clients of a database of OVN may be silent for a minute, also of one that 
     return (await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, [`ovn-${side}ctl`, ...words]))).stdout;
   };
   const isSet = async (side: 'nb' | 'sb', port: number) =>
-    expect(await ask(side, 'list', 'Connection')).toBe(`target : "ptcp:${port}:0.0.0.0"\ninactivity_probe : 60000\n`);
+    expect(await ask(side, 'list', 'Connection')).toBe(
+      [`ptcp:${port}`, `pssl:1${port}`]
+        .map((target) => `target : "${target}:0.0.0.0"\ninactivity_probe : 60000\n`)
+        .join('\n'),
+    );
   await isSet('nb', 6641);
   await isSet('sb', 6642);
   expect(await ask('nb', 'get', 'nb_global', '.', 'options:northd_probe_interval')).toBe('"60000"\n');

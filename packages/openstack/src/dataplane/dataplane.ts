@@ -127,13 +127,15 @@ function outside(context: Context<OpenStackDataPlane>) {
   const broker = context.address('messageQueueRef') as BrokerAddress;
   const { publicUrl, internalUrl } = context.address('keystoneRef') as IdentityAddress;
   const isExternal = (field: 'messageQueueRef' | 'ovnRef' | 'keystoneRef') => externalOf(spec, field) !== undefined;
+  const { southbound: clear, trust: trusted } = ovnOf(context);
   // One of the cloud is exposed without TLS.
   const { port, trust } = isExternal('messageQueueRef') ? broker : { port: 5672 };
   const secured = trust === undefined ? {} : { caSecretName: trust.secret };
   const host = messageQueue?.host ?? (isExternal('messageQueueRef') ? broker.host : undefined);
   return {
     broker: host === undefined ? undefined : { host, port: messageQueue?.port ?? port, ...secured },
-    southbound: southbound ?? (isExternal('ovnRef') ? ovnOf(context).southbound : undefined),
+    // Hosts have no certificate to show.
+    southbound: southbound ?? (isExternal('ovnRef') && trusted === undefined ? clear : undefined),
     identityUrl: identity ?? (publicUrl !== internalUrl || isExternal('keystoneRef') ? publicUrl : undefined),
     inside: { broker: { host: broker.host, port: broker.port }, identityUrl: internalUrl },
   };

@@ -1,15 +1,34 @@
 import type { Mount, Sidecar } from '../engine/vocabulary/component.ts';
 import type { Context } from '../engine/vocabulary/context.ts';
 import type { GeneratedSecret } from '../engine/vocabulary/service.ts';
+import { authorityKey } from '../engine/vocabulary/trust.ts';
 
 /** What follows the name of a server's resource in that of the Secret with its certificate. */
 export const certificateSuffix = 'tls';
 
-const folder = '/etc/openstack/tls';
+/** Where a server, and programs of its resource, have their certificates. */
+export const certificateFolder = '/etc/openstack/tls';
+const folder = certificateFolder;
 const [certificate, key] = ['tls.crt', 'tls.key'];
 
-/** Where a server has its certificate and its private key, as PEM. */
-export const certificateFiles = { certificate: `${folder}/${certificate}`, key: `${folder}/${key}` };
+/** Where a server has its certificate and its private key, as PEM, and whom it or a client of it trusts. */
+export const certificateFiles = {
+  certificate: `${folder}/${certificate}`,
+  key: `${folder}/${key}`,
+  authority: `${folder}/${authorityKey}`,
+};
+
+/** Keys of the Secret with the certificate that clients of a server show, where it asks for one. */
+export const clientKeys = { certificate: 'client.crt', key: 'client.key' } as const;
+
+/** Where programs of the server's own resource have that. */
+export const clientFiles = {
+  certificate: `${folder}/${clientKeys.certificate}`,
+  key: `${folder}/${clientKeys.key}`,
+  authority: certificateFiles.authority,
+};
+
+const signedBy = { certificate: authorityKey, key: 'ca.key' } as const;
 
 /**
  * The certificate of a server and its own authority, in the Secret `<name>-tls`, with the keys that cert-manager has in its
@@ -22,7 +41,13 @@ export function serverCertificate({ name, host }: Context, services: readonly st
     secretClass: 'credential',
     values: {
       'ca.key': { type: 'privateKey' },
-      'ca.crt': { type: 'certificate', key: 'ca.key', commonName: `${name} authority`, days: 3650, authority: true },
+      [authorityKey]: {
+        type: 'certificate',
+        key: 'ca.key',
+        commonName: `${name} authority`,
+        days: 3650,
+        authority: true,
+      },
       [key]: { type: 'privateKey' },
       [certificate]: {
         type: 'certificate',
@@ -30,15 +55,40 @@ export function serverCertificate({ name, host }: Context, services: readonly st
         commonName: name,
         dnsNames: services.flatMap((suffix) => [host(suffix), `*.${host(suffix)}`]),
         days: 90,
-        signedBy: { certificate: 'ca.crt', key: 'ca.key' },
+        signedBy,
+      },
+    },
+  };
+}
+
+/** The same, with a certificate for all of its clients, by which the server knows them. */
+export function mutualCertificates(context: Context, services: readonly string[]): GeneratedSecret {
+  const server = serverCertificate(context, services);
+  return {
+    ...server,
+    values: {
+      ...server.values,
+      [clientKeys.key]: { type: 'privateKey' },
+      [clientKeys.certificate]: {
+        type: 'certificate',
+        key: clientKeys.key,
+        commonName: `${context.name} client`,
+        days: 90,
+        signedBy,
       },
     },
   };
 }
 
 /** Mounts a server's certificate and key: without the key of the authority. */
-export function certificateMount({ named }: Context): Mount {
-  return { path: folder, secret: named(certificateSuffix), keys: [certificate, key], follows: true };
+export function certificateMount({ named }: Context, more: readonly string[] = []): Mount {
+  return { path: folder, secret: named(certificateSuffix), keys: [certificate, key, ...more], follows: true };
+}
+
+/** Mounts what programs of the server's own resource connect to it with. */
+export function clientMount({ named }: Context): Mount {
+  const { certificate: shown, key: privateKey } = clientKeys;
+  return { path: folder, secret: named(certificateSuffix), keys: [authorityKey, shown, privateKey], follows: true };
 }
 
 /** A container that makes the server beside it read a renewed certificate, by this command of a shell. */

@@ -58,11 +58,13 @@ export const ovnCtl: Program = command(async (process) => {
     ];
     if (insecure) remotes.push(`ptcp:${port}:${option('addr')?.replace(/^\[|\]$/g, '') ?? '0.0.0.0'}`);
     const pidfile = option('pidfile') ?? `${directory}/ovn${side}_db.pid`;
+    const pathOf = (name: string) => line.value(`ovn-${side}-db-ssl-${name}`);
+    const certificates = { certificate: pathOf('cert'), key: pathOf('key'), authority: pathOf('ca-cert') };
     const daemon = parseCommandLine([`--pidfile=${pidfile}`, `--unixctl=${directory}/ovn${side}_db.ctl`], {
       optional: 'pidfile',
       values: 'unixctl',
     });
-    return await serveDatabases(process, [database], { remotes, directory, line: daemon });
+    return await serveDatabases(process, [database], { remotes, directory, line: daemon, certificates });
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     throw new CommandError(`ovsdb-server: I/O error: ${file}: ${error.reason}`);

@@ -18,6 +18,7 @@ import {
   rowsIn,
   transact,
 } from './ovsdb.ts';
+import { certificatesOf, type OvsCertificates } from './ovsdb-tls.ts';
 import { ask } from './wire.ts';
 
 /** `ovs-vswitchd`: takes over what the database says. Datapaths need a privileged container, guests' taps the node's network. */
@@ -75,6 +76,7 @@ const ovnNorthd: Program = commandWith(daemonOptions, async (process, line) => {
     'sb-connection-status': () => statusOf(southbound),
   };
   const control = openDaemon(process, line, { directory: '/run/ovn', answers });
+  const certificates = certificatesOf(line);
   let nbConfig = 0;
   let ports: OvsRow[] = [];
   let northbound: Connection | undefined;
@@ -96,6 +98,7 @@ const ovnNorthd: Program = commandWith(daemonOptions, async (process, line) => {
   await Promise.all([
     followDatabase(process, {
       remotes: north,
+      certificates,
       database: 'OVN_Northbound',
       log,
       changed: async (connection) => {
@@ -107,6 +110,7 @@ const ovnNorthd: Program = commandWith(daemonOptions, async (process, line) => {
     }),
     followDatabase(process, {
       remotes: south,
+      certificates,
       database: 'OVN_Southbound',
       log,
       changed: async (connection) => {
@@ -167,7 +171,16 @@ const ovnController: Program = commandWith(daemonOptions, async (process, line) 
       session?.scope.abort();
       const scope = abortScope({ parents: [process.signal] });
       session = { remote: key, scope };
-      void southbound(process, remote, chassis, interfaces, scope.signal, log, (text) => (status = text));
+      void southbound({
+        process,
+        remotes: remote,
+        chassis,
+        interfaces,
+        signal: scope.signal,
+        log,
+        certificates: await switchCertificates(connection),
+        report: (text) => (status = text),
+      });
     },
   });
   control.close();
@@ -178,6 +191,16 @@ const ovnController: Program = commandWith(daemonOptions, async (process, line) 
 interface Interfaces {
   ids: ReadonlySet<string>;
   claim: () => Promise<void>;
+}
+
+/** With what it comes to the southbound database: as the local Open vSwitch says (`ovs-vsctl set-ssl`). */
+async function switchCertificates(connection: Connection): Promise<OvsCertificates> {
+  const [{ private_key: key, certificate, ca_cert: authority } = {}] = (await rowsIn(
+    connection,
+    'Open_vSwitch',
+    'SSL',
+  )) as readonly Readonly<Record<string, string | undefined>>[];
+  return { certificate, key, authority };
 }
 
 interface Chassis extends OvsRow {
@@ -211,15 +234,25 @@ function chassisOf(
   return undefined;
 }
 
-async function southbound(
-  process: Process,
-  remotes: string,
-  chassis: Chassis,
-  interfaces: Interfaces,
-  signal: AbortSignal,
-  log: (text: string) => void,
-  report: (status: string) => void,
-): Promise<void> {
+async function southbound({
+  process,
+  remotes,
+  chassis,
+  interfaces,
+  signal,
+  log,
+  certificates,
+  report,
+}: {
+  readonly process: Process;
+  readonly remotes: string;
+  readonly chassis: Chassis;
+  readonly interfaces: Interfaces;
+  readonly signal: AbortSignal;
+  readonly log: (text: string) => void;
+  readonly certificates: OvsCertificates;
+  readonly report: (status: string) => void;
+}): Promise<void> {
   try {
     parseRemotes(remotes);
   } catch (error) {
@@ -232,6 +265,7 @@ async function southbound(
   let known: Connection | undefined;
   await followDatabase(scoped, {
     remotes,
+    certificates,
     database: 'OVN_Southbound',
     log,
     changed: async (connection) => {

@@ -216,6 +216,11 @@ function execute(process: Process, database: OvsDatabase, { options, words }: St
         table.set(target, { target, ...(probe !== undefined && { inactivity_probe: Number(probe) }) });
       return done;
     }
+    case 'set-ssl': {
+      const [key, certificate, authority] = operands;
+      ovsTable(database, 'SSL').set('.', { private_key: key, certificate, ca_cert: authority });
+      return done;
+    }
     case 'chassis-del':
       ovsTable(database, 'Chassis').delete(first);
       return done;

@@ -6,6 +6,7 @@ import { startTimes } from '../start-times.ts';
 import { daemonOptions, openDaemon, ovsLog } from './ovs-daemon.ts';
 import { connectOvsdb, type OvsDatabase, OvsdbService, ovsDatabases, ovsTable, watchDatabase } from './ovsdb.ts';
 import { joinCluster, raftCommands, takePart } from './ovsdb-raft.ts';
+import { certificatesOf, listenOvsdbTls, type OvsCertificates } from './ovsdb-tls.ts';
 import { ask } from './wire.ts';
 
 /** Makes a database file. @throws CommandError in ovsdb-tool's words */
@@ -64,14 +65,16 @@ const ovsdbServer: Program = commandWith(daemonOptions, (process, line) => {
       (error) => new CommandError(`ovsdb-server: I/O error: ${path}: failed to open (${error.reason})`),
     );
   });
-  return serveDatabases(process, databases, { remotes: line.values('remote'), directory: '/run/openvswitch', line });
+  const directory = '/run/openvswitch';
+  const certificates = certificatesOf(line);
+  return serveDatabases(process, databases, { remotes: line.values('remote'), directory, line, certificates });
 });
 
-/** Serves databases on their remotes until SIGTERM: punix:, ptcp:, and `db:` (connections that stand in the database). */
+/** Serves databases on their remotes until SIGTERM: punix:, ptcp:, pssl:, and `db:` (connections that stand in the database). */
 export async function serveDatabases(
   process: Process,
   databases: readonly OvsDatabase[],
-  options: { remotes: readonly string[]; directory: string; line: CommandLine },
+  options: { remotes: readonly string[]; directory: string; line: CommandLine; certificates: OvsCertificates },
 ): Promise<number> {
   const log = ovsLog(process);
   const service = new OvsdbService(databases);
@@ -87,16 +90,19 @@ export async function serveDatabases(
   const listen = (remote: string): void => {
     if (listeners.has(remote)) return;
     const unix = /^punix:(.+)$/.exec(remote);
-    const tcp = /^p(?:tcp|ssl):(\d+)(?::(.+))?$/.exec(remote);
-    const bind = tcp?.[2]?.replace(/^\[|\]$/g, '');
-    const address = unix ? (`unix:${unix[1]}` as const) : Number(tcp?.[1]);
+    const tcp = /^p(tcp|ssl):(\d+)(?::(.+))?$/.exec(remote);
+    const bind = tcp?.[3]?.replace(/^\[|\]$/g, '');
+    const port = Number(tcp?.[2]);
     if (!unix && !tcp)
       throw new CommandError(`ovsdb-server: ${remote}: listen failed (Address family not supported by protocol)`);
     try {
       const host = bind && bind !== '::' && { host: bind };
+      const accept = () => service.accept();
       listeners.set(
         remote,
-        process.network.listen(address, 'ovsdb', () => service.accept(), { ...host }),
+        tcp?.[1] === 'ssl'
+          ? listenOvsdbTls(process, { port, ...host, log }, accept, options.certificates)
+          : process.network.listen(unix ? `unix:${unix[1]}` : port, 'ovsdb', accept, { ...host }),
       );
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
@@ -122,25 +128,28 @@ export async function serveDatabases(
   return 0;
 }
 
-const ovsdbClient: Program = commandWith({ values: 'timeout t v', flags: 'no-leader-only' }, async (process, line) => {
-  const [task, server = 'unix:/run/openvswitch/db.sock', query] = line.operands;
-  const said = await worded(
-    async () => {
-      const connection = await connectOvsdb(process, server);
-      const answer =
-        task === 'list-dbs'
-          ? (await ask<string[]>(connection, { type: 'list' })).join('\n')
-          : task === 'query'
-            ? JSON.stringify([{ rows: await clusterOf(process, connection, query) }])
-            : notModelled(process, `the command ${task}`);
-      connection.close();
-      return answer;
-    },
-    (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${error.reason})`),
-  );
-  process.stdout(`${said}\n`);
-  return 0;
-});
+const ovsdbClient: Program = commandWith(
+  { values: 'timeout t v p|private-key c|certificate C|ca-cert', flags: 'no-leader-only' },
+  async (process, line) => {
+    const [task, server = 'unix:/run/openvswitch/db.sock', query] = line.operands;
+    const said = await worded(
+      async () => {
+        const connection = await connectOvsdb(process, server, certificatesOf(line));
+        const answer =
+          task === 'list-dbs'
+            ? (await ask<string[]>(connection, { type: 'list' })).join('\n')
+            : task === 'query'
+              ? JSON.stringify([{ rows: await clusterOf(process, connection, query) }])
+              : notModelled(process, `the command ${task}`);
+        connection.close();
+        return answer;
+      },
+      (error) => new CommandError(`${nameOf(process)}: failed to connect to "${server}" (${error.reason})`),
+    );
+    process.stdout(`${said}\n`);
+    return 0;
+  },
+);
 
 /** The one query that is modelled: the column `cid` of a database's row in `_Server`. */
 async function clusterOf(process: Process, connection: Connection, query = ''): Promise<object[]> {

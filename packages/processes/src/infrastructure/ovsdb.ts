@@ -2,6 +2,7 @@ import { type Connection, type Process, type Session, SystemError } from '@opens
 import { attempt } from '../attempt.ts';
 import { CommandError, pause } from '../program-support.ts';
 import { clusterIdOf, demandLeader, isKnown, type RaftFile } from './ovsdb-raft.ts';
+import { connectOvsdbTls, type OvsCertificates } from './ovsdb-tls.ts';
 import { answering, ask } from './wire.ts';
 
 /** A row: columns; maps such as external_ids are plain objects. */
@@ -132,24 +133,36 @@ export class OvsdbService {
 /** `tcp:host:port`, `unix:/path`, `ssl:...`; several with commas. @throws CommandError */
 export function parseRemotes(
   text: string,
-): { readonly text: string; readonly path?: string; readonly host?: string; readonly port?: number }[] {
+): (
+  | { readonly path: string; readonly host?: undefined }
+  | { readonly path?: undefined; readonly host: string; readonly port: number; readonly secure: boolean }
+)[] {
   return text.split(',').map((remote) => {
     const unix = /^unix:(.+)$/.exec(remote);
-    if (unix) return { text: remote, path: unix[1] as string };
-    const tcp = /^(?:tcp|ssl):(\[[^\]]+\]|[^:]+):(\d+)$/.exec(remote);
-    if (tcp) return { text: remote, host: (tcp[1] as string).replace(/^\[|\]$/g, ''), port: Number(tcp[2]) };
+    if (unix) return { path: unix[1] as string };
+    const tcp = /^(tcp|ssl):(\[[^\]]+\]|[^:]+):(\d+)$/.exec(remote);
+    if (tcp)
+      return {
+        host: (tcp[2] as string).replace(/^\[|\]$/g, ''),
+        port: Number(tcp[3]),
+        secure: tcp[1] === 'ssl',
+      };
     throw new CommandError(`${remote}: bad peer name format`);
   });
 }
 
 /** A connection to one of the remotes. @throws SystemError of the last one that was tried */
-export async function connectOvsdb(process: Process, remotes: string): Promise<Connection> {
+export async function connectOvsdb(
+  process: Process,
+  remotes: string,
+  certificates?: OvsCertificates,
+): Promise<Connection> {
   let failure: unknown;
-  for (const { path, host, port } of parseRemotes(remotes)) {
+  for (const remote of parseRemotes(remotes)) {
     try {
-      return path === undefined
-        ? await process.network.connect(host as string, port as number, 'ovsdb')
-        : await process.network.connectUnix(path, 'ovsdb');
+      if (remote.path !== undefined) return await process.network.connectUnix(remote.path, 'ovsdb');
+      if (remote.secure) return await connectOvsdbTls(process, remote, certificates);
+      return await process.network.connect(remote.host, remote.port, 'ovsdb');
     } catch (error) {
       failure = error;
     }
@@ -187,13 +200,14 @@ export async function followDatabase(
     database: OvsDatabase['name'];
     log: (text: string) => void;
     changed: (connection: Connection) => Promise<void>;
+    certificates?: OvsCertificates;
   },
 ): Promise<void> {
-  const { remotes, database, log, changed } = options;
+  const { remotes, database, log, changed, certificates } = options;
   for (let wait = 1; !process.signal.aborted; wait = Math.min(8, wait * 2)) {
     try {
       log(`reconnect|INFO|${remotes}: connecting...`);
-      const connection = await connectOvsdb(process, remotes);
+      const connection = await connectOvsdb(process, remotes, certificates);
       let wake: () => void = () => undefined;
       let dirty = true;
       const notify = (): void => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type Connection, type Process, SystemError } from '@openstack-operator/sandbox';
 import { connectOvsdb, type OvsDatabase, parseRemotes } from '../infrastructure/ovsdb.ts';
+import type { OvsCertificates } from '../infrastructure/ovsdb-tls.ts';
 import { ask } from '../infrastructure/wire.ts';
 import { CommandError, pause } from '../program-support.ts';
 import type { Log } from './log.ts';
@@ -14,13 +15,13 @@ const logger = 'ovsdbapp.backend.ovs_idl.idlutils';
  * @throws PythonError `Could not retrieve schema from ...`
  */
 export async function openIdl(
-  { process, log }: Pick<ServiceContext, 'process' | 'log'>,
+  { process, log, config }: Pick<ServiceContext, 'process' | 'log' | 'config'>,
   remotes: string,
   database: OvsDatabase['name'],
 ): Promise<Connection> {
   try {
     demandAddresses(process, log, remotes);
-    const connection = await connectOvsdb(process, remotes);
+    const connection = await connectOvsdb(process, remotes, certificatesFor(config, remotes, database));
     if ((await ask<string[]>(connection, { type: 'list' })).includes(database)) return connection;
     connection.close();
     log.error(logger, `TRXN error, failed to retrieve schema from ${remotes}: {'error': 'unknown database'}`);
@@ -31,6 +32,18 @@ export async function openIdl(
     log.error(logger, `Unable to open stream to ${remotes} to retrieve schema: ${reason}`);
   }
   throw new PythonError('Exception', `Could not retrieve schema from ${remotes}`);
+}
+
+/** What the options of a service say of the connections to a database of OVN; undefined for those in the clear. */
+export function certificatesFor(
+  config: ServiceContext['config'],
+  remotes: string,
+  database: OvsDatabase['name'],
+): OvsCertificates | undefined {
+  if (!remotes.startsWith('ssl:')) return undefined;
+  const file = (option: string) =>
+    config.optional('ovn', `ovn_${database === 'OVN_Northbound' ? 'nb' : 'sb'}_${option}`);
+  return { certificate: file('certificate'), key: file('private_key'), authority: file('ca_cert') };
 }
 
 /** Where Debian's python3-unbound puts its module; Kolla's images have none. */

@@ -8,6 +8,8 @@ export type Secretly = (...filters: readonly Filter[]) => string;
 /** Whom clients of a server trust: its certificate is signed by the authority whose certificate this Secret has as `ca.crt`. */
 export interface Trust {
   readonly secret: string;
+  /** Keys of the Secret with a certificate that clients show to it, and with its private key. */
+  readonly client?: { readonly certificate: string; readonly key: string };
 }
 
 /** Where a database server is and who may do all there. */

@@ -207,7 +207,7 @@ export interface Stated<Spec> {
 export type Dependencies<Spec = object> = Readonly<Record<ReferenceField, Exclude<Moment, 'stated'> | Stated<Spec>>>;
 
 /** What the engine itself uses of another service: where it makes databases, users and endpoints. */
-export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity'] as const;
+export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity', 'virtualNetwork'] as const;
 
 /** One of `capabilities`. */
 export type Capability = (typeof capabilities)[number];

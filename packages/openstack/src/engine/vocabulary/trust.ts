@@ -2,23 +2,26 @@ import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
 import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
 import { fieldFor } from './dependencies.ts';
-import type { Service } from './service.ts';
+import type { Capability, Service } from './service.ts';
 
 /** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
 export const authorityKey = 'ca.crt';
 
 /** Whose certificates clients verify, by what they use of it. */
-const trusts = {
-  database: ({ database }: Context) => database.trust,
-  broker: ({ broker }: Context) => broker.trust,
-};
+const trusted = ['database', 'broker', 'virtualNetwork'] as const satisfies readonly Capability[];
 
-type Trusted = keyof typeof trusts;
+type Trusted = (typeof trusted)[number];
 
 const folderOf = (capability: Trusted): string => `/etc/openstack/trust/${capability}`;
 
 /** File with the certificate of whom clients trust. */
 export const trustedBy = (capability: Trusted): string => `${folderOf(capability)}/${authorityKey}`;
+
+/** Files with the certificate that clients show to a server, and its private key; undefined for one that asks for none. */
+export function shownTo(capability: Trusted, { client }: Trust): Trust['client'] {
+  const file = (key: string) => `${folderOf(capability)}/${key}`;
+  return client && { certificate: file(client.certificate), key: file(client.key) };
+}
 
 /** What follows the account in the SQLAlchemy URL of a database: where it is, and how it is connected to. */
 export function databaseAt(
@@ -36,12 +39,14 @@ export function databaseAt(
  * @param configuration texts of its files and variables
  */
 export function trustMounts(configuration: string, service: Service, context: Context): readonly Mount[] {
-  return (Object.keys(trusts) as Trusted[]).flatMap((capability) => {
+  return trusted.flatMap((capability) => {
+    const field = fieldFor(service, capability);
     // Users may name the file where there is no such server.
-    if (!configuration.includes(trustedBy(capability)) || fieldFor(service, capability) === undefined) return [];
-    const trust = trusts[capability](context);
-    return trust === undefined
-      ? []
-      : [{ path: folderOf(capability), secret: trust.secret, keys: [authorityKey], follows: true }];
+    if (!configuration.includes(trustedBy(capability)) || field === undefined) return [];
+    const { trust } = context.address(field) as { readonly trust?: Trust };
+    if (trust === undefined) return [];
+    const { secret, client } = trust;
+    const shown = client === undefined ? [] : [client.certificate, client.key];
+    return [{ path: folderOf(capability), secret, keys: [authorityKey, ...shown], follows: true }];
   });
 }

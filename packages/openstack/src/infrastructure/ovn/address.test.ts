@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ovnAddress } from './address.ts';
+import { certificateOptions, externalOvn, ovnAddress } from './address.ts';
 
 const ovn = (spec: object = {}) => ({
   apiVersion: 'openstack.k8s.io/v1alpha1',
@@ -25,4 +25,16 @@ test("the addresses of the members' Services, all that there are; names only whe
   expect(ovnAddress(ovn(), { clusterDomain, address }).southbound).toBe(
     'tcp:[fd00::1]:6642,tcp:[fd00::2]:6642,tcp:[fd00::3]:6642',
   );
+});
+
+test('external databases that want a certificate get the one of the Secret', () => {
+  const external = { northbound: 'ssl:192.0.2.1:6641', southbound: 'ssl:192.0.2.1:6642' };
+  const { trust, ...address } = externalOvn({ ...external, certificateSecretName: 'ovn-client' });
+  expect(address).toEqual(external);
+  expect(certificateOptions({ ...external, trust: trust as NonNullable<typeof trust> }, 'sb')).toEqual({
+    ovn_sb_ca_cert: '/etc/openstack/trust/virtualNetwork/ca.crt',
+    ovn_sb_certificate: '/etc/openstack/trust/virtualNetwork/tls.crt',
+    ovn_sb_private_key: '/etc/openstack/trust/virtualNetwork/tls.key',
+  });
+  expect(certificateOptions(external, 'sb')).toEqual({});
 });

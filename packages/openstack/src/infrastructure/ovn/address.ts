@@ -1,12 +1,18 @@
 import type { StoredObject } from '@openstack-operator/kube';
-import { authority, hostOf } from '../../engine/vocabulary/addresses.ts';
+import { hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
+import { shownTo, trustedBy } from '../../engine/vocabulary/trust.ts';
+import { certificateSuffix, clientKeys } from '../certificate.ts';
+import { type Database, databases, isByTls, remoteAt } from './databases.ts';
+import type { OVNRef } from './reference.ts';
 
 /** The two databases of an OVN, as ovsdb addresses. */
 export interface OvnAddress {
   readonly northbound: string;
   readonly southbound: string;
+  /** Clients connect by TLS, and show a certificate; absent: in the clear. */
+  readonly trust?: Trust;
 }
 
 /** So many members the kind allows at most. */
@@ -22,27 +28,63 @@ export function ovnAddress(
   ovn: StoredObject,
   { clusterDomain, address }: Pick<Surroundings, 'clusterDomain' | 'address'>,
 ): OvnAddress {
-  const remotes = (database: string, port: number): string => {
+  const remotes = (database: Database): string => {
+    const suffix = `-${database.side}-db`;
     const known = Array.from({ length: mostMembers }, (_, index) =>
-      memberRemote(ovn, { address, member: `${ovn.metadata.name}-${database}-${index}`, port }),
+      memberRemote(ovn, { address, member: `${ovn.metadata.name}${suffix}-${index}`, database }),
     ).filter((remote) => remote !== undefined);
-    return known.length > 0 ? known.join(',') : `tcp:${hostOf(ovn, `-${database}`)}.${clusterDomain}:${port}`;
+    return known.length > 0 ? known.join(',') : remoteAt(ovn, database, `${hostOf(ovn, suffix)}.${clusterDomain}`);
   };
-  return { northbound: remotes('nb-db', 6641), southbound: remotes('sb-db', 6642) };
+  return {
+    northbound: remotes(databases.northbound),
+    southbound: remotes(databases.southbound),
+    ...(isByTls(ovn) ? { trust: { secret: `${ovn.metadata.name}-${certificateSuffix}`, client: clientKeys } } : {}),
+  };
+}
+
+type External = NonNullable<OVNRef['external']>;
+
+/** Address of databases that this operator does not run. */
+export function externalOvn({ northbound, southbound, certificateSecretName: secret }: External): OvnAddress {
+  const client = { certificate: 'tls.crt', key: 'tls.key' };
+  return { northbound, southbound, ...(secret === undefined ? {} : { trust: { secret, client } }) };
 }
 
 /** Where a member of a database answers: at the address of its Service. Undefined as long as that has none. */
 export function memberRemote(
   ovn: Pick<StoredObject, 'metadata'>,
-  { address, member, port }: Pick<Surroundings, 'address'> & { readonly member: string; readonly port: number },
+  {
+    address,
+    member,
+    database,
+  }: Pick<Surroundings, 'address'> & {
+    readonly member: string;
+    readonly database: Database;
+  },
 ): string | undefined {
   // What is asked is kept: of metadata no more than says whose Service it is.
   const { name, namespace = '', uid } = ovn.metadata;
   const found = address({ metadata: { name, namespace, uid, resourceVersion: '' } }, member);
-  return found === undefined ? undefined : `tcp:${authority(found, port)}`;
+  return found === undefined ? undefined : remoteAt(ovn, database, found);
 }
 
 /** The databases of the OVN that a service refers to. */
 export function ovnOf(context: Context): OvnAddress {
   return context.address('ovnRef') as OvnAddress;
+}
+
+/** Options of section `[ovn]` with the certificates for connections to these databases; none where they are in the clear. */
+export function certificateOptions(
+  { trust }: OvnAddress,
+  ...sides: readonly Database['side'][]
+): Readonly<Record<string, string>> {
+  const shown = trust && shownTo('virtualNetwork', trust);
+  if (shown === undefined) return {};
+  return Object.fromEntries(
+    sides.flatMap((side) => [
+      [`ovn_${side}_ca_cert`, trustedBy('virtualNetwork')],
+      [`ovn_${side}_certificate`, shown.certificate],
+      [`ovn_${side}_private_key`, shown.key],
+    ]),
+  );
 }

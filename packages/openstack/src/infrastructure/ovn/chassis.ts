@@ -3,9 +3,11 @@ import { cloudLabel } from '../../engine/names/names.ts';
 import type { Component, HostAccess, Mount, Variable } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { agentsOf } from '../../engine/vocabulary/node-groups.ts';
+import { clientMount } from '../certificate.ts';
+import { databases } from './databases.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 import { applySettings } from './ovs-settings.ts';
-import { databases, remotesOf } from './raft.ts';
+import { remotesOf } from './raft.ts';
 
 /**
  * The agents of every node: Open vSwitch's database and switch, ovn-controller, and, apart from them, what they are
@@ -99,7 +101,7 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
         runs: { script: applySettings },
         health: { exec: ['test', '-f', '/tmp/applied'] },
         env,
-        mounts: sockets,
+        mounts: [...sockets, clientMount(context)],
       },
     ];
   });

@@ -97,6 +97,15 @@ export const OVNNetwork = defineApi({
         maximum: 9,
         fallback: 1,
       }),
+      tls: object(
+        'TLS between the databases and their clients. The databases have a certificate in any case, of an authority of its own, and so have the clients (Secret <name>-tls).',
+        {
+          enabled: bool(
+            'Whether northd, the chassis, Neutron and Octavia connect by TLS, to these databases alone. A change replaces their pods; guests keep their network.',
+            { fallback: false },
+          ),
+        },
+      ),
       dbStorage: storage('Volume of each database.', '1Gi'),
       enableRaftClustering: bool(
         'Says that both databases have several members, which always form Raft clusters. It follows from their numbers: true demands 3 or more of each.',

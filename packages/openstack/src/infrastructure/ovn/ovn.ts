@@ -2,16 +2,17 @@ import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
+import { authorityKey } from '../../engine/vocabulary/trust.ts';
+import { certificateFiles, certificateMount, clientFiles, clientMount, mutualCertificates } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
-import { type OvnAddress, ovnAddress } from './address.ts';
+import { externalOvn, ovnAddress } from './address.ts';
 import { chassisComponents } from './chassis.ts';
 import { chassisFields } from './chassis-groups.ts';
+import { type Database, databases } from './databases.ts';
 import { OVNNetwork } from './kind.ts';
 import { inactivityProbe } from './ovs-settings.ts';
 import {
-  type Database,
-  databases,
   endpointOf,
   lastingClusters,
   member,
@@ -21,6 +22,16 @@ import {
   shrinking,
 } from './raft.ts';
 
+const certificateField = 'spec.tls of the OVNNetwork, or certificateSecretName of an external one';
+
+/** Options of clients that follow from where the databases are. */
+const ownedOptions = Object.fromEntries(
+  ['nb', 'sb'].flatMap((side) => [
+    [`ovn_${side}_connection`, 'spec.ovnRef'],
+    ...['ca_cert', 'certificate', 'private_key'].map((option) => [`ovn_${side}_${option}`, certificateField]),
+  ]),
+);
+
 /**
  * OVN (phase 1 plan, task 16): the two databases, northd, and the agents of every claimed node.
  *
@@ -28,7 +39,15 @@ import {
  */
 export const ovn = defineService<OVNNetwork>({
   kind: OVNNetwork,
-  offers: { ovnRef: { address: ovnAddress, external: (external: OvnAddress) => external, ofServices: true } },
+  offers: {
+    ovnRef: {
+      capability: 'virtualNetwork',
+      address: ovnAddress,
+      external: externalOvn,
+      ofServices: true,
+      clientOptions: [{ section: 'ovn', fields: ownedOptions }],
+    },
+  },
   child: {
     field: 'ovnNetwork',
     suffix: 'ovn',
@@ -47,6 +66,7 @@ export const ovn = defineService<OVNNetwork>({
   usesNodes: true,
   groups: ({ spec }) => spec.nodeGroups ?? [],
   problems: shrinking,
+  secrets: (context) => [mutualCertificates(context, ['nb-db', 'sb-db'])],
   lasting: lastingClusters,
   remembers: rememberedClusters,
   components: (context) => ({
@@ -67,7 +87,7 @@ export const ovn = defineService<OVNNetwork>({
  */
 function server(context: Context<OVNNetwork>, database: Database): Component {
   const { spec, host, surroundings } = context;
-  const { side, port, raftPort } = database;
+  const { side, port, tlsPort, raftPort } = database;
   const name = `${side}-db`;
   const socket = `/run/ovn/ovn${side}_db.sock`;
   const { env, ...ofMember } = member(context, database);
@@ -85,16 +105,19 @@ function server(context: Context<OVNNetwork>, database: Database): Component {
         `--db-${side}-file=/var/lib/ovn/data/ovn${side}_db.db`,
         `--db-${side}-sock=${socket}`,
         `--db-${side}-pidfile=/run/ovn/ovn${side}_db.pid`,
+        `--ovn-${side}-db-ssl-key=${certificateFiles.key}`,
+        `--ovn-${side}-db-ssl-cert=${certificateFiles.certificate}`,
+        `--ovn-${side}-db-ssl-ca-cert=${certificateFiles.authority}`,
         `--ovn-${side}-log=-vconsole:info -vfile:off -vsyslog:off`,
         `run_${side}_ovsdb`,
       ],
       signals: 'group',
     },
-    ports: { ovsdb: port, raft: raftPort },
+    ports: { ovsdb: port, 'ovsdb-tls': tlsPort, raft: raftPort },
     service: 'headless',
-    memberPorts: ['ovsdb'],
+    memberPorts: ['ovsdb', 'ovsdb-tls'],
     // ovn-controller has the address of its node.
-    reachable: side === 'nb' ? 'cloud' : ['ovsdb'],
+    reachable: side === 'nb' ? 'cloud' : ['ovsdb', 'ovsdb-tls'],
     health: { tcp: 'ovsdb' },
     env: {
       POD_NAME: { field: 'metadata.name' },
@@ -108,6 +131,7 @@ function server(context: Context<OVNNetwork>, database: Database): Component {
       { path: '/run/ovn', scratch: true },
       { path: '/var/log/ovn', scratch: true },
       { path: '/etc/ovn', scratch: true },
+      certificateMount(context, [authorityKey]),
     ],
     claims: [dataClaim(spec.dbStorage, '1Gi')],
     // The southbound database holds the flows of all networks, and a copy for each client that it is telling them.
@@ -122,13 +146,14 @@ function server(context: Context<OVNNetwork>, database: Database): Component {
  * the one that ovn-ctl gives it, which serves from the first moment.
  */
 function startDatabase(
-  { side, port }: Database,
+  { side, port, tlsPort }: Database,
   { socket, prepare }: { readonly socket: string; readonly prepare: string },
 ): string {
   const northd = side === 'nb' ? ` -- set nb_global . options:northd_probe_interval=${inactivityProbe}` : '';
   return `# One of OVN's databases, and how long its clients may be silent.
 ${prepare}until [ -S ${socket} ] && ovn-${side}ctl --timeout=10 --no-leader-only --db=unix:${socket} \\
-  --inactivity-probe=${inactivityProbe} set-connection ptcp:${port}:0.0.0.0${northd}; do sleep 1; done &
+  --inactivity-probe=${inactivityProbe} set-connection ptcp:${port}:0.0.0.0 \\
+  pssl:${tlsPort}:0.0.0.0${northd}; do sleep 1; done &
 exec /usr/share/ovn/scripts/ovn-ctl "$@"
 `;
 }
@@ -152,6 +177,9 @@ function northd(context: Context<OVNNetwork>): Component {
         '-vsyslog:off',
         `--ovnnb-db=${remotesOf(context, databases.northbound)}`,
         `--ovnsb-db=${remotesOf(context, databases.southbound)}`,
+        `--private-key=${clientFiles.key}`,
+        `--certificate=${clientFiles.certificate}`,
+        `--ca-cert=${clientFiles.authority}`,
         '--pidfile=/run/ovn/ovn-northd.pid',
         '--unixctl=/run/ovn/ovn-northd.ctl',
       ],
@@ -161,7 +189,7 @@ function northd(context: Context<OVNNetwork>): Component {
       alive: ['ovn-appctl', '-t', '/run/ovn/ovn-northd.ctl', 'status'],
       periodSeconds: 10,
     },
-    mounts: [{ path: '/run/ovn', scratch: true }],
+    mounts: [{ path: '/run/ovn', scratch: true }, clientMount(context)],
     resources: { cpu: '25m', memory: '256Mi' },
   };
 }

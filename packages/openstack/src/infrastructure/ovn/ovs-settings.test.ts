@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,6 +27,8 @@ const ip = `case " $* " in
 esac
 `;
 
+const certificates = ['ca.crt', 'client.crt', 'client.key'];
+
 /** Runs the script with the real bash, where the command of that number times out; the commands, and how it ended. */
 function run(failing: number) {
   const state = mkdtempSync(join(tmpdir(), 'ovs-settings-'));
@@ -40,7 +42,14 @@ ${body}`;
       chmodSync(join(state, name), 0o755);
     }
     writeFileSync(join(state, 'uplink'), 'eth0\n');
-    const script = applySettings.replaceAll('/tmp/', `${state}/`).replace('exec sleep infinity', 'exit 0');
+    const script = applySettings
+      .replaceAll('/tmp/', `${state}/`)
+      .replaceAll('/etc/openstack/tls', `${state}/tls`)
+      .replaceAll('/run/openvswitch', state)
+      .replace('while sleep 60', 'while false')
+      .replace('exec sleep infinity', 'exit 0');
+    mkdirSync(join(state, 'tls'));
+    for (const file of certificates) writeFileSync(join(state, 'tls', file), file);
     writeFileSync(join(state, 'script'), script);
     const { status, stderr } = spawnSync('bash', ['-eu', join(state, 'script')], {
       encoding: 'utf8',
@@ -57,7 +66,8 @@ ${body}`;
     });
     const commands = readFileSync(join(state, 'commands'), 'utf8').trim().split('\n');
     const has = (name: string) => existsSync(join(state, name));
-    return { status, stderr, commands, applied: has('applied'), twoUplinks: has('two-uplinks') };
+    const given = certificates.filter((file) => has(`ovn-tls/${file}`));
+    return { status, stderr, commands, given, applied: has('applied'), twoUplinks: has('two-uplinks') };
   } finally {
     rmSync(state, { recursive: true });
   }
@@ -65,7 +75,7 @@ ${body}`;
 
 test('whichever question to Open vSwitch or the kernel has no answer, a node gets no two uplinks, and is not told half', () => {
   const whole = run(0);
-  expect(whole).toMatchObject({ status: 0, applied: true, twoUplinks: false });
+  expect(whole).toMatchObject({ status: 0, given: certificates, applied: true, twoUplinks: false });
   expect(whole.commands.join('\n')).toContain('external_ids:ovn-encap-ip=198.51.100.7');
   const tolerant: string[] = [];
   whole.commands.forEach((command, index) => {

@@ -1,3 +1,6 @@
+import { authorityKey } from '../../engine/vocabulary/trust.ts';
+import { certificateFolder, clientKeys } from '../certificate.ts';
+
 /**
  * Milliseconds without a sign of life after which the other end of a connection to OVN's databases is asked for one, and
  * after as many again given up. Neutron's `ovsdb_probe_interval` is the same by default.
@@ -181,6 +184,29 @@ while read -r network bridge interface own; do
 done < /tmp/bridges
 `;
 
+/** A directory that ovn-controller has as well: it need not be replaced to get its certificate. */
+const shared = '/run/openvswitch/ovn-tls';
+
+const certificates = `# What ovn-controller shows to the southbound database: it looks at each connection whether the files are new. All of them
+# are, if one is, because a certificate is read anew with its key alone (OVS, lib/stream-ssl.c).
+umask 0077
+mkdir -p ${shared}
+give_certificates() {
+  given=yes
+  for file in ${authorityKey} ${clientKeys.certificate} ${clientKeys.key}; do
+    if [ "$(cat ${certificateFolder}/$file)" != "$(cat ${shared}/$file 2> /dev/null)" ]; then given=; fi
+  done
+  if [ -n "$given" ]; then return; fi
+  for file in ${authorityKey} ${clientKeys.certificate} ${clientKeys.key}; do
+    cat ${certificateFolder}/$file > ${shared}/new
+    mv ${shared}/new ${shared}/$file
+  done
+}
+give_certificates
+while sleep 60; do give_certificates || true; done &
+ovs-vsctl --timeout=30 set-ssl ${shared}/${clientKeys.key} ${shared}/${clientKeys.certificate} ${shared}/${authorityKey}
+`;
+
 const identity = `# An identity that the node already has is kept: its chassis is known by it.
 identity=$(ovs-vsctl --timeout=30 --if-exists get open_vswitch . external_ids:system-id | tr -d '"')
 ovs-vsctl --timeout=30 set open_vswitch . \\
@@ -207,4 +233,4 @@ exec sleep infinity
 `;
 
 /** Tells Open vSwitch of a node what the resource says of it; changes nothing where that cannot be. */
-export const applySettings = [before, checks, uplinks, identity].join('');
+export const applySettings = [before, checks, uplinks, certificates, identity].join('');

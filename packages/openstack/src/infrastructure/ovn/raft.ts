@@ -5,39 +5,8 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Problem } from '../../engine/vocabulary/step.ts';
 import { quorumSize, tooFew } from '../quorum-size.ts';
 import { memberRemote } from './address.ts';
+import { type Database, databases, remoteAt } from './databases.ts';
 import type { OVNNetwork } from './kind.ts';
-
-/** One of the two databases of an OVN. */
-export interface Database {
-  /** What names of its programs and options have, and with `-db` its component. */
-  readonly side: 'nb' | 'sb';
-  /** As OVSDB calls it. */
-  readonly schema: 'OVN_Northbound' | 'OVN_Southbound';
-  /** The field that says how many members it has. */
-  readonly field: 'northboundDBReplicas' | 'southboundDBReplicas';
-  /** Where clients connect to. */
-  readonly port: number;
-  /** Where its members meet. */
-  readonly raftPort: number;
-}
-
-/** Both. */
-export const databases = {
-  northbound: {
-    side: 'nb',
-    schema: 'OVN_Northbound',
-    field: 'northboundDBReplicas',
-    port: 6641,
-    raftPort: 6643,
-  },
-  southbound: {
-    side: 'sb',
-    schema: 'OVN_Southbound',
-    field: 'southboundDBReplicas',
-    port: 6642,
-    raftPort: 6644,
-  },
-} as const satisfies Readonly<Record<string, Database>>;
 
 /** How many members users want. */
 function wanted({ spec }: Context<OVNNetwork>, { side, field }: Database): number {
@@ -89,10 +58,10 @@ function membersOf(context: Context<OVNNetwork>, database: Database): string[] {
 
 /** Where a database is, by names that are found within the cluster. One that was always alone is found by its pod. */
 export function endpointOf(context: Context<OVNNetwork>, database: Database): string {
-  const { named, namespace } = context;
+  const { named, namespace, resource } = context;
   const names =
     clusterSize(context, database) === undefined ? [named(`${database.side}-db`)] : membersOf(context, database);
-  return names.map((name) => `tcp:${serviceHost(name, namespace)}:${database.port}`).join(',');
+  return names.map((name) => remoteAt(resource, database, serviceHost(name, namespace))).join(',');
 }
 
 /**
@@ -103,16 +72,15 @@ export function endpointOf(context: Context<OVNNetwork>, database: Database): st
 export function remotesOf(context: Context<OVNNetwork>, database: Database): string {
   const { resource, named, namespace, surroundings } = context;
   const { address, clusterDomain } = surroundings;
-  const { side, port } = database;
   const known =
     clusterSize(context, database) === undefined
       ? []
       : membersOf(context, database)
-          .map((member) => memberRemote(resource as StoredObject, { address, member, port }))
+          .map((member) => memberRemote(resource as StoredObject, { address, member, database }))
           .filter((remote) => remote !== undefined);
   return known.length > 0
     ? known.join(',')
-    : `tcp:${serviceHost(named(`${side}-db`), namespace)}.${clusterDomain}:${port}`;
+    : remoteAt(resource, database, `${serviceHost(named(`${database.side}-db`), namespace)}.${clusterDomain}`);
 }
 
 /** Where the control socket of a database's server is. */

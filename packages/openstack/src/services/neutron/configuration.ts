@@ -10,7 +10,7 @@ import {
   sections,
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { ovnOf } from '../../infrastructure/ovn/address.ts';
+import { certificateOptions, ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
@@ -100,6 +100,7 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
     ovn: {
       ovn_nb_connection: ovn.northbound,
       ovn_sb_connection: ovn.southbound,
+      ...certificateOptions(ovn, 'nb', 'sb'),
       ovn_l3_scheduler: 'leastloaded',
       ovn_metadata_enabled: true,
       // None for subnets that name none (neutron/common/ovn/utils.py, get_dhcp_dns_servers): the default is the name
@@ -114,6 +115,7 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
 /** `neutron_ovn_metadata_agent.ini`, a file of its own: what changes in `neutron.conf` does not reach the nodes. */
 export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
   const nova = context.mention('novaRef');
+  const ovn = ovnOf(context);
   const secret = context.spec.metadataSecretName ?? context.named('metadata-secret');
   return sections(logging, locks('neutron'), {
     DEFAULT: {
@@ -130,6 +132,6 @@ export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
       root_helper_daemon: 'sudo neutron-rootwrap-daemon /etc/neutron/rootwrap.conf',
     },
     ovs: { ovsdb_connection: 'tcp:127.0.0.1:6640' },
-    ovn: { ovn_sb_connection: ovnOf(context).southbound },
+    ovn: { ovn_sb_connection: ovn.southbound, ...certificateOptions(ovn, 'sb') },
   });
 }

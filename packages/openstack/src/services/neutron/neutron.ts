@@ -81,10 +81,6 @@ export const neutron = defineService<Neutron>({
     ml2: { mechanism_drivers: 'spec.mechanism', tenant_network_types: 'spec.networkTypes' },
     ml2_type_flat: { flat_networks: 'spec.bridgeMappings' },
     ml2_type_vlan: { network_vlan_ranges: 'spec.vlanRanges' },
-    ovn: {
-      ovn_nb_connection: 'spec.ovnRef',
-      ovn_sb_connection: 'spec.ovnRef',
-    },
     ovs: { ovsdb_connection: 'nothing: the socket of the node is used' },
   },
   secrets: ({ spec }) =>

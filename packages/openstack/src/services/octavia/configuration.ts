@@ -10,7 +10,7 @@ import {
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, GeneratedSecret } from '../../engine/vocabulary/service.ts';
-import { ovnOf } from '../../infrastructure/ovn/address.ts';
+import { certificateOptions, ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { Octavia } from './kind.ts';
@@ -67,7 +67,11 @@ function api(context: Context<Octavia>): Layer {
       stats_socket_path: socket('stats'),
       get_socket_path: socket('get'),
     },
-    ovn: { ovn_nb_connection: ovn.northbound, ovn_sb_connection: ovn.southbound },
+    ovn: {
+      ovn_nb_connection: ovn.northbound,
+      ovn_sb_connection: ovn.southbound,
+      ...certificateOptions(ovn, 'nb', 'sb'),
+    },
     // Octavia's own roles count beside those of Keystone (member, reader) only as long as former defaults do.
     oslo_policy: { enforce_new_defaults: false },
   };

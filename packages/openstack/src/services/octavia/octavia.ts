@@ -73,7 +73,6 @@ export const octavia = defineService<Octavia>({
       load_balancer_expiry_age: 'spec.housekeeping.purgeAfterDays',
     },
     neutron: { endpoint_override: 'spec.neutronRef' },
-    ovn: { ovn_nb_connection: 'spec.ovnRef', ovn_sb_connection: 'spec.ovnRef' },
   },
   retainedSecrets: ['server-ca', 'client-ca', 'amphora-keys'],
   secrets: keyMaterial,

@@ -2,7 +2,7 @@ import type { Connection } from '@openstack-operator/sandbox';
 import { attempt } from '../../attempt.ts';
 import type { OvsDatabase } from '../../infrastructure/ovsdb.ts';
 import { Database } from '../../oslo/database.ts';
-import { openIdlForever } from '../../oslo/ovsdbapp.ts';
+import { certificatesFor, openIdlForever } from '../../oslo/ovsdbapp.ts';
 import { demandTables } from '../../oslo/project-database.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -107,7 +107,9 @@ export async function createDropGroup({ process, config, log }: ServiceContext):
   );
   let output = '';
   let complaint = '';
-  const status = await process.run(['ovsdb-client', 'list-dbs', remotes], {
+  const { key, certificate, authority } = certificatesFor(config, remotes, 'OVN_Northbound') ?? {};
+  const shown = key === undefined ? [] : ['-p', key, '-c', certificate ?? '', '-C', authority ?? ''];
+  const status = await process.run(['ovsdb-client', ...shown, 'list-dbs', remotes], {
     stdout: (text) => (output += text),
     stderr: (text) => (complaint += text),
   });

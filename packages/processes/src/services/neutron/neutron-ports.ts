@@ -3,6 +3,7 @@ import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { followDatabase, ovsTable, rowsIn, transact } from '../../infrastructure/ovsdb.ts';
 import { Database } from '../../oslo/database.ts';
 import { KeystoneSession } from '../../oslo/keystone-session.ts';
+import { certificatesFor } from '../../oslo/ovsdbapp.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { textOf } from './neutron-networks.ts';
@@ -27,8 +28,11 @@ export function followPorts(context: ServiceContext): void {
   const { process, config } = context;
   const database = new Database(context);
   const active = new Set<string>();
+  const remotes = config.text('ovn', 'ovn_sb_connection');
+  const certificates = certificatesFor(config, remotes, 'OVN_Southbound');
   void followDatabase(process, {
-    remotes: config.text('ovn', 'ovn_sb_connection'),
+    remotes,
+    ...(certificates !== undefined && { certificates }),
     database: 'OVN_Southbound',
     log: () => undefined,
     changed: async (connection) => {
