@@ -1,4 +1,13 @@
-import { Glance, Neutron, Nova, OpenStackControlPlane, OVNNetwork, RabbitMQ } from '@openstack-operator/openstack';
+import {
+  Glance,
+  Neutron,
+  Nova,
+  Octavia,
+  OpenStackControlPlane,
+  OpenStackDataPlane,
+  OVNNetwork,
+  RabbitMQ,
+} from '@openstack-operator/openstack';
 import { type RefusedSpec, refused } from './refused-spec.ts';
 
 /** Bridge mappings that are refused, words of the message, and the field below the list. */
@@ -52,5 +61,20 @@ const badNetworks: readonly RefusedSpec[] = [RabbitMQ, OVNNetwork, Glance, OpenS
   refused(kind, 'spec.nodeNetworks[0]', 'expected a network', { nodeNetworks: ['10.0.0.0/33'] }, networks),
 );
 
-/** Of bridge mappings, and of networks of nodes. */
-export const networkRules: readonly RefusedSpec[] = [...bridges, ...badNetworks];
+const clear = { northbound: 'tcp:192.0.2.1:6641', southbound: 'tcp:192.0.2.1:6642' };
+const byTls = { ...clear, southbound: 'ssl:192.0.2.1:6642' };
+const withCertificate = { ...byTls, certificateSecretName: 'ovn-client' };
+const certificates: readonly RefusedSpec[] = [Neutron, Octavia, OpenStackDataPlane].flatMap((kind) =>
+  [byTls, { ...clear, certificateSecretName: 'ovn-client' }].map((external) =>
+    refused(
+      kind,
+      'spec.ovnRef.external',
+      'certificateSecretName has to be set where',
+      { ovnRef: { external } },
+      { ovnRef: { external: withCertificate } },
+    ),
+  ),
+);
+
+/** Of bridge mappings, of networks of nodes, and of certificates for databases of OVN. */
+export const networkRules: readonly RefusedSpec[] = [...bridges, ...badNetworks, ...certificates];
