@@ -29,7 +29,7 @@ test('all who use the databases of OVN connect by TLS, also to a certificate of 
       },
       explain: async () => JSON.stringify(await connected()),
     });
-  /** What it takes for a network to reach the chassis. */
+  /** Neutron writes into the northbound database, and its agents answer by the southbound one. */
   const works = async () => {
     const network = await admin.call<{ readonly id: string }>('network.create_network', { name: 'by-tls' });
     await admin.call('network.delete_network', { network: network.id });
@@ -84,13 +84,13 @@ test('all who use the databases of OVN connect by TLS, also to a certificate of 
     probe: async () => (await serial()) !== first || undefined,
     explain: serial,
   });
-  // A server is restarted: all come anew, by what they have read meanwhile.
   await until({
     what: 'clients to have another certificate',
     seconds: 240,
     probe: async () => (await answers(byCertificate)).includes('OVN_Southbound') || undefined,
     explain: () => answers(byCertificate),
   });
+  // All come anew, by what they have read meanwhile.
   await inServer('ovn-appctl -t /run/ovn/ovnsb_db.ctl ovsdb-server/reconnect');
   await come('tls');
   await works();

@@ -46,6 +46,7 @@ test('all who use the databases of OVN connect by TLS once it is enabled, and as
   const stay = ['ovn-ovsdb-server', 'ovn-ovs-vswitchd', 'ovn-ovn-controller', 'ovn-nb-db', 'ovn-sb-db'];
   const staying = () => stay.map((name) => cloud.get('Pod', pod(cloud, name))?.metadata.uid);
   const there = staying();
+  expect(there).not.toContain(undefined);
 
   await enable(cloud, true);
   await cloud.ready();

@@ -108,3 +108,16 @@ test('hosts verify an external broker whose authority is stated, and reach one o
   expect(file('nova.conf')).not.toContain('ssl');
   expect(file('inventory.yaml')).toContain('openstack_broker_authority: ""');
 });
+
+test('hosts show no certificate to an external OVN: where it answers without TLS has to be stated', () => {
+  const ovnRef = {
+    external: {
+      northbound: 'ssl:192.0.2.1:6641',
+      southbound: 'ssl:192.0.2.1:6642',
+      certificateSecretName: 'ovn-client',
+    },
+  };
+  const addresses = { messageQueue: { host: '192.0.2.100' } };
+  expect(problem({ ovnRef, addresses })?.message).toMatch(/^spec\.addresses\.southbound: hosts have no certificate/u);
+  expect(problem({ ovnRef, addresses: { ...addresses, southbound: 'tcp:192.0.2.1:6643' } })).toBeUndefined();
+});

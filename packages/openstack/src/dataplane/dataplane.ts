@@ -146,6 +146,7 @@ function exposureProblems(context: Context<OpenStackDataPlane>): string[] {
   const { broker, southbound, identityUrl } = outside(context);
   const { novaCompute, ovnController } = servicesOf(context.spec);
   const named = (field: 'messageQueueRef' | 'ovnRef' | 'keystoneRef') => context.reference(field)?.metadata.name ?? '';
+  const { trust } = ovnOf(context);
   const service = (port: number, of: string, component: string) =>
     `a Service of type LoadBalancer or NodePort for port ${port} of its pods (app.kubernetes.io/instance=${of}, app.kubernetes.io/component=${component}), and state where it answers (docs/guides/external-hosts.md)`;
   const [queue, ovn, keystone] = [named('messageQueueRef'), named('ovnRef'), named('keystoneRef')];
@@ -156,7 +157,9 @@ function exposureProblems(context: Context<OpenStackDataPlane>): string[] {
       : []),
     ...(ovnController && southbound === undefined
       ? [
-          `spec.addresses.southbound: the southbound database of OVNNetwork ${ovn} ${unreachable}; create ${service(6642, ovn, 'sb-db')}`,
+          externalOf(context.spec, 'ovnRef') !== undefined && trust !== undefined
+            ? 'spec.addresses.southbound: hosts have no certificate for the southbound database of spec.ovnRef.external (ssl:); state where it answers without TLS (tcp:address:port)'
+            : `spec.addresses.southbound: the southbound database of OVNNetwork ${ovn} ${unreachable}; create ${service(6642, ovn, 'sb-db')}`,
         ]
       : []),
     // Of one that is not there, as where a file is checked alone, nothing is known.

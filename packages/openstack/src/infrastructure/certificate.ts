@@ -8,14 +8,13 @@ export const certificateSuffix = 'tls';
 
 /** Where a server, and programs of its resource, have their certificates. */
 export const certificateFolder = '/etc/openstack/tls';
-const folder = certificateFolder;
 const [certificate, key] = ['tls.crt', 'tls.key'];
 
 /** Where a server has its certificate and its private key, as PEM, and whom it or a client of it trusts. */
 export const certificateFiles = {
-  certificate: `${folder}/${certificate}`,
-  key: `${folder}/${key}`,
-  authority: `${folder}/${authorityKey}`,
+  certificate: `${certificateFolder}/${certificate}`,
+  key: `${certificateFolder}/${key}`,
+  authority: `${certificateFolder}/${authorityKey}`,
 };
 
 /** Keys of the Secret with the certificate that clients of a server show, where it asks for one. */
@@ -23,8 +22,8 @@ export const clientKeys = { certificate: 'client.crt', key: 'client.key' } as co
 
 /** Where programs of the server's own resource have that. */
 export const clientFiles = {
-  certificate: `${folder}/${clientKeys.certificate}`,
-  key: `${folder}/${clientKeys.key}`,
+  certificate: `${certificateFolder}/${clientKeys.certificate}`,
+  key: `${certificateFolder}/${clientKeys.key}`,
   authority: certificateFiles.authority,
 };
 
@@ -80,15 +79,28 @@ export function mutualCertificates(context: Context, services: readonly string[]
   };
 }
 
-/** Mounts a server's certificate and key: without the key of the authority. */
+/**
+ * Mounts a server's certificate and key: without the key of the authority.
+ * @param more further keys of the Secret
+ */
 export function certificateMount({ named }: Context, more: readonly string[] = []): Mount {
-  return { path: folder, secret: named(certificateSuffix), keys: [certificate, key, ...more], follows: true };
+  return {
+    path: certificateFolder,
+    secret: named(certificateSuffix),
+    keys: [certificate, key, ...more],
+    follows: true,
+  };
 }
 
 /** Mounts what programs of the server's own resource connect to it with. */
 export function clientMount({ named }: Context): Mount {
   const { certificate: shown, key: privateKey } = clientKeys;
-  return { path: folder, secret: named(certificateSuffix), keys: [authorityKey, shown, privateKey], follows: true };
+  return {
+    path: certificateFolder,
+    secret: named(certificateSuffix),
+    keys: [authorityKey, shown, privateKey],
+    follows: true,
+  };
 }
 
 /** A container that makes the server beside it read a renewed certificate, by this command of a shell. */

@@ -66,10 +66,11 @@ export function listenOvsdbTls(
     const trusted = files.read(certificates.authority ?? '');
     const said =
       shown === undefined
-        ? 'peer did not return a certificate'
-        : certificateProblem(shown, { trusted, now: clock.now() }) && 'certificate verify failed';
+        ? '0A0000C7:SSL routines::peer did not return a certificate'
+        : certificateProblem(shown, { trusted, now: clock.now() }) &&
+          '0A000086:SSL routines::certificate verify failed';
     if (said === undefined) return;
-    log(`stream_ssl|WARN|SSL_accept: error:0A000086:SSL routines::${said}`);
+    log(`stream_ssl|WARN|SSL_accept: error:${said}`);
     throw new UntrustedServerError(said);
   };
   return network.listen(port, protocol, behindTls(own, accept, refuse), { ...(host !== undefined && { host }) });

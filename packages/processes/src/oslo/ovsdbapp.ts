@@ -40,7 +40,7 @@ export function certificatesFor(
   remotes: string,
   database: OvsDatabase['name'],
 ): OvsCertificates | undefined {
-  if (!remotes.startsWith('ssl:')) return undefined;
+  if (!remotes.includes('ssl:')) return undefined;
   const file = (option: string) =>
     config.optional('ovn', `ovn_${database === 'OVN_Northbound' ? 'nb' : 'sb'}_${option}`);
   return { certificate: file('certificate'), key: file('private_key'), authority: file('ca_cert') };

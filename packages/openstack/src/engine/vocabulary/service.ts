@@ -206,7 +206,7 @@ export interface Stated<Spec> {
 /** Field -> when, in the order in which the fields are told of. */
 export type Dependencies<Spec = object> = Readonly<Record<ReferenceField, Exclude<Moment, 'stated'> | Stated<Spec>>>;
 
-/** What the engine itself uses of another service: where it makes databases, users and endpoints. */
+/** What the engine itself uses of another service: where it makes databases, users and endpoints, and whom pods trust. */
 export const capabilities = ['database', 'broker', 'cache', 'coordination', 'identity', 'virtualNetwork'] as const;
 
 /** One of `capabilities`. */

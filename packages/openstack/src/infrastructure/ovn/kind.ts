@@ -98,10 +98,10 @@ export const OVNNetwork = defineApi({
         fallback: 1,
       }),
       tls: object(
-        'TLS between the databases and their clients. The databases have a certificate in any case, of an authority of its own, and so have the clients (Secret <name>-tls).',
+        'TLS between the databases and their clients. Both have a certificate in any case, of an authority of this OVNNetwork (Secret <name>-tls).',
         {
           enabled: bool(
-            'Whether northd, the chassis, Neutron and Octavia connect by TLS, to these databases alone. A change replaces their pods; guests keep their network.',
+            'Whether northd, the chassis, Neutron and Octavia connect by TLS, to these databases alone. A change replaces the pods of northd, Neutron and Octavia, and those of Neutron on the nodes when you have node agents replaced; ovn-controller stays, and guests keep their network.',
             { fallback: false },
           ),
         },

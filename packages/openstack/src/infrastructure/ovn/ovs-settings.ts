@@ -198,8 +198,9 @@ give_certificates() {
   done
   if [ -n "$given" ]; then return; fi
   for file in ${authorityKey} ${clientKeys.certificate} ${clientKeys.key}; do
-    cat ${certificateFolder}/$file > ${shared}/new
-    mv ${shared}/new ${shared}/$file
+    # What cannot be written in full takes nobody's place.
+    cat ${certificateFolder}/$file > ${shared}/new || return 1
+    mv ${shared}/new ${shared}/$file || return 1
   done
 }
 give_certificates
