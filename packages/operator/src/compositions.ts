@@ -93,8 +93,8 @@ function stated(object: StoredObject): StoredObject {
   const before = known.get(object);
   if (before !== undefined) return before;
   const { apiVersion, kind, metadata, spec, status } = object;
-  const { name, namespace, uid, labels, annotations, ownerReferences } = metadata;
-  const kept = { name, namespace, uid, labels, annotations, ownerReferences };
+  const { name, namespace, uid, generation, labels, annotations, ownerReferences } = metadata;
+  const kept = { name, namespace, uid, generation, labels, annotations, ownerReferences };
   const { cloud, found } = (status ?? {}) as { cloud?: string; found?: unknown };
   const remembered = { ...(cloud === undefined ? {} : { cloud }), ...(found === undefined ? {} : { found }) };
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));

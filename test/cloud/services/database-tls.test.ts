@@ -42,6 +42,20 @@ test('services connect to the database by TLS, also to a certificate of another 
     probe: async () => (await shown()) !== before || undefined,
     explain: shown,
   });
+  // The kubelet renews the files of each pod in its own time.
+  await until({
+    what: 'the pods of the APIs to trust its authority',
+    seconds: 240,
+    probe: async () => {
+      const encoded = await kubectl('get', 'secret', `${name}-mariadb-tls`, '-o', 'jsonpath={.data.ca\\.crt}');
+      const served = Buffer.from(encoded, 'base64').toString().trim();
+      const trusted = pods
+        .split('\n')
+        .map((pod) => kubectl('exec', pod, '--', 'cat', '/etc/openstack/trust/database/ca.crt'));
+      return (await Promise.all(trusted)).every((one) => one.trim() === served) || undefined;
+    },
+    explain: apis,
+  });
   await reconnected();
   expect(await apis()).toBe(pods);
 

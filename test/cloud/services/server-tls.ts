@@ -9,15 +9,8 @@ interface ControlPlane {
   };
 }
 
-/** A Deployment whose pods connect to a server, and the directory with whom they trust, where they connect by TLS. */
-const clients = {
-  mariadb: { deployment: 'keystone-api', folder: 'database' },
-  rabbitmq: { deployment: 'nova-conductor', folder: 'broker' },
-  ovnNetwork: { deployment: 'neutron-server', folder: 'virtualNetwork' },
-};
-
 /** TLS to a server of the control plane, by the field of its spec; `kubectl` asks in its namespace. */
-export async function serverTls(field: keyof typeof clients) {
+export async function serverTls(field: 'mariadb' | 'rabbitmq' | 'ovnNetwork') {
   const { name, namespace } = (await controlPlane()).metadata;
   const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
   /** Says whether services connect by TLS. Resolves when that is written. */
@@ -35,11 +28,7 @@ export async function serverTls(field: keyof typeof clients) {
         const text = await kubectl('get', 'openstackcontrolplane', name, '-o', 'json');
         const { metadata, status } = JSON.parse(text) as ControlPlane;
         const ready = status.conditions.find(({ type }) => type === 'Ready')?.status;
-        // Who refers to the server may not have heard of the change yet.
-        const { deployment, folder } = clients[field];
-        const client = await kubectl('get', 'deployment', `${name}-${deployment}`, '-o', 'json');
-        const isTold = client.includes(`/etc/openstack/trust/${folder}`) === enabled;
-        return (isTold && ready === 'True' && status.readyGeneration === metadata.generation) || undefined;
+        return (ready === 'True' && status.readyGeneration === metadata.generation) || undefined;
       },
       explain: () =>
         kubectl('get', 'openstackcontrolplane,mariadb,rabbitmq,ovnnetwork,keystone,nova,neutron,glance,placement'),

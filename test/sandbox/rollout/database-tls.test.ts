@@ -26,12 +26,20 @@ test('services connect to the database by TLS once it is enabled, and as before 
   const begun = cloud.get('Pod', server)?.metadata.uid;
   const enable = (enabled: boolean) =>
     cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { mariadb: { tls: { enabled } } } });
-  await enable(true);
-  await cloud.ready();
   const trusts = (kind: string) =>
     cloud
       .list(kind)
       .map((object) => [object.metadata.name, JSON.stringify(object['spec']).includes('/etc/openstack/trust/')]);
+  let whenReady: ReturnType<typeof trusts> | undefined;
+  const unsubscribe = cloud.rehearsal.sandbox.api.store.subscribe(OpenStackControlPlane, ({ object }) => {
+    const { readyGeneration } = object['status'] as { readyGeneration?: number };
+    if (readyGeneration === object.metadata.generation) whenReady ??= trusts('Deployment');
+  });
+  await enable(true);
+  await cloud.ready();
+  unsubscribe();
+  expect(whenReady).toEqual(trusts('Deployment'));
+  expect(whenReady?.filter(([, does]) => does).length).toBeGreaterThan(4);
   expect(trusts('DaemonSet').filter(([, does]) => does)).toEqual([]);
   expect(trusts('CronJob').filter(([name]) => /-db-/.test(String(name)))).toEqual([
     ['my-cloud-glance-db-purge', true],

@@ -63,6 +63,14 @@ export const common = {
     'The newest generation that has been Ready. If it is the present generation and Ready is not True, something has failed since. If it is older, a change is being rolled out.',
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   ),
+  references: map(
+    'What the resource was composed with, by the field that refers to it. While one of them has a newer generation, Ready is not about it yet.',
+    object('The resource that was referred to.', {
+      name: required(string('Its name.', { maxLength: 253 })),
+      generation: required(int('Its generation.', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    }),
+    { maxProperties: 32 },
+  ),
   rotated: map(
     'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused from then on.',
     object('The last rotation.', {
@@ -154,4 +162,5 @@ export const cloud = string(
 );
 
 export type ClaimedNode = Infer<typeof nodes>[number];
+export type References = Readonly<Infer<typeof common.references>>;
 export type ReleaseStatus = Infer<typeof common.release>;

@@ -294,6 +294,27 @@ describe('steps', () => {
     );
   });
 
+  test.each([
+    ['as it was composed with', { generation: 3 }, 'True', ''],
+    ['changed since', { generation: 4 }, 'False', 'Keystone keystone has not reconciled with generation 4 of MariaDB'],
+    ['made anew', { generation: 1 }, 'False', 'Keystone keystone has not reconciled with generation 1 of MariaDB'],
+    ['gone', undefined, 'True', ''],
+  ])('a resource is Ready with what it refers to: %s', (_how, metadata, status, words) => {
+    const apiVersion = 'openstack.k8s.io/v1alpha1';
+    const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: '', observedGeneration: 2 };
+    const references = { databaseRef: { name: 'mariadb', generation: 3 }, fooRef: { name: 'foo', generation: 1 } };
+    const keystone = stored('Keystone', 'keystone', {
+      apiVersion,
+      spec: {},
+      status: { conditions: [ready], references },
+    });
+    const mariadb = metadata && stored('MariaDB', 'mariadb', { apiVersion, metadata });
+    const observe: typeof world.observe = ((kind: { kind: string }) =>
+      [keystone, mariadb].find((one) => one?.kind === kind.kind)) as never;
+    const progress = assess(step(keystone), { ...world, observe });
+    expect(progress).toMatchObject({ status, message: expect.stringContaining(words) });
+  });
+
   test('a problem is said, a skipped step is done', () => {
     const problem = { reason: 'ConfigRefused' as const, message: 'spec.x: wrong' };
     expect(assess(step(config, { problem }), world)).toMatchObject({ status: 'False', ...problem });

@@ -1,4 +1,5 @@
 import { type Kind, type KubeObject, parseTimestamp, type StoredObject } from '@openstack-operator/kube';
+import type { References } from '../api/status.ts';
 import { annotations } from '../engine/names/names.ts';
 import { routeProblem } from '../engine/objects/route-problem.ts';
 import { failedRunsKept } from '../engine/objects/schedule.ts';
@@ -8,8 +9,11 @@ import { isCrashing, lastChange, wasReady } from '../engine/status/deadlines.ts'
 import { podWords } from '../engine/status/pod-words.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import { scheduleStatus } from '../engine/status/schedule-status.ts';
+import { mentionsOf, referencesOf } from '../engine/vocabulary/dependencies.ts';
 import { foreignWait } from '../engine/vocabulary/foreign-kinds.ts';
-import { foreignKindOf } from '../registry/kinds.ts';
+import type { Observe } from '../engine/vocabulary/step.ts';
+import { foreignKindOf, kindReferredBy } from '../registry/kinds.ts';
+import { services } from '../services/index.ts';
 import { podCauses } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
 import type { Observed } from './observed.ts';
@@ -74,17 +78,39 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       const problem = routeProblem(live, observed.observe);
       return problem === undefined ? done : { done: false, ...problem };
     }
-    default: {
+    default:
       // Our own kinds say it themselves; everything else is done once it exists.
-      if (kind.group !== 'openstack.k8s.io') return foreignHealth(live, title);
-      const ready = conditionOf(live, 'Ready');
-      if (ready?.status === 'True' && !isStale(ready, live))
-        return ready.message === '' ? done : { done: true, degraded: ready.message };
-      const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
-      const health = wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
-      return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
-    }
+      return kind.group === 'openstack.k8s.io' ? resourceHealth(live, title, observed) : foreignHealth(live, title);
   }
+}
+
+/** A resource of ours, as it says itself, unless that is about what it was, or about what it referred to was. */
+function resourceHealth(live: StoredObject, title: string, { observe }: Observed): Health {
+  const ready = conditionOf(live, 'Ready');
+  if (ready?.status === 'True' && !isStale(ready, live)) {
+    const behind = changedReference(live, observe);
+    if (behind !== undefined) return wait('Progressing', `${title} has not reconciled with ${behind} yet`);
+    return ready.message === '' ? done : { done: true, degraded: ready.message };
+  }
+  const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
+  const health = wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);
+  return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
+}
+
+/** What a resource refers to and has another generation than it was composed with. What is gone says nothing. */
+function changedReference(live: StoredObject, observe: Observe): string | undefined {
+  const { references = {} } = (live['status'] ?? {}) as { references?: References };
+  const service = services.find(({ kind }) => kind.kind === live.kind);
+  for (const field of service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)]) {
+    const composedWith = references[field];
+    if (composedWith === undefined) continue;
+    const kind = kindReferredBy(field);
+    const { name, generation } = composedWith;
+    const referred = observe(kind, { namespace: live.metadata.namespace ?? '', name });
+    const { generation: present = generation } = referred?.metadata ?? {};
+    if (present !== generation) return `generation ${present} of ${kind.kind} ${name}`;
+  }
+  return undefined;
 }
 
 /** An object of somebody else's API, as the service that composes it says when it is done. */

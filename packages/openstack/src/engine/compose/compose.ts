@@ -1,4 +1,5 @@
 import { broughtObjects } from '../../api/brought-objects.ts';
+import type { References } from '../../api/status.ts';
 import { releaseNamed, releases } from '../../releases/index.ts';
 import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
@@ -115,6 +116,7 @@ function composeWith<R extends ServiceResource>(
     status: {
       release: { target: upgrade.target.name, ...(upgrade.phase === undefined ? {} : { phase: upgrade.phase }) },
       ...(service.groups === undefined ? {} : { cloud: context.cloud }),
+      ...referencesIn(service as unknown as Service, context),
       ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
       ...lastingStatus(service as unknown as Service, context),
@@ -180,6 +182,15 @@ export function refusedRelease({ spec }: ServiceResource, surroundings: Surround
   }
   const problem = upgradeProblem(spec, release);
   return problem && incomplete(problem);
+}
+
+/** What it is composed with, by field: what refers to it is Ready with what it states now, or was. */
+function referencesIn(service: Service, { spec, reference }: Context): { readonly references?: References } {
+  const references = [...neededBy(service, spec), ...mentionsOf(service)].flatMap((field) => {
+    const { name, generation = 0 } = reference(field)?.metadata ?? {};
+    return name === undefined ? [] : [[field, { name, generation }] as const];
+  });
+  return references.length === 0 ? {} : { references: Object.fromEntries(references) };
 }
 
 /** Where the API answers, as the catalogue has it. */
