@@ -10,15 +10,34 @@ interface PodSpec {
 }
 type Workload = { readonly template?: { readonly spec?: PodSpec } };
 
+/** What of a pod's status is read. */
+interface PodStatus {
+  readonly phase?: string;
+  readonly conditions?: unknown;
+  readonly initContainerStatuses?: readonly ContainerStatus[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+interface ContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly state?: unknown;
+  readonly lastState?: unknown;
+}
+
 /**
  * What is ever looked at of pods, ReplicaSets and revisions: what became of them, where they run, and which ConfigMaps
- * they mount; of node agents also what settings they apply, and which node one is made for that has none yet. Images, environment and mounts, the greater part of them,
- * need not lie in memory.
+ * they mount; of node agents also what settings they apply, and which node one is made for that has none yet. Images,
+ * environment, mounts and addresses, the greater part of them, need not lie in memory.
  */
 export function slim(object: StoredObject): StoredObject {
   switch (object.kind) {
     case 'Pod':
-      return { ...object, spec: podSpec(object['spec'] as PodSpec | undefined) };
+      return {
+        ...object,
+        spec: podSpec(object['spec'] as PodSpec | undefined),
+        status: podStatus(object['status'] as PodStatus | undefined),
+      };
     case 'ReplicaSet':
       return { ...object, spec: workload(object['spec'] as Workload | undefined) };
     case 'ControllerRevision':
@@ -35,6 +54,22 @@ function podSpec({ nodeName, hostNetwork, affinity, containers = [], volumes = [
     ...(hostNetwork === true && nodeName === undefined && affinity !== undefined ? { affinity } : {}),
     ...(hostNetwork === true ? { hostNetwork, containers: containers.map(({ env = [] }) => ({ env })) } : {}),
     volumes: configMaps,
+  };
+}
+
+function podStatus({ phase, conditions, initContainerStatuses, containerStatuses }: PodStatus = {}): PodStatus {
+  const read = ({ name, ready, restartCount, state, lastState }: ContainerStatus) => ({
+    name,
+    ready,
+    restartCount,
+    state,
+    lastState,
+  });
+  return {
+    ...(phase === undefined ? {} : { phase }),
+    ...(conditions === undefined ? {} : { conditions }),
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(read) }),
+    ...(containerStatuses === undefined ? {} : { containerStatuses: containerStatuses.map(read) }),
   };
 }
 

@@ -1,14 +1,21 @@
+/** Longer strings, such as scripts, have a pool of their own: it may hold 512 of them, of 16 KiB at most. */
+const SHORT = 64;
 /** Longer strings rarely repeat. */
-const LONGEST = 64;
+const LONGEST = 16 * 1024;
 
-/** The pool: the last string of each slot. Its size is a fixed power of two, so that rare strings are not kept for ever. */
-const slots = Array.from({ length: 8192 }, () => '');
+/** A pool: the last string of each slot. Its size is a fixed power of two, so that rare strings are not kept for ever. */
+const pool = (size: number) => Array.from({ length: size }, () => '');
+const short = pool(16_384);
+const long = pool(512);
 
 /** The pooled copy of a string, while its slot still has it. JSON.parse makes a new string for each value. */
 function pooled(text: string): string {
   if (text.length > LONGEST) return text;
-  let slot = 0;
-  for (let at = 0; at < text.length; at++) slot = (Math.imul(slot, 31) + text.charCodeAt(at)) | 0;
+  const slots = text.length > SHORT ? long : short;
+  // Of a long string no more characters are looked at than a short one has.
+  const step = Math.ceil(text.length / SHORT) || 1;
+  let slot = text.length;
+  for (let at = 0; at < text.length; at += step) slot = (Math.imul(slot, 31) + text.charCodeAt(at)) | 0;
   slot &= slots.length - 1;
   const known = slots[slot];
   if (known === text) return known;
@@ -26,8 +33,8 @@ const LEVELS = 64;
 const tooDeep = `(nested deeper than ${LEVELS} levels)`;
 
 /**
- * Freezes a JSON value deeply, in place, and returns it. Short strings are interned: objects of a cluster repeat the
- * same few hundred strings.
+ * Freezes a JSON value deeply, in place, and returns it. Strings are interned: objects of a cluster repeat the same few
+ * hundred short ones, and what is made by one program the same long ones.
  *
  * Objects and lists below `levels` levels (default 64) are replaced by a string that says so, so that recursion over the
  * value is safe.

@@ -34,7 +34,8 @@ function ownerKey(namespace: string | undefined, uid: string): string {
 
 interface Index<T extends KubeObject> {
   readonly of: IndexFunction<T>;
-  readonly keys: Map<string, Set<string>>;
+  /** Most values have one object, and a Set takes some 200 bytes. */
+  readonly filed: Map<string, StoredObject<T> | Set<StoredObject<T>>>;
 }
 
 /**
@@ -93,7 +94,9 @@ export class Store<T extends KubeObject = KubeObject> {
   byIndex(name: string, value: string): StoredObject<T>[] {
     const index = this.#indexes.get(name);
     if (!index) throw new Error(`no index "${name}"; there are: ${[...this.#indexes.keys()].join(', ')}`);
-    return [...(index.keys.get(value) ?? [])].map((key) => this.#objects.get(key) as StoredObject<T>);
+    const filed = index.filed.get(value);
+    if (filed === undefined) return [];
+    return filed instanceof Set ? [...filed] : [filed];
   }
 
   /**
@@ -106,9 +109,9 @@ export class Store<T extends KubeObject = KubeObject> {
 
   /** Adds an index, over what is there already too. The same name again replaces it. */
   addIndex(name: string, of: IndexFunction<T>): void {
-    const index: Index<T> = { of, keys: new Map() };
+    const index: Index<T> = { of, filed: new Map() };
     this.#indexes.set(name, index);
-    for (const [key, object] of this.#objects) file(index, key, object);
+    for (const object of this.#objects.values()) file(index, object);
   }
 
   /** Calls back, synchronously, after every change. Returns what ends it. */
@@ -260,8 +263,8 @@ export class Store<T extends KubeObject = KubeObject> {
     const old = this.#objects.get(key);
     this.#objects.set(key, object);
     for (const index of this.#indexes.values()) {
-      if (old) unfile(index, key, old);
-      file(index, key, object);
+      if (old) unfile(index, old);
+      file(index, object);
     }
     this.#tell(old ? { type: 'updated', object, old } : { type: 'added', object });
   }
@@ -270,7 +273,7 @@ export class Store<T extends KubeObject = KubeObject> {
     const object = this.#objects.get(key);
     if (!object) return;
     this.#objects.delete(key);
-    for (const index of this.#indexes.values()) unfile(index, key, object);
+    for (const index of this.#indexes.values()) unfile(index, object);
     this.#tell({ type: 'deleted', object });
   }
 
@@ -284,18 +287,18 @@ function isNotNewer(version: string, than: string): boolean {
   return order !== undefined && order <= 0;
 }
 
-function file<T extends KubeObject>(index: Index<T>, key: string, object: StoredObject<T>): void {
+function file<T extends KubeObject>(index: Index<T>, object: StoredObject<T>): void {
   for (const value of index.of(object)) {
-    const keys = index.keys.get(value);
-    if (keys) keys.add(key);
-    else index.keys.set(value, new Set([key]));
+    const filed = index.filed.get(value);
+    if (filed instanceof Set) filed.add(object);
+    else index.filed.set(value, filed === undefined || filed === object ? object : new Set([filed, object]));
   }
 }
 
-function unfile<T extends KubeObject>(index: Index<T>, key: string, object: StoredObject<T>): void {
+function unfile<T extends KubeObject>(index: Index<T>, object: StoredObject<T>): void {
   for (const value of index.of(object)) {
-    const keys = index.keys.get(value);
-    keys?.delete(key);
-    if (keys?.size === 0) index.keys.delete(value);
+    const filed = index.filed.get(value);
+    if (filed instanceof Set) filed.delete(object);
+    if (filed === object || (filed instanceof Set && filed.size === 0)) index.filed.delete(value);
   }
 }
