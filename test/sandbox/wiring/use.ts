@@ -45,8 +45,9 @@ const types: Readonly<Record<string, string>> = {
  * database and metadata, because node agents come from the nodes' own addresses, which no policy can name.
  */
 const open = new Set([
-  5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 6666, 8776, 8786, 6080, 9999, 5672, 6642, 8775, 8088,
-  8989, 9511, 8779, 9001, 5353, 9876, 8042, 8888, 9000, 15868, 8041, 8889, 8999, 6385, 5051, 9090, 9890, 9517, 6784,
+  5000, 9292, 8778, 9696, 8774, 9311, 8004, 8000, 9322, 1234, 6666, 8776, 8786, 6080, 9999, 5672, 5671, 6642, 16642,
+  8775, 8088, 8989, 9511, 8779, 9001, 5353, 9876, 8042, 8888, 9000, 15868, 8041, 8889, 8999, 6385, 5051, 9090, 9890,
+  9517, 6784,
 ]);
 
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
