@@ -6,6 +6,7 @@ import { member, stranger } from '../fixture.ts';
 import type { User } from '../running-cloud.ts';
 import { until } from '../until.ts';
 import { optionalService } from './optional-service.ts';
+import { swiftSpec } from './swift-spec.ts';
 
 /** What Swift answers, and with which status. */
 async function asked(user: User, method: 'get' | 'put' | 'post', path: string, options: object = {}) {
@@ -13,15 +14,6 @@ async function asked(user: User, method: 'get' | 'put' | 'post', path: string, o
   const { status, text } = await user.call<{ status: number; text: string }>(`object_store.${method}`, path, more);
   return { status, text };
 }
-
-/** Its volumes outlive a test, and with them the policies. */
-const spec = {
-  enabled: true,
-  storagePolicy: { replicaCount: 1 },
-  storagePolicies: [{ index: 1, name: 'other', replicaCount: 1 }],
-  storageNodes: 1,
-  storage: { size: '1Gi' },
-};
 
 interface Keys {
   readonly access: string;
@@ -34,7 +26,7 @@ const signature = ({ secret }: Keys, method: string, until: string, path: string
 
 test('its objects have versions, temporary URLs, storage policies and the API of S3', async () => {
   const swift = optionalService('swift', 'swifts');
-  await swift(spec);
+  await swift(swiftSpec);
   const user = await member();
   const account = await user.call<string>('object_store.get_endpoint');
 
@@ -88,7 +80,7 @@ test('its objects have versions, temporary URLs, storage policies and the API of
 test('with Storlets its proxies take requests that run some, and give the data as they are', async () => {
   const swift = optionalService('swift', 'swifts');
   const storlets = optionalService('storlets', 'storlets');
-  await swift(spec);
+  await swift(swiftSpec);
   await storlets({ enabled: true });
   const user = await member();
   for (const name of ['storlet', 'pictures']) expect((await asked(user, 'put', `/${name}`)).status).toBeLessThan(300);
@@ -125,7 +117,7 @@ test('with Storlets its proxies take requests that run some, and give the data a
 
 test('enabled later, Swift keeps objects of a project; switched off and on it still has them', async () => {
   const swift = optionalService('swift', 'swifts');
-  await swift(spec);
+  await swift(swiftSpec);
   const [user, other] = await Promise.all([member(), stranger()]);
   expect((await asked(user, 'put', '/photos')).status).toBe(201);
   expect((await asked(user, 'put', '/photos/cat', { data: 'purrs' })).status).toBe(201);
@@ -149,7 +141,7 @@ test('enabled later, Swift keeps objects of a project; switched off and on it st
   expect((await asked(user, 'put', '/photos/large?multipart-manifest=put', { data: manifest })).status).toBe(201);
   expect(await asked(user, 'get', '/photos/large')).toEqual({ status: 200, text: 'one two' });
 
-  await swift({ ...spec, enabled: false });
-  await swift(spec);
+  await swift({ ...swiftSpec, enabled: false });
+  await swift(swiftSpec);
   expect(await asked(user, 'get', '/photos/large')).toEqual({ status: 200, text: 'one two' });
 });

@@ -58,6 +58,13 @@ const singles: readonly RefusedSpec[] = [
     { replicas: 2 },
     { replicas: 2, storageType: 'ceph' },
   ),
+  refused(
+    Glance,
+    'spec',
+    'replicas of api is at most 1 with storageType pvc',
+    { replicas: 2, storageType: 'pvc' },
+    { replicas: 2, storageType: 'swift' },
+  ),
 ];
 
 /** Names of components in the message of a rule of `spec.<field>` that begins with some words. */
@@ -258,7 +265,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   refused(OVNNetwork, 'spec.sharedWithCNI', notYet, { sharedWithCNI: true }, { sharedWithCNI: false }),
   refused(OVNNetwork, 'spec.externalNorthboundDB', notYet, { externalNorthboundDB: 'tcp:ovn:6641' }, {}),
-  refused(Glance, 'spec.storageType', notYet, { storageType: 'swift' }, { storageType: 'ceph' }),
   refused(Neutron, 'spec.mechanism', notYet, { mechanism: 'ovs' }, { mechanism: 'ovn' }),
   refused(Neutron, 'spec.tunnelType', notYet, { tunnelType: 'vxlan' }, { tunnelType: 'geneve' }),
   ...networkRules,

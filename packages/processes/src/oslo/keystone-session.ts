@@ -103,7 +103,10 @@ export class KeystoneSession {
     }
   }
 
-  /** A request without a token. @throws PythonError ConnectFailure with urllib3's words */
+  /**
+   * A request without a token; a body is JSON, or with the type application/octet-stream the text that it is.
+   * @throws PythonError ConnectFailure with urllib3's words
+   */
   async send(
     method: string,
     url: string,
@@ -116,6 +119,7 @@ export class KeystoneSession {
         'connection.UnknownConnectionError',
         `Unexpected exception for ${url}: Invalid URL '${url}': No scheme supplied`,
       );
+    const isText = typeof body === 'string' && headers['content-type'] === 'application/octet-stream';
     const [, scheme = 'http', host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
     if (scheme === 'https')
       throw failure(
@@ -133,7 +137,7 @@ export class KeystoneSession {
             ...(body !== undefined && { 'content-type': 'application/json' }),
             ...headers,
           },
-          body: body === undefined ? '' : JSON.stringify(body),
+          body: isText ? body : body === undefined ? '' : JSON.stringify(body),
         }),
         new Promise<'late'>((resolve) => this.#process.clock.after(60_000, () => resolve('late'), { ref: false })),
       ]);

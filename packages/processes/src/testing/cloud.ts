@@ -188,8 +188,8 @@ export type CloudFile = keyof typeof files;
 /** Changes of files: what a test breaks. */
 export type Changes = Partial<Record<CloudFile, (text: string) => string>>;
 
-/** Everything below the service: databases, broker, OVN, Keystone with the service's user. */
-export async function ground(change: Changes = {}) {
+/** Everything below the service: databases, broker, OVN, Keystone with the service's user. `more`: further files of its hosts. */
+export async function ground(change: Changes = {}, more: Readonly<Record<string, string>> = {}) {
   const world = new World();
   const mariadb = world.container({
     host: 'mariadb',
@@ -213,9 +213,12 @@ export async function ground(change: Changes = {}) {
       .start(['/ovn-ctl', `--db-${side}-create-insecure-remote=yes`, `run_${side}_ovsdb`]);
   await world.clock.advance(8000);
   await mariadb.run(['mariadb', '-uroot', '-e', sql]);
-  const all = Object.fromEntries(
-    Object.entries(files).map(([name, text]) => [name, change[name as CloudFile]?.(text) ?? text]),
-  );
+  const all = {
+    ...Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, change[name as CloudFile]?.(text) ?? text]),
+    ),
+    ...more,
+  };
   const keystone = world.container({ host: 'keystone', programs: cloudPrograms, files: all });
   await keystone.run([
     'sh',

@@ -24,7 +24,7 @@ import { findingsOf } from './spec-findings.ts';
 export function addComponents(assembly: Assembly): void {
   const [main] = Object.keys(assembly.components);
   if (main === undefined)
-    for (const field of askedAtStart(assembly.service))
+    for (const field of askedAtStart(assembly.service, assembly.context.spec))
       assembly.drafts.step('DependenciesReady').awaits.push(...awaited(assembly, field));
   for (const [name, component] of Object.entries(assembly.components))
     addComponent(assembly, name, component, (component.variantOf ?? name) === main);
@@ -68,7 +68,7 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     if (object !== undefined) drafts.add(condition, { verb: 'apply', object });
   }
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
-  drafts.step(condition).awaits = askedAtStart(service).flatMap((field) => awaited(assembly, field));
+  drafts.step(condition).awaits = askedAtStart(service, context.spec).flatMap((field) => awaited(assembly, field));
   if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
   if (component.exposed !== undefined) expose(assembly, input);
 }

@@ -48,9 +48,11 @@ export function askedOf({ dependsOn }: Depending, field: string, spec: object): 
   return typeof moment === 'object' && moment.stated(spec) ? (moment.asks?.(spec) ?? {}) : {};
 }
 
-/** What the first start of its programs waits for. */
-export function askedAtStart(service: Depending): readonly ReferenceField[] {
-  return fieldsOf(service, 'start');
+/** What the first start of its programs waits for, with such a spec. */
+export function askedAtStart({ dependsOn }: Depending, spec: object): readonly ReferenceField[] {
+  return (Object.entries(dependsOn) as [ReferenceField, Moment | Stated<object>][]).flatMap(([field, moment]) =>
+    moment === 'start' || (typeof moment === 'object' && moment.start === true && moment.stated(spec)) ? [field] : [],
+  );
 }
 
 /** What it refers to by name only: it need not exist yet. */

@@ -197,6 +197,8 @@ export type Asked = Readonly<Record<string, readonly object[]>>;
 export interface Stated<Spec> {
   /** Whether a spec cannot be without it. */
   readonly stated: (spec: Spec) => boolean;
+  /** The first start of its programs waits for it as well, where a spec cannot be without it. */
+  readonly start?: true;
   /** What a spec has to find there, as lists of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
   readonly asks?: (spec: Spec) => Asked;
   /** Whether an entry that it remembers (`Service.remembers`) keeps data there: then that stays, whatever a spec says. */

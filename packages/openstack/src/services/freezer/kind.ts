@@ -3,7 +3,6 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { atMost } from '../../api/offering.ts';
-import { serviceRef } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { choice, int, object } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
@@ -11,6 +10,7 @@ import { config, policy, region, release, template, unknownOptions } from '../..
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
+import { swiftRef } from '../swift/reference.ts';
 
 /** Backups. */
 export const Freezer = defineApi({
@@ -44,7 +44,7 @@ export const Freezer = defineApi({
     databaseRef,
     cacheRef,
     keystoneRef,
-    swiftRef: serviceRef('Swift', 'where backups land, for storageBackend swift'),
+    swiftRef: swiftRef('backups, for storageBackend swift'),
     database: database('freezer', ['freezer']),
     identity: identity('freezer'),
     recordsAudit,

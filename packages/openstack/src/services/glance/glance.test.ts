@@ -61,6 +61,52 @@ test('locations are set at the internal API alone, by who has a token of a servi
   expect(JSON.stringify(setting)).toContain('set_image_location: service_roles:service');
 });
 
+const objectsInSwift = { storageType: 'swift', swiftRef: { name: 'swift' } } as const;
+
+test('images in Swift need no volume, and the file that says how to log in is a Secret', () => {
+  const all = objectsOf(compose({ ...objectsInSwift, replicas: 2 }));
+  const named = all.map(({ object: { kind, metadata } }) => `${kind} ${metadata.name}`);
+  expect(named.filter((name) => /^(?:PersistentVolumeClaim|Deployment glance-internal)/u.test(name))).toEqual([]);
+  const holding = all.filter(({ object }) => JSON.stringify(object).includes('auth_address = '));
+  expect(holding).toMatchObject([{ verb: 'resolve', object: { kind: 'Secret' } }]);
+  const text = JSON.stringify(holding);
+  expect(text).toContain('key = \\"{{glance-service-password/password|percent}}\\"');
+  expect(text).toContain('user = service:glance');
+  const [conf] = all.filter(({ object }) => JSON.stringify(object).includes('enabled_backends = swift:swift'));
+  expect(JSON.stringify(conf)).toContain('swift_store_config_file = /etc/glance/glance-swift.conf');
+  const pods = all.filter(({ object: { kind } }) => kind === 'Deployment');
+  expect(JSON.stringify(pods)).toContain('OS_DEFAULT__WORKER_SELF_REFERENCE_URL');
+});
+
+test('the API waits for Swift where images are kept there, and not elsewhere', () => {
+  const awaited = (spec: Partial<Glance['spec']>) =>
+    compose(spec)
+      .steps.find(({ condition }) => condition === 'DeploymentReady')
+      ?.awaits.map(({ kind, name }) => `${kind.kind} ${name}`);
+  expect(awaited(objectsInSwift)).toEqual(['Keystone keystone', 'Swift swift']);
+  expect(awaited({ swiftRef: { name: 'swift' } })).toEqual(['Keystone keystone']);
+});
+
+test('images in Swift are found by its name, and another one is refused, and so is none', () => {
+  const told = (spec: Partial<Glance['spec']>, lasting = {}) => {
+    const { status, steps } = composed(
+      { ...sample, spec: { ...sample.spec, ...spec } },
+      surroundings(read, { lasting }),
+    );
+    const message = steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message ?? '';
+    return { lasting: (status as { lasting?: object }).lasting, message };
+  };
+  const lasting = { 'spec.storageType': 'swift', 'spec.swiftRef': 'Swift swift' };
+  expect(told(objectsInSwift)).toEqual({ lasting, message: '' });
+  expect(told(objectsInSwift, { ...lasting, 'spec.swiftRef': 'Swift other' }).message).toContain(
+    'spec.swiftRef: it was Swift other before',
+  );
+  expect(told({ storageType: 'pvc' }, lasting).message).toContain('spec.storageType: it was swift before');
+  expect(told({ storageType: 'swift' }).message).toBe(
+    'spec.storageType: swift needs a Swift; set spec.swiftRef, or spec.swift of the control plane',
+  );
+});
+
 test('images in Ceph need a cluster', () => {
   const { steps } = compose({ storageType: 'ceph', cephStorageRef: undefined } as never);
   expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(

@@ -3,17 +3,23 @@ import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
-import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { Glance, whySingle } from './kind.ts';
-
-const inCeph = ({ storageType }: Partial<Glance['spec']>): boolean => storageType === 'ceph';
-
-const poolOf = ({ cephPoolName = 'glance-images' }: Partial<Glance['spec']>): string => cephPoolName;
+import { Glance } from './kind.ts';
+import {
+  foundBy,
+  inCeph,
+  inSwift,
+  onVolume,
+  ownedByStores,
+  poolOf,
+  store,
+  storeFiles,
+  storeProblems,
+} from './stores.ts';
 
 /**
- * Images: in Ceph, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops the old
- * pod first, so it is a short outage (production rule 30).
+ * Images: in Ceph, in Swift, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops
+ * the old pod first, so it is a short outage (production rule 30).
  *
  * glance-api runs by itself, not under uwsgi: in 2025.1 uploads in chunks and imports depend on that.
  */
@@ -27,6 +33,7 @@ export const glance = defineService<Glance>({
     databaseRef: 'steps',
     cacheRef: 'steps',
     keystoneRef: 'start',
+    swiftRef: { stated: inSwift, start: true },
     cephStorageRef: { stated: inCeph, asks: (spec) => ({ pools: [{ name: poolOf(spec), purpose: 'glance-images' }] }) },
   },
   databases: [{ name: 'glance' }],
@@ -50,21 +57,15 @@ export const glance = defineService<Glance>({
   },
   owned: {
     DEFAULT: {
+      enabled_backends: 'spec.storageType',
       worker_self_reference_url: 'nothing: it is the address of the pod',
       bind_host: 'nothing: probes and the Service connect to it',
       bind_port: 'nothing: probes and the Service connect to it',
-      enabled_backends: 'spec.storageType',
       show_image_direct_url: 'nothing: the component internal alone shows where images are (OSSN-0090)',
       show_multiple_locations: 'nothing: whoever may set locations may read what others keep (OSSN-0090)',
     },
     oslo_policy: { policy_dirs: 'spec.policy' },
-    glance_store: { default_backend: 'spec.storageType' },
-    local: { filesystem_store_datadir: 'spec.storage' },
-    ceph: {
-      rbd_store_pool: 'spec.cephPoolName',
-      rbd_store_user: 'spec.users of the CephStorage',
-      rbd_store_ceph_conf: 'spec.external of the CephStorage',
-    },
+    ...ownedByStores,
   },
   config: (context) => ({
     main: files(context),
@@ -72,8 +73,8 @@ export const glance = defineService<Glance>({
       internal: { ...files(context, locations), [`${policies}/locations.yaml`]: locationPolicy },
     }),
   }),
-  volumes: ({ spec }) => (inCeph(spec) ? [] : [{ suffix: 'images', size: '10Gi', ...spec.storage }]),
-  single: (spec) => (inCeph(spec) ? [] : ['api']),
+  volumes: ({ spec }) => (onVolume(spec) ? [{ suffix: 'images', size: '10Gi', ...spec.storage }] : []),
+  single: (spec) => (onVolume(spec) ? ['api'] : []),
   components: (context) => ({
     api: { ...api(context), exposed: 'api', reachable: 'anyone' },
     // Cinder and Nova clone images in the cluster when they see where these are. Nobody else may (OSSN-0090).
@@ -111,14 +112,9 @@ export const glance = defineService<Glance>({
           ]
         : [],
   }),
-  lasting: ({ spec }): Record<string, string> => ({
-    'spec.storageType': spec.storageType ?? 'pvc',
-    ...(inCeph(spec) && { 'spec.cephPoolName': poolOf(spec) }),
-  }),
+  lasting: ({ spec }) => foundBy(spec),
   problems: (context) => {
-    const { replicas = 1 } = context.spec.components?.['api'] ?? {};
-    const tooMany = replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];
-    const [message] = inCeph(context.spec) ? clusterProblems(context, 'spec.storageType') : tooMany;
+    const [message] = storeProblems(context);
     return message === undefined ? {} : { ConfigReady: { reason: 'ConfigRefused', message } };
   },
 });
@@ -149,47 +145,23 @@ function api({ spec, named }: Context<Glance>): Component {
     image: 'glance-api',
     runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
     // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
-    ...(inCeph(spec) && {
+    ...(!onVolume(spec) && {
       env: { POD_IP: { field: 'status.podIP' }, OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292' },
     }),
     ports: { api: 9292 },
     health: { get: '/healthcheck', port: 'api' },
-    ...(inCeph(spec) ? {} : { strategy: 'Recreate' }),
+    ...(onVolume(spec) && { strategy: 'Recreate' }),
     // Uploads are staged there, wherever images are kept.
-    mounts: [{ path: '/var/lib/glance', ...(inCeph(spec) ? { scratch: true } : { claim: named('images') }) }],
+    mounts: [{ path: '/var/lib/glance', ...(onVolume(spec) ? { claim: named('images') } : { scratch: true }) }],
     graceSeconds: 60,
     resources: { cpu: '50m', memory: '256Mi' },
   };
 }
 
-/** The cluster that images lie in; undefined when they lie on a volume. */
-const clusterOf = (context: Context<Glance>) => (inCeph(context.spec) ? cephOf(context) : undefined);
-
 function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
-  const ceph = clusterOf(context);
   return {
     '/etc/glance/glance-api.conf': { oslo: sections(configuration(context), ...more) },
-    ...(ceph && cephFiles(ceph, 'glance')),
-  };
-}
-
-/** The store, whose name is recorded with each image. */
-function store(context: Context<Glance>): Layer {
-  const ceph = clusterOf(context);
-  if (ceph === undefined)
-    return {
-      DEFAULT: { enabled_backends: 'local:file' },
-      glance_store: { default_backend: 'local' },
-      local: { filesystem_store_datadir: '/var/lib/glance/images' },
-    };
-  return {
-    DEFAULT: { enabled_backends: 'ceph:rbd' },
-    glance_store: { default_backend: 'ceph' },
-    ceph: {
-      rbd_store_pool: poolOf(context.spec),
-      rbd_store_user: ceph.user('glance'),
-      rbd_store_ceph_conf: cephConf,
-    },
+    ...storeFiles(context),
   };
 }
 

@@ -2,7 +2,6 @@ import { database, identity, noMessageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { onlyOffered } from '../../api/offering.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { choice, object, rule } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
@@ -13,13 +12,14 @@ import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
+import { swiftRef } from '../swift/reference.ts';
 
 /** Why there is one pod of the API at most, where that is so. */
 export const whySingle = `replicas of api is at most 1 with storageType pvc: images lie on a ReadWriteOnce volume, which one pod at a time can use`;
 
 // What a control plane says of components is not typed: the composition looks at that (glance.ts).
 const single = rule(
-  "!has(self.replicas) || self.replicas <= 1 || (has(self.storageType) && self.storageType == 'ceph')",
+  "!has(self.replicas) || self.replicas <= 1 || (has(self.storageType) && self.storageType in ['ceph', 'swift'])",
   whySingle,
 );
 
@@ -55,16 +55,13 @@ export const Glance = defineApi({
       messageQueue: noMessageQueue,
       identity: identity('glance'),
       storageType: choice(
-        'Where images are kept: pvc on a volume, or ceph in a pool of cephStorageRef. swift is not offered yet.',
+        'Where images are kept: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',
         ['pvc', 'ceph', 'swift'],
-        {
-          default: 'pvc',
-          immutable: 'pvc',
-          rules: [onlyOffered('storageType', ['pvc', 'ceph'])],
-        },
+        { default: 'pvc', immutable: 'pvc' },
       ),
       storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
       cephStorageRef: cephStorageRef('images'),
+      swiftRef: swiftRef('images, for storageType swift'),
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
       recordsAudit,
       passwordRotationDays,

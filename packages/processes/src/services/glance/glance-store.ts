@@ -1,32 +1,41 @@
 import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { plain } from '../../http.ts';
 import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
+import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import type { Config } from '../../oslo/config.ts';
 import type { Log } from '../../oslo/log.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
 import { makeDirectories } from '../../program-support.ts';
-
-/** A directory; or a cluster outside of the cloud, whose data the model keeps with the image's row. */
-export type StorePlace = { readonly directory: string } | 'cluster';
+import { openSwift } from './glance-swift.ts';
+import { disabled, type ImageStore, StoreFault } from './image-store.ts';
 
 /** The stores of a Glance: where new images go. */
 export interface GlanceStores {
   readonly ids: readonly string[];
   readonly fallback: string;
   /** Where an image goes; undefined when adding to the store is disabled. */
-  place(id: string): StorePlace | undefined;
+  place(id: string): ImageStore | undefined;
+  /** Where the data of an image are; undefined when it has none. @throws PythonError where nothing reads its location */
+  of(row: Row): ImageStore | undefined;
 }
 
 const drivers = ['file', 'http', 'rbd', 'cinder', 'swift', 's3', 'vmware'];
 
+/** A store that is not loaded at all, as if nobody had named it (glance_store.multi_backend, `_load_multi_stores`). */
+const notLoaded = Symbol('not loaded');
+
 /**
- * Opens what `enabled_backends` names. A file store that cannot be written only loses its add method: uploads fail, the
+ * Opens what `enabled_backends` names. A store that is not configured well only loses its add method: uploads fail, the
  * API runs (glance_store.driver, `configure`).
  * @throws SystemExit when the default store is missing or none
  */
-export function openStores(process: Process, config: Config, log: Log): GlanceStores {
-  const open = (driver: string, id: string): StorePlace | undefined => {
+export function openStores(context: ServiceContext): GlanceStores {
+  const { process, config, log } = context;
+  const open = (driver: string, id: string): ImageStore | undefined | typeof notLoaded => {
     if (driver === 'file') return openDirectory(process, config, log, id);
-    return driver === 'rbd' ? openCluster(process, config, log, id) : undefined;
+    if (driver === 'rbd') return openCluster(process, config, log, id);
+    return driver === 'swift' ? openSwift(context, id, notLoaded) : undefined;
   };
   const named = config.list('DEFAULT', 'enabled_backends').map((entry) => {
     const [id = '', driver] = entry.split(':');
@@ -38,7 +47,7 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
   if (named.length === 0) {
     // The single store of before: [glance_store] stores and default_store, both with defaults.
     const directory = openDirectory(process, config, log, 'glance_store', '/var/lib/glance/images');
-    return { ids: ['file'], fallback: 'file', place: () => directory };
+    return { ids: ['file'], fallback: 'file', place: () => directory, of: (row) => holding(row, process, [directory]) };
   }
   if (named.some(({ id }) => id.startsWith('os_glance_'))) {
     throw new SystemExit(
@@ -46,7 +55,7 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
       "ERROR: 'os_glance_' prefix should not be used in enabled_backends config option. It is reserved for internal use only.",
     );
   }
-  const places = new Map<string, StorePlace | undefined>();
+  const places = new Map<string, ImageStore | undefined>();
   const reserved = ['os_glance_staging_store', 'os_glance_tasks_store'].map((id) => ({ id, driver: 'file' }));
   for (const { id, driver } of [...named, ...reserved]) {
     if (!drivers.includes(driver)) {
@@ -54,13 +63,70 @@ export function openStores(process: Process, config: Config, log: Log): GlanceSt
         'glance_store.multi_backend',
         `Failed to load driver ['${driver}', RuntimeError("No 'glance_store.drivers' driver found, looking for '${driver}'")]. The driver will be disabled`,
       );
-    } else places.set(id, open(driver, id));
+      continue;
+    }
+    const opened = open(driver, id);
+    if (opened !== notLoaded) places.set(id, opened);
   }
   const fallback = config.text('glance_store', 'default_backend');
   if (!fallback) throw new SystemExit(1, "ERROR: 'default_backend' config option is not set.");
   if (!places.has(fallback)) throw new SystemExit(1, `ERROR: Store for identifier ${fallback} not found`);
-  return { ids: named.map(({ id }) => id), fallback, place: (id) => places.get(id) };
+  return {
+    ids: named.map(({ id }) => id),
+    fallback,
+    place: (id) => places.get(id),
+    of: (row) => holding(row, process, [...places.values()]),
+  };
 }
+
+/** What reads an image: a directory by its path, whatever stores there are now, and Swift by the reference in its URL. */
+function holding(row: Row, process: Process, stores: readonly (ImageStore | undefined)[]): ImageStore | undefined {
+  if (row['data'] !== undefined) return cluster;
+  const location = row['location'];
+  if (typeof location !== 'string') return undefined;
+  if (location.startsWith('/')) return directoryStore(process, location.slice(0, location.lastIndexOf('/')));
+  const swift = stores.find((store) => store?.scheme === 'swift+config');
+  if (swift !== undefined) return swift;
+  throw new PythonError(
+    'glance_store.exceptions.BadStoreUri',
+    'Badly formed Swift URI. Credentials not found for account reference',
+  );
+}
+
+/** A directory, where an image is a file. */
+function directoryStore(process: Process, directory: string): ImageStore {
+  return {
+    add: (id, data) => {
+      const location = `${directory}/${id}`;
+      try {
+        process.files.write(location, data, { mode: 0o640 });
+      } catch (error) {
+        if (!(error instanceof SystemError)) throw error;
+        throw new StoreFault(
+          error.code === 'ENOSPC'
+            ? plain(413, '413 Request Entity Too Large: Image storage media is full')
+            : plain(503, '503 Service Unavailable: Insufficient permissions on image storage media'),
+        );
+      }
+      return Promise.resolve({ location });
+    },
+    read: ({ location }) => Promise.resolve(process.files.read(String(location))),
+    remove: ({ location }) => {
+      const path = String(location);
+      if (!process.files.exists(path))
+        throw new PythonError('glance_store.exceptions.NotFound', `Image file ${path} does not exist`);
+      process.files.remove(path);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** A cluster outside of the cloud, whose data the model keeps with the image's row. */
+const cluster: ImageStore = {
+  add: (_id, data) => Promise.resolve({ data }),
+  read: ({ data }) => Promise.resolve(String(data)),
+  remove: () => Promise.resolve(),
+};
 
 function openDirectory(
   process: Process,
@@ -68,7 +134,7 @@ function openDirectory(
   log: Log,
   group: string,
   standard = '',
-): StorePlace | undefined {
+): ImageStore | undefined {
   const logger = 'glance_store._drivers.filesystem';
   const path = config.text(group, 'filesystem_store_datadir', standard).replace(/(?<=.)\/+$/, '');
   const problem = ((): string | undefined => {
@@ -84,30 +150,25 @@ function openDirectory(
     }
     return isWritable(process, path) ? undefined : `Permission to write in ${path} denied`;
   })();
-  if (problem === undefined) return { directory: path };
+  if (problem === undefined) return directoryStore(process, path);
   log.error(logger, problem);
-  return disabled(log, 'filesystem', problem);
+  return disabled(log, badStore('filesystem', problem));
 }
 
 /** The driver connects when it is set up. */
-function openCluster(process: Process, config: Config, log: Log, group: string): StorePlace | undefined {
+function openCluster(process: Process, config: Config, log: Log, group: string): ImageStore | undefined {
   const option = (name: string) => config.text(group, name);
   try {
     connectToCeph(process, { conf: option('rbd_store_ceph_conf'), user: option('rbd_store_user') || 'admin' });
-    return 'cluster';
+    return cluster;
   } catch (error) {
     if (!(error instanceof CephError)) throw error;
-    return disabled(log, 'rbd', `Error in store configuration: ${error.message}`);
+    return disabled(log, badStore('rbd', `Error in store configuration: ${error.message}`));
   }
 }
 
-function disabled(log: Log, store: string, problem: string): undefined {
-  log.warning(
-    'glance_store.driver',
-    `Failed to configure store correctly: Store ${store} could not be configured correctly. Reason: ${problem} Disabling add method.`,
-  );
-  return undefined;
-}
+const badStore = (store: string, problem: string): string =>
+  `Store ${store} could not be configured correctly. Reason: ${problem}`;
 
 /** `os.access(path, os.W_OK)`. */
 function isWritable(process: Process, path: string): boolean {

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../model/program.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { imageData } from './glance-images.ts';
+import { imagesRoute, noImage } from './glance-images.ts';
 import { glanceDatabase, glanceManage } from './glance-manage.ts';
 import { type GlanceStores, openStores } from './glance-store.ts';
 
@@ -30,7 +30,7 @@ export const glance = model({
 async function serve(context: CommandContext): Promise<number> {
   const { process, config, log } = context;
   demandPipeline(context);
-  const stores = openStores(process, config, log);
+  const stores = openStores(context);
   const port = config.integer('DEFAULT', 'bind_port', 9292);
   const host = config.text('DEFAULT', 'bind_host');
   await bindPatiently(process, { host, port }, apiHandler(context, images(context, stores)));
@@ -55,14 +55,14 @@ function demandPipeline({ process, config }: CommandContext): void {
     );
 }
 
-const images = ({ process }: CommandContext, stores: GlanceStores): Api => ({
+const images = (context: CommandContext, stores: GlanceStores): Api => ({
   prefix: 'v2',
   open: { '/': versions(300, 'v2.17'), '/versions': versions(200, 'v2.17'), '/healthcheck': plain(200, 'OK') },
   // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
   unauthenticated: (config) => config.text('paste_deploy', 'flavor') === '',
   words: {
     body: ({ status, title, message }) => ({ message, code: `${status} ${title}`, title }),
-    notFound: (_item, id) => `No image found with ID ${id}`,
+    notFound: (_item, id) => noImage(id),
   },
   database: glanceDatabase,
   collections: [
@@ -72,8 +72,8 @@ const images = ({ process }: CommandContext, stores: GlanceStores): Api => ({
         if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
       },
       listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
-      actions: { file: (row, { request }) => imageData(process, stores, row, request) },
     },
     { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
   ],
+  routes: { images: imagesRoute(context, stores) },
 });
