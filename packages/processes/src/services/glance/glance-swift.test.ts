@@ -96,6 +96,11 @@ it('keeps an image as an object of a container that it makes, and removes it wit
   expect(await send('GET', `/${id}/file`)).toMatchObject({ status: 404 });
 });
 
+it('takes the domain default where none is said', async () => {
+  const { send, image } = await running({ accounts: standard.accounts.replaceAll(/^.*_domain_name.*\n/gmu, '') });
+  expect(await send('PUT', `/${await image()}/file`, 'a disk')).toMatchObject({ status: 204 });
+});
+
 it('answers 204 for an object that is gone, and deletes its image all the same', async () => {
   const { api, kept, send, image } = await running();
   const id = await image();
@@ -149,6 +154,21 @@ it.each<[string, NonNullable<Parameters<typeof running>[0]>, string]>([
     'the password is wrong',
     { accounts: standard.accounts.replace('"pw"', 'no') },
     'glance_store.exceptions.BackendException: Cannot find swift service endpoint : The request you have made requires authentication.',
+  ],
+  [
+    'it logs in as Keystone did before version 3',
+    { accounts: standard.accounts.replace('auth_version = 3\n', '') },
+    'swiftclient.exceptions.ClientException: Authorization Failure.',
+  ],
+  [
+    'there is no such version of Keystone',
+    { accounts: standard.accounts.replace('auth_version = 3', 'auth_version = 4') },
+    'Unknown auth_version 4 specified and no session found.',
+  ],
+  [
+    'the domain is another one',
+    { accounts: standard.accounts.replace('user_domain_name = Default', 'user_domain_name = Other') },
+    'Cannot find swift service endpoint : The request you have made requires authentication.',
   ],
   [
     'the user has no project',

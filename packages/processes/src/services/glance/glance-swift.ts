@@ -54,8 +54,16 @@ export function openSwift<N>(context: ServiceContext, group: string, notLoaded: 
     const [project, user, ...more] = (account['user'] ?? '').split(':');
     if (user === undefined || more.length > 0)
       throw exception('BadStoreUri', `Badly formed tenant:user '${account['user']}' in Swift URI`);
+    const version = account['auth_version'] ?? option('swift_store_auth_version', '2');
+    if (version !== '3')
+      throw clientException(
+        version === '2'
+          ? 'Authorization Failure. Authorization Failed: The resource could not be found. (HTTP 404)'
+          : `Unknown auth_version ${version} specified and no session found.`,
+      );
     const login: Account = {
-      ...account,
+      ...domain('user', account),
+      ...domain('project', account),
       auth_type: 'v3password',
       auth_url: account['auth_address'] ?? '',
       username: user,
@@ -121,6 +129,16 @@ export function openSwift<N>(context: ServiceContext, group: string, notLoaded: 
       if (gone.status === 404) throw exception('NotFound', 'Swift could not find image at URI.');
       if (isError(gone)) throw swift.refused('Object DELETE', path, gone);
     },
+  };
+}
+
+/** The domain of the user or of the project. */
+function domain(whose: 'user' | 'project', account: Account): Account {
+  const [id, name] = [account[`${whose}_domain_id`], account[`${whose}_domain_name`]];
+  return {
+    ...(id !== undefined && { [`${whose}_domain_id`]: id }),
+    ...(name !== undefined && { [`${whose}_domain_name`]: name }),
+    ...(id === undefined && name === undefined && { [`${whose}_domain_id`]: 'default' }),
   };
 }
 
