@@ -148,11 +148,11 @@ it.each<[string, NonNullable<Parameters<typeof running>[0]>, string]>([
   [
     'the catalogue has none',
     { endpoint: '' },
-    `swiftclient.exceptions.ClientException: Unsupported scheme "b''" in url "None"`,
+    'glance_store.exceptions.BackendException: Cannot find swift service endpoint : internalURL endpoint for object-store service in RegionOne region not found',
   ],
   [
     'the password is wrong',
-    { accounts: standard.accounts.replace('"pw"', 'no') },
+    { endpoint: '', accounts: standard.accounts.replace('"pw"', 'no') },
     'glance_store.exceptions.BackendException: Cannot find swift service endpoint : The request you have made requires authentication.',
   ],
   [
@@ -168,12 +168,12 @@ it.each<[string, NonNullable<Parameters<typeof running>[0]>, string]>([
   [
     'the domain is another one',
     { accounts: standard.accounts.replace('user_domain_name = Default', 'user_domain_name = Other') },
-    'Cannot find swift service endpoint : The request you have made requires authentication.',
+    'keystoneauth1.exceptions.http.Unauthorized: The request you have made requires authentication.',
   ],
   [
     'the user has no project',
-    { accounts: standard.accounts.replace('service:', '') },
-    "Badly formed tenant:user 'glance' in Swift URI",
+    { endpoint: '', accounts: standard.accounts.replace('service:', '') },
+    "Cannot find swift service endpoint : Badly formed tenant:user 'glance' in Swift URI",
   ],
 ])('where %s, an upload fails and the image stays queued', async (_what, change, words) => {
   const { api, send, image } = await running(change);

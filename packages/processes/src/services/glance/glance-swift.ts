@@ -39,12 +39,22 @@ export function openSwift<N>(context: ServiceContext, group: string, notLoaded: 
   }
   const container = option('swift_store_container', 'glance');
   const creates = config.boolean(group, 'swift_store_create_container_on_put');
+  const kind = option('swift_store_endpoint_type', 'publicURL');
   const endpoint = {
     type: option('swift_store_service_type', 'object-store'),
-    interfaces: [option('swift_store_endpoint_type', 'publicURL').replace(/URL$/u, '')],
+    interfaces: [kind.replace(/URL$/u, '')],
     region: option('swift_store_region') || undefined,
     override: option('swift_store_endpoint'),
   };
+
+  /** How a login fails: whoever asks the catalogue words it so, whatever it is. */
+  const asLogin = (error: PythonError): PythonError =>
+    endpoint.override === ''
+      ? exception(
+          'BackendException',
+          `Cannot find swift service endpoint : ${error.message.replace(/^\w+(?= endpoint for )/u, kind)}`,
+        )
+      : error;
 
   /** Logs in with an account. @throws PythonError */
   const connect = async (name: string): Promise<SwiftConnection> => {
@@ -53,7 +63,7 @@ export function openSwift<N>(context: ServiceContext, group: string, notLoaded: 
       throw exception('BadStoreUri', 'Badly formed Swift URI. Credentials not found for account reference');
     const [project, user, ...more] = (account['user'] ?? '').split(':');
     if (user === undefined || more.length > 0)
-      throw exception('BadStoreUri', `Badly formed tenant:user '${account['user']}' in Swift URI`);
+      throw asLogin(exception('BadStoreUri', `Badly formed tenant:user '${account['user']}' in Swift URI`));
     const version = account['auth_version'] ?? option('swift_store_auth_version', '2');
     if (version !== '3')
       throw clientException(
@@ -71,13 +81,12 @@ export function openSwift<N>(context: ServiceContext, group: string, notLoaded: 
       project_name: project ?? '',
     };
     const session = new KeystoneSession(process, { optional: (_group, option) => login[option] }, '');
-    const { id } = await asBackend(() => session.token());
     try {
+      const { id } = await session.token();
       return new SwiftConnection(context, session, id, await session.endpoint(endpoint));
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
-      // keystoneauth has found none, which is no error there, and swiftclient has no address.
-      throw clientException(`Unsupported scheme "b''" in url "None"`);
+      throw asLogin(error);
     }
   };
 
@@ -177,16 +186,6 @@ const clientException = (message: string) => new PythonError('swiftclient.except
 
 const failed = (what: string, { message }: PythonError) =>
   exception('BackendException', `Failed to add ${what} to Swift.\nGot error from Swift: ${message}.`);
-
-/** The manager of connections words whatever Keystone refuses so. @throws PythonError */
-async function asBackend<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof PythonError)) throw error;
-    throw exception('BackendException', `Cannot find swift service endpoint : ${error.message}`);
-  }
-}
 
 /** swiftclient: what fails for reasons of the server is tried six times, with pauses that double. */
 class SwiftConnection {
