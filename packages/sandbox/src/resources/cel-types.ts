@@ -94,13 +94,13 @@ export function typeDeclarer(environment: Environment, { nulls = true } = {}): D
   }
 
   function declareList(schema: Schema, items: Schema): CelType | undefined {
-    const item = declare(items, isEmbedded(items));
+    const keys = schema['x-kubernetes-list-type'] === 'map' ? schema['x-kubernetes-list-map-keys'] : undefined;
+    // Operators belong to the name of a type: items of a list of type map have one of their own, although another list
+    // may have the same schema of items.
+    const item = keys ? declareNew(items, isEmbedded(items)) : declare(items, isEmbedded(items));
     if (!item) return undefined;
     const name = `list<${item.name}>`;
-    const keys = schema['x-kubernetes-list-map-keys'];
-    if (schema['x-kubernetes-list-type'] === 'map' && keys && item.name.startsWith('Object')) {
-      registerMapList(environment, name, keys);
-    }
+    if (keys && item.name.startsWith('Object')) registerMapList(environment, name, keys);
     return { name, convert: (value) => (Array.isArray(value) ? value.map(item.convert) : value) };
   }
 
