@@ -22,6 +22,29 @@ test('strings that share a slot stay what they are', () => {
   expect(intern(received(texts))).toEqual(texts);
 });
 
+test('equal parts of two values are one; what is in another order, or large, is not', () => {
+  const probe = { httpGet: { path: '/healthcheck', port: 5000 }, periodSeconds: 10, list: ['a', null, true] };
+  const read = (value: unknown) => intern(received({ value })) as { value: object };
+  expect(read(probe).value).toBe(read(probe).value);
+  expect(read(['a', 'b']).value).toBe(read(['a', 'b']).value);
+  const { httpGet, ...rest } = probe;
+  const other = read({ ...rest, httpGet }).value;
+  expect(Object.keys(other)).toEqual(['periodSeconds', 'list', 'httpGet']);
+  expect(read({ 0: 'a', 1: 'b' }).value).not.toEqual(read(['a', 'b']).value);
+  const large = Array.from({ length: 40 }, (_, index) => index);
+  expect(read(large).value).not.toBe(read(large).value);
+  const secret = { key: 'x'.repeat(100) };
+  expect(read(secret).value).not.toBe(read(secret).value);
+});
+
+test('parts that share a slot stay what they are', () => {
+  const parts = Array.from({ length: 60_000 }, (_, index) => ({
+    index,
+    [`name ${index % 7}`]: [index % 3, `${index}`],
+  }));
+  expect(intern(received(parts))).toEqual(parts);
+});
+
 test('what is nested deeper than 64 levels becomes a text, so that every recursive reader has stack enough', () => {
   const nested = (depth: number, core: string) => `${'{"a":['.repeat(depth / 2)}${core}${']}'.repeat(depth / 2)}`;
   const kept = nested(64, '{"name":1}');
