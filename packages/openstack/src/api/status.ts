@@ -64,7 +64,7 @@ export const common = {
     { minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   ),
   references: map(
-    'What the resource was composed with, by the field that refers to it. While one of them has a newer generation, Ready is not about it yet.',
+    'What the resource was composed with, by the field that refers to it. While one of them has another generation, Ready is not about it yet.',
     object('The resource that was referred to.', {
       name: required(string('Its name.', { maxLength: 253 })),
       generation: required(int('Its generation.', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),

@@ -97,7 +97,7 @@ function resourceHealth(live: StoredObject, title: string, { observe }: Observed
   return ready === undefined || isStale(ready, live) ? health : { ...health, said: true };
 }
 
-/** What a resource refers to and has another generation than it was composed with. What is gone says nothing. */
+/** The first resource that this one refers to and that has another generation than it was composed with. What is gone says nothing. */
 function changedReference(live: StoredObject, observe: Observe): string | undefined {
   const { references = {} } = (live['status'] ?? {}) as { references?: References };
   const service = services.find(({ kind }) => kind.kind === live.kind);

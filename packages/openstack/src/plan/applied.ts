@@ -10,8 +10,8 @@ import { sameFields } from './same-fields.ts';
 import { stuckPod } from './stuck-pods.ts';
 
 /**
- * What was live as it was stated, by what was stated. Both are asked about at every reconcile while others come up, and
- * to compare them took a tenth of an operator's processor time.
+ * What was live as it was stated, by what was stated. A reconcile asks about every object of its resource, and most are
+ * the same two as before: they need not be compared again.
  */
 const settled = new WeakMap<KubeObject, StoredObject>();
 

@@ -16,8 +16,8 @@ import { decodeValue, encodeData, mapValues } from './values.ts';
 type Data = Readonly<Record<string, string>>;
 
 /**
- * By Secret of templates: what was live as these Secrets filled it, by this key. To fill them at every reconcile took a
- * tenth of an operator's processor time.
+ * What a Secret of templates was found resolved with: the live Secret, the key of digests, and the Secrets that fill it.
+ * While these are the same, it need not be filled again to be compared.
  */
 const resolved = new WeakMap<KubeObject, readonly unknown[]>();
 

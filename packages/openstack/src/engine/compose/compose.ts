@@ -116,7 +116,7 @@ function composeWith<R extends ServiceResource>(
     status: {
       release: { target: upgrade.target.name, ...(upgrade.phase === undefined ? {} : { phase: upgrade.phase }) },
       ...(service.groups === undefined ? {} : { cloud: context.cloud }),
-      ...referencesIn(service as unknown as Service, context),
+      ...composedWith(service as unknown as Service, context),
       ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
       ...lastingStatus(service as unknown as Service, context),
@@ -184,8 +184,8 @@ export function refusedRelease({ spec }: ServiceResource, surroundings: Surround
   return problem && incomplete(problem);
 }
 
-/** What it is composed with, by field: what refers to it is Ready with what it states now, or was. */
-function referencesIn(service: Service, { spec, reference }: Context): { readonly references?: References } {
+/** The resources that it refers to, as they are now, by field: who assesses it sees whether they have changed since. */
+function composedWith(service: Service, { spec, reference }: Context): { readonly references?: References } {
   const references = [...neededBy(service, spec), ...mentionsOf(service)].flatMap((field) => {
     const { name, generation = 0 } = reference(field)?.metadata ?? {};
     return name === undefined ? [] : [[field, { name, generation }] as const];
