@@ -28,7 +28,8 @@ const session = (service: string): readonly OptionFacts[] => [
 /**
  * What no package says of itself. cinder/volume/manager.py and glance_store/multi_backend.py read a group for each name,
  * manila/share/manager.py as well; so does Designate for each handler of its sink (designate/plugin.py). Nova's groups of
- * mediated devices are registered by nova/conf/devices.py, and Glance's own two stores by glance/common/store_utils.py.
+ * mediated devices are registered by nova/conf/devices.py, and Glance's own two stores by glance/common/store_utils.py; two
+ * options that each of its stores has stand in no list (glance_store/driver.py).
  * Keystone registers `remote_id_attribute` for each protocol of federation (keystone/federation/utils.py).
  * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
  * plug-ins of os-vif).
@@ -62,6 +63,10 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
       keys: true,
       names: ['os_glance_staging_store', 'os_glance_tasks_store'],
       options: ['glance_store'],
+      own: [
+        optionOf('glance', ['*', 'store_description', 'string', null]),
+        optionOf('glance', ['*', 'weight', 'integer', '0']),
+      ],
     },
   ],
   keystone: [

@@ -51,7 +51,7 @@ describe.each(kinds.map((api) => [api.kind, api] as const))('a change of a %s', 
       );
     for (const { path, absent, message } of api.spec.transitions) {
       // Nothing can be taken from what is empty at first.
-      if (['storagePolicies', 'flavorID'].includes(path.at(-1) ?? '')) continue;
+      if (['storagePolicies', 'additionalStores', 'flavorID'].includes(path.at(-1) ?? '')) continue;
       // What a field needs beside it.
       const beside: Readonly<Record<string, object | undefined>> = { backup: { type: 'pvc' } };
       const place = (value: unknown) =>
@@ -153,6 +153,22 @@ test('a storage policy is neither removed nor made another one', async () => {
       { index: 2, name: 'silver' },
     ]),
   ).toBeUndefined();
+});
+
+test('a store of images is neither removed nor put elsewhere', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Glance') as Api;
+  const fast = { name: 'fast', type: 'ceph', cephPoolName: 'fast-images' };
+  await server.client.create(api, objectOf(api, { additionalStores: [fast] }, 'stores'));
+  const change = (spec: object) =>
+    refusal(server.client.patch(api, { namespace, name: 'stores' }, 'merge', { spec }, { dryRun: true }));
+  const swift = { name: 'fast', type: 'swift' };
+  for (const wrong of [[], null, [swift], [{ ...fast, cephPoolName: 'others' }], [{ ...fast, name: 'faster' }]])
+    expect((await change({ additionalStores: wrong }))?.[0]).toMatchObject({
+      field: 'spec.additionalStores',
+      message: expect.stringContaining('a store can neither be taken away nor get another type, pool'),
+    });
+  const archive = { name: 'archive', type: 'swift' };
+  expect(await change({ additionalStores: [archive, { ...fast, description: 'on flash' }] })).toBeUndefined();
 });
 
 test('a backend keeps its volumes where they are', async () => {

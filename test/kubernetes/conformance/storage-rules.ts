@@ -1,4 +1,4 @@
-import { CephStorage, Cinder, Manila, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { CephStorage, Cinder, Glance, Manila, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 
 const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
@@ -137,6 +137,42 @@ const swiftRules = [
   ),
 ];
 
+const store = { name: 'fast', type: 'ceph', cephPoolName: 'fast-images' };
+const s3 = { endpoint: 'https://s3.example.com', bucket: 'images', secretName: 's3' };
+const remote = { name: 'remote', type: 's3', s3 };
+const wrongStores: readonly (readonly [string, string, object[]])[] = [
+  ['[0]', 'type ceph needs cephPoolName', [{ name: 'fast', type: 'ceph' }]],
+  ['[0]', 'cephPoolName can be set for type ceph only', [{ ...store, type: 'swift' }]],
+  ['[0]', 'type s3 needs s3', [{ name: 'fast', type: 's3' }]],
+  ['[0]', 's3 can be set for type s3 only', [{ ...store, s3 }]],
+  ['[0].name', 'a store that storageType makes, or a section of glance-api.conf', [{ ...store, name: 'local' }]],
+  ['[0].s3.endpoint', 'expected a URL', [{ ...remote, s3: { ...s3, endpoint: 's3.example.com' } }]],
+  ['[0].s3.endpoint', 'expected a URL', [{ ...remote, s3: { ...s3, endpoint: 'https://s3.example.com/path' } }]],
+  ['[0].description', 'expected one line', [{ ...store, description: 'two\nlines' }]],
+  ['', 'a pool or a bucket that no other one has', [store, { ...store, name: 'other' }]],
+  ['', 'a pool or a bucket that no other one has', [remote, { ...remote, name: 'other' }]],
+  ['', 's3 cannot stand beside ceph', [store, remote]],
+];
+const glanceRules = [
+  ...wrongStores.map(([at, words, wrong]) =>
+    refused(Glance, `spec.additionalStores${at}`, words, { additionalStores: wrong }, { additionalStores: [store] }),
+  ),
+  refused(
+    Glance,
+    'spec.additionalStores',
+    's3 cannot stand beside ceph',
+    { storageType: 'ceph', additionalStores: [remote] },
+    { storageType: 'swift', additionalStores: [remote] },
+  ),
+  refused(
+    Glance,
+    'spec.additionalStores',
+    'expected other pools than spec.cephPoolName',
+    { storageType: 'ceph', additionalStores: [{ ...store, cephPoolName: 'glance-images' }] },
+    { storageType: 'ceph', cephPoolName: 'images', additionalStores: [{ ...store, cephPoolName: 'glance-images' }] },
+  ),
+];
+
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
   refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
@@ -166,6 +202,7 @@ export const storageRules: readonly RefusedSpec[] = [
     { cephStorage: { enabled: false } },
   ),
   ...cinderRules,
+  ...glanceRules,
   ...manilaRules,
   ...swiftRules,
 ];

@@ -148,7 +148,7 @@ const texts = [
 ];
 
 /** What next to no pattern matches; that of a relative path refuses no more than a text which begins with a slash. */
-const wrongTexts = ['~ no ~', '/~ no ~', '@~ no ~'];
+const wrongTexts = ['~ no ~', '/~ no ~', '@~ no ~', 'no\nno'];
 
 function textAgainst(pattern: string): string {
   const text = wrongTexts.find((one) => !new RegExp(pattern).test(one));

@@ -51,18 +51,28 @@ export function call(cloud: Cloud, token: string, method: string, path: string, 
   return request(cloud, token, method, `${url}${path}`, body);
 }
 
-/** The body of an API's answer to whoever has the token; a text is sent as it is. @throws Error when it refuses */
+/** The body of an API's answer to whoever has the token; a text is sent as it is. `headers`: further ones, such as `Name: value`. @throws Error when it refuses */
 export async function request(
   cloud: Cloud,
   token: string,
   method: string,
   address: string,
   body?: object | string,
+  headers: readonly string[] = [],
 ): Promise<string> {
   const data = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'application/zip' : 'application/json';
   const sent = body === undefined ? [] : ['-d', data, '-H', `Content-Type: ${type}`];
-  const answer = await curl(cloud, ['-i', '-X', method, '-H', `X-Auth-Token: ${token}`, ...sent, address]);
+  const answer = await curl(cloud, [
+    '-i',
+    '-X',
+    method,
+    '-H',
+    `X-Auth-Token: ${token}`,
+    ...headers.flatMap((header) => ['-H', header]),
+    ...sent,
+    address,
+  ]);
   const [head = '', text = ''] = answer.split(/\r?\n\r?\n/);
   if (!/^HTTP\S+ [23]/.test(head)) throw new Error(`${method} ${address}: ${answer}`);
   return text;

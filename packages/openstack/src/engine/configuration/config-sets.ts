@@ -42,6 +42,7 @@ export function configSets(
     Object.values(files).flatMap((content) => (isOslo(content) ? [content] : [])),
   );
   const written = sources.map(({ oslo }) => oslo);
+  const ownedBySources = sources.map(({ owned = {} }) => owned);
   const data = dataOf(sets, (context.spec.config ?? {}) as Readonly<Record<string, Data | null>>);
   const config = data.others as WrittenConfig;
   const said = [config, ...sources.flatMap(({ more = [] }) => more.map((layer) => layer.config))].flatMap((one) =>
@@ -58,7 +59,8 @@ export function configSets(
     names: readonly string[],
     more: OwnedOptions = {},
   ) => {
-    const owned = layered(ownedByProviders(service, written), service.owned ?? {}, more) as OwnedOptions;
+    const ofService = [ownedByProviders(service, written), service.owned ?? {}, ...ownedBySources];
+    const owned = layered(...ofService, more) as OwnedOptions;
     const allowsUnknown = context.spec.unknownOptions === 'Allow';
     const result = userConfig(config, {
       path,

@@ -151,6 +151,8 @@ export interface OsloSource {
   readonly oslo: Layer;
   /** Which sections of what users and peers say of a file of this name count here; default: all. */
   readonly takes?: (section: string) => boolean;
+  /** What users cannot set in a file of this name, beside what the service says, where that depends on the resource. */
+  readonly owned?: OwnedOptions;
   /** User layers of its own, the last ones (a node group's). */
   readonly more?: readonly UserLayer[];
   /** Secrets stand in the file itself, in no variable: it is handed on to what is no container. */

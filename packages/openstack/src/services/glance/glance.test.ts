@@ -113,3 +113,104 @@ test('images in Ceph need a cluster', () => {
     'spec.storageType: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
   );
 });
+
+const fast = { name: 'fast', type: 'ceph', cephPoolName: 'fast-images', description: 'on flash' } as const;
+const archive = { name: 'archive', type: 'swift' } as const;
+const remote = {
+  name: 'remote',
+  type: 's3',
+  s3: { endpoint: 'https://s3.example.com', bucket: 'images', region: 'eu-1', secretName: 's3-keys' },
+} as const;
+const problemOf = (composition: ReturnType<typeof compose>) =>
+  composition.steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+/** What objects say of the public API's file. */
+const fileOf = (spec: Partial<Glance['spec']>) =>
+  JSON.stringify(objectsOf(compose(spec)).find(({ object }) => JSON.stringify(object).includes('enabled_backends')));
+
+test('further stores have sections of their names, and the first one stays the default', () => {
+  const more = { ...objectsInSwift, cephStorageRef: { name: 'ceph' }, additionalStores: [fast, archive] };
+  const file = fileOf(more);
+  for (const line of [
+    'enabled_backends = swift:swift,fast:rbd,archive:swift\\n',
+    'default_backend = swift\\n',
+    '[fast]\\nrbd_store_ceph_conf = /etc/ceph/ceph.conf\\nrbd_store_pool = fast-images\\nrbd_store_user = glance\\nstore_description = on flash\\n',
+    'swift_store_container = glance\\n',
+    'swift_store_container = glance-archive\\n',
+  ])
+    expect(file).toContain(line);
+  const names = objectsOf(compose(more)).map(({ object: { kind, metadata } }) => `${kind} ${metadata.name}`);
+  expect(names).toContain('Deployment glance-internal');
+  expect(names.some((name) => name.startsWith('PersistentVolumeClaim'))).toBe(false);
+});
+
+test('keys of S3 stand in no ConfigMap, and the client sends no checksums that servers do not know', () => {
+  const all = objectsOf(compose({ ...objectsInSwift, additionalStores: [remote] }));
+  expect(fileOf({ ...objectsInSwift, additionalStores: [remote] })).toContain(
+    '[remote]\\ns3_store_bucket = images\\ns3_store_host = https://s3.example.com\\ns3_store_region_name = eu-1\\n',
+  );
+  const keys = all.filter(({ object }) => JSON.stringify(object).includes('s3-keys'));
+  expect(keys.map(({ object: { kind } }) => kind)).toEqual(['Secret']);
+  expect(JSON.stringify(keys)).toContain('"OS_REMOTE__S3_STORE_SECRET_KEY":"{{s3-keys/secretKey}}"');
+  const pods = all.filter(({ object: { kind } }) => kind === 'Deployment');
+  expect(JSON.stringify(pods)).toContain('{"name":"AWS_REQUEST_CHECKSUM_CALCULATION","value":"when_required"}');
+});
+
+test('beside a volume images in Ceph are copied, and one pod runs', () => {
+  const spec = { cephStorageRef: { name: 'ceph' }, nodeNetworks: ['10.0.0.0/16'], additionalStores: [fast] };
+  const made = compose(spec);
+  const names = objectsOf(made).map(({ object: { kind, metadata } }) => `${kind} ${metadata.name}`);
+  expect(names).not.toContain('Deployment glance-internal');
+  expect(names).toContain('PersistentVolumeClaim glance-images');
+  expect(made.steps.find(({ condition }) => condition === 'ConfigReady')?.remarks).toEqual([
+    expect.stringContaining('spec.additionalStores: volumes and servers copy the images that lie in Ceph'),
+  ]);
+  expect(problemOf(compose({ ...spec, components: { api: { replicas: 2 } } }))).toContain('at most 1');
+});
+
+test('a further store needs what keeps it', () => {
+  expect(problemOf(compose({ additionalStores: [archive] }))).toBe(
+    'spec.additionalStores[name=archive].type: swift needs a Swift; set spec.swiftRef, or spec.swift of the control plane',
+  );
+  const { cephStorageRef: _, ...spec } = sample.spec;
+  expect(
+    problemOf(
+      composed({ ...sample, spec: { ...spec, additionalStores: [fast] } as Glance['spec'] }, surroundings(read)),
+    ),
+  ).toBe(
+    'spec.additionalStores[name=fast].type: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
+  );
+});
+
+test('what a further store is, is remembered: it is neither taken away nor changed', () => {
+  const at = 'spec.additionalStores[name=fast]';
+  const told = (additionalStores: Glance['spec']['additionalStores'], lasting = {}) =>
+    composed(
+      { ...sample, spec: { ...sample.spec, ...inCeph, nodeNetworks: [], additionalStores } as Glance['spec'] },
+      surroundings(read, { lasting }),
+    );
+  expect(told([fast, remote]).status).toMatchObject({
+    lasting: {
+      [at]: 'ceph fast-images',
+      'spec.additionalStores[name=remote]': 's3 images at https://s3.example.com',
+      'spec.cephPoolName': 'images',
+    },
+  });
+  const lasting = { [at]: 'ceph fast-images' };
+  expect(problemOf(told([fast], lasting))).toBeUndefined();
+  expect(problemOf(told([{ ...fast, cephPoolName: 'other' }], lasting))).toContain(
+    `${at}: it was ceph fast-images before`,
+  );
+  expect(problemOf(told([], lasting))).toContain(
+    `${at}: it was ceph fast-images before (status.lasting, ConfigMap glance-lasting), and is stated no more`,
+  );
+});
+
+test('options of a further store that follow from its fields are refused, with the field; others are taken', () => {
+  const said = (options: Record<string, string | number>) =>
+    compose({ ...inCeph, additionalStores: [fast], config: { 'glance-api.conf': { fast: options } } });
+  expect(problemOf(said({ rbd_store_pool: 'other' }))).toContain('spec.additionalStores[name=fast].cephPoolName');
+  expect(problemOf(said({ store_description: 'x' }))).toContain('spec.additionalStores[name=fast].description');
+  const more = said({ rbd_store_chunk_size: 4, weight: 10 });
+  expect(problemOf(more)).toBeUndefined();
+  expect(JSON.stringify(objectsOf(more))).toContain('store_description = on flash\\nweight = 10');
+});

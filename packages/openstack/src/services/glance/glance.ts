@@ -4,21 +4,25 @@ import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { refusedBy } from '../backends.ts';
 import { Glance } from './kind.ts';
 import {
   foundBy,
   inCeph,
+  inS3,
   inSwift,
   onVolume,
+  ownedByAdditional,
   ownedByStores,
-  poolOf,
-  store,
+  poolsOf,
+  showsPlaces,
   storeFiles,
   storeProblems,
+  stores,
 } from './stores.ts';
 
 /**
- * Images: in Ceph, in Swift, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops
+ * Images: in Ceph, in Swift, in S3, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops
  * the old pod first, so it is a short outage (production rule 30).
  *
  * glance-api runs by itself, not under uwsgi: in 2025.1 uploads in chunks and imports depend on that.
@@ -34,12 +38,15 @@ export const glance = defineService<Glance>({
     cacheRef: 'steps',
     keystoneRef: 'start',
     swiftRef: { stated: inSwift, start: true },
-    cephStorageRef: { stated: inCeph, asks: (spec) => ({ pools: [{ name: poolOf(spec), purpose: 'glance-images' }] }) },
+    cephStorageRef: {
+      stated: inCeph,
+      asks: (spec) => ({ pools: poolsOf(spec).map((name) => ({ name, purpose: 'glance-images' })) }),
+    },
   },
   databases: [{ name: 'glance' }],
   connections: (spec) => ({
     api: { processes: 3, pools: 1 },
-    ...(inCeph(spec) && { internal: { processes: 3, pools: 1 } }),
+    ...(showsPlaces(spec) && { internal: { processes: 3, pools: 1 } }),
   }),
   identity: {
     users: [{ name: 'glance', roles: ['admin', 'service'] }],
@@ -57,7 +64,7 @@ export const glance = defineService<Glance>({
   },
   owned: {
     DEFAULT: {
-      enabled_backends: 'spec.storageType',
+      enabled_backends: 'spec.storageType or spec.additionalStores',
       worker_self_reference_url: 'nothing: it is the address of the pod',
       bind_host: 'nothing: probes and the Service connect to it',
       bind_port: 'nothing: probes and the Service connect to it',
@@ -69,7 +76,7 @@ export const glance = defineService<Glance>({
   },
   config: (context) => ({
     main: files(context),
-    ...(inCeph(context.spec) && {
+    ...(showsPlaces(context.spec) && {
       internal: { ...files(context, locations), [`${policies}/locations.yaml`]: locationPolicy },
     }),
   }),
@@ -78,7 +85,7 @@ export const glance = defineService<Glance>({
   components: (context) => ({
     api: { ...api(context), exposed: 'api', reachable: 'anyone' },
     // Cinder and Nova clone images in the cluster when they see where these are. Nobody else may (OSSN-0090).
-    ...(inCeph(context.spec) && {
+    ...(showsPlaces(context.spec) && {
       internal: { ...api(context), variantOf: 'api', config: 'internal', reachable: ['api'] },
     }),
   }),
@@ -104,20 +111,22 @@ export const glance = defineService<Glance>({
     },
   ],
   schedules: (context) => [housekeeping(context)],
-  findings: ({ spec: { nodeNetworks, ...spec }, named }) => ({
-    remarks:
-      inCeph(spec) && nodeNetworks === undefined
-        ? [
-            `spec.nodeNetworks: not set, so any address that reaches the cluster's network may connect to ${named('internal')}, which shows where images are; set it to the networks of nodes`,
-          ]
-        : [],
-  }),
+  findings: (context) => ({ remarks: remarksOn(context) }),
   lasting: ({ spec }) => foundBy(spec),
-  problems: (context) => {
-    const [message] = storeProblems(context);
-    return message === undefined ? {} : { ConfigReady: { reason: 'ConfigRefused', message } };
-  },
+  problems: (context) => refusedBy(storeProblems(context)),
 });
+
+function remarksOn({ spec, named }: Context<Glance>): string[] {
+  if (inCeph(spec) && !showsPlaces(spec))
+    return [
+      'spec.additionalStores: volumes and servers copy the images that lie in Ceph, because with storageType pvc no API shows where they are',
+    ];
+  return showsPlaces(spec) && spec.nodeNetworks === undefined
+    ? [
+        `spec.nodeNetworks: not set, so any address that reaches the cluster's network may connect to ${named('internal')}, which shows where images are; set it to the networks of nodes`,
+      ]
+    : [];
+}
 
 /** What lies in `policy_dirs` comes over what users say. */
 const policies = '/etc/glance/policy.d';
@@ -144,10 +153,18 @@ function api({ spec, named }: Context<Glance>): Component {
     workload: 'Deployment',
     image: 'glance-api',
     runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
-    // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
-    ...(!onVolume(spec) && {
-      env: { POD_IP: { field: 'status.podIP' }, OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292' },
-    }),
+    env: {
+      // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
+      ...(!onVolume(spec) && {
+        POD_IP: { field: 'status.podIP' },
+        OS_DEFAULT__WORKER_SELF_REFERENCE_URL: 'http://$(POD_IP):9292',
+      }),
+      // boto3 1.36 and later send checksums as trailers, which not every server of S3 knows.
+      ...(inS3(spec) && {
+        AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+        AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+      }),
+    },
     ports: { api: 9292 },
     health: { get: '/healthcheck', port: 'api' },
     ...(onVolume(spec) && { strategy: 'Recreate' }),
@@ -160,7 +177,10 @@ function api({ spec, named }: Context<Glance>): Component {
 
 function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
   return {
-    '/etc/glance/glance-api.conf': { oslo: sections(configuration(context), ...more) },
+    '/etc/glance/glance-api.conf': {
+      oslo: sections(configuration(context), ...more),
+      owned: ownedByAdditional(context.spec),
+    },
     ...storeFiles(context),
   };
 }
@@ -195,7 +215,7 @@ function housekeeping(context: Context<Glance>): Schedule {
 }
 
 function configuration(context: Context<Glance>) {
-  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), store(context), {
+  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), stores(context), {
     DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
     os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
     os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },

@@ -13,6 +13,7 @@ import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 import { swiftRef } from '../swift/reference.ts';
+import { additionalStores, storeRules } from './additional-stores.ts';
 
 /** Why there is one pod of the API at most, where that is so. */
 export const whySingle = `replicas of api is at most 1 with storageType pvc: images lie on a ReadWriteOnce volume, which one pod at a time can use`;
@@ -22,6 +23,9 @@ const single = rule(
   "!has(self.replicas) || self.replicas <= 1 || (has(self.storageType) && self.storageType in ['ceph', 'swift'])",
   whySingle,
 );
+
+/** Pool of the images in Ceph where none is stated. */
+export const standardPool = 'glance-images';
 
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
@@ -55,14 +59,15 @@ export const Glance = defineApi({
       messageQueue: noMessageQueue,
       identity: identity('glance'),
       storageType: choice(
-        'Where images are kept: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',
+        'Where images are kept that nobody names a store for: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',
         ['pvc', 'ceph', 'swift'],
         { default: 'pvc', immutable: 'pvc' },
       ),
       storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
       cephStorageRef: cephStorageRef('images'),
-      swiftRef: swiftRef('images, for storageType swift'),
-      cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: 'glance-images' }),
+      swiftRef: swiftRef('images, for stores of type swift'),
+      cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: standardPool }),
+      additionalStores,
       recordsAudit,
       passwordRotationDays,
       housekeeping,
@@ -70,7 +75,7 @@ export const Glance = defineApi({
       policy,
       unknownOptions,
     },
-    { rules: [single] },
+    { rules: [single, ...storeRules(standardPool)] },
   ),
   status: object('Observed state of Glance.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],

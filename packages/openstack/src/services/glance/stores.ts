@@ -1,28 +1,64 @@
 import { client } from '../../engine/configuration/sections.ts';
+import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
+import { lastingSuffix } from '../../engine/names/names.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { type Glance, whySingle } from './kind.ts';
+import { secretReference } from '../../oslo/references.ts';
+import type { AdditionalStore } from './additional-stores.ts';
+import { type Glance, standardPool, whySingle } from './kind.ts';
 
 type Spec = Partial<Glance['spec']>;
 
+/** One store of images. */
+interface Store extends Pick<AdditionalStore, 'name' | 'description' | 'cephPoolName' | 's3'> {
+  readonly type: 'pvc' | AdditionalStore['type'];
+  /** Where the spec says that there is one. */
+  readonly path: string;
+}
+
+/** Names of the stores that storageType makes: they are recorded with each image. */
+const standardNames = { pvc: 'local', ceph: 'ceph', swift: 'swift' } as const;
+
+/** All stores; the first one is that of storageType, the default. */
+function storesOf({ storageType = 'pvc', additionalStores = [], ...spec }: Spec): readonly [Store, ...Store[]] {
+  return [
+    {
+      name: standardNames[storageType],
+      type: storageType,
+      path: 'spec.storageType',
+      ...(storageType === 'ceph' && { cephPoolName: spec.cephPoolName ?? standardPool }),
+    },
+    ...additionalStores.map((store) => ({ ...store, path: pathOf(store.name) })),
+  ];
+}
+
+const pathOf = (name: string): string => `spec.additionalStores[name=${name}]`;
+
+const has = (spec: Spec, type: Store['type']): boolean => storesOf(spec).some((store) => store.type === type);
+
 /** Whether images are kept in Ceph. */
-export const inCeph = ({ storageType }: Spec): boolean => storageType === 'ceph';
+export const inCeph = (spec: Spec): boolean => has(spec, 'ceph');
 
 /** Whether images are kept in Swift. */
-export const inSwift = ({ storageType }: Spec): boolean => storageType === 'swift';
+export const inSwift = (spec: Spec): boolean => has(spec, 'swift');
+
+/** Whether images are kept in S3. */
+export const inS3 = (spec: Spec): boolean => has(spec, 's3');
 
 /** Whether images are kept on a volume, which one pod at a time can use. */
-export const onVolume = (spec: Spec): boolean => !inCeph(spec) && !inSwift(spec);
+export const onVolume = (spec: Spec): boolean => has(spec, 'pvc');
 
-/** The pool of the images in Ceph. */
-export const poolOf = ({ cephPoolName = 'glance-images' }: Spec): string => cephPoolName;
+/** Whether an API of its own shows where images are in Ceph: a second one cannot use the volume. */
+export const showsPlaces = (spec: Spec): boolean => inCeph(spec) && !onVolume(spec);
+
+/** The pools of the images in Ceph. */
+export const poolsOf = (spec: Spec): string[] => storesOf(spec).flatMap(({ cephPoolName: pool }) => pool ?? []);
 
 /** Options of stores that users cannot set, with the field instead. */
-export const ownedByStores = {
-  glance_store: { default_backend: 'spec.storageType' },
-  local: { filesystem_store_datadir: 'spec.storage' },
+const ownedBy = {
+  pvc: { filesystem_store_datadir: 'spec.storage' },
   ceph: {
     rbd_store_pool: 'spec.cephPoolName',
     rbd_store_user: 'spec.users of the CephStorage',
@@ -41,28 +77,76 @@ export const ownedByStores = {
   },
 } as const;
 
+/** The same of the stores that storageType makes. */
+export const ownedByStores = {
+  glance_store: { default_backend: 'spec.storageType' },
+  local: ownedBy.pvc,
+  ceph: ownedBy.ceph,
+  swift: ownedBy.swift,
+} as const;
+
+/** The same of the further stores of a spec. */
+export function ownedByAdditional({ additionalStores = [] }: Spec): OwnedOptions {
+  return Object.fromEntries(additionalStores.map(({ name, type }) => [name, ownedOf(pathOf(name), type)]));
+}
+
+function ownedOf(path: string, type: AdditionalStore['type']): OwnedOptions[string] {
+  const fields = {
+    ceph: { ...ownedBy.ceph, rbd_store_pool: `${path}.cephPoolName` },
+    swift: ownedBy.swift,
+    s3: {
+      s3_store_host: `${path}.s3.endpoint`,
+      s3_store_bucket: `${path}.s3.bucket`,
+      s3_store_region_name: `${path}.s3.region`,
+      s3_store_access_key: `${path}.s3.secretName`,
+      s3_store_secret_key: `${path}.s3.secretName`,
+    },
+  };
+  return { store_description: `${path}.description`, ...fields[type] };
+}
+
 /** By what images are found. */
 export function foundBy(spec: Spec): Record<string, string> {
+  const [standard, ...additional] = storesOf(spec);
   return {
-    'spec.storageType': spec.storageType ?? 'pvc',
-    ...(inCeph(spec) && { 'spec.cephPoolName': poolOf(spec) }),
+    'spec.storageType': standard.type,
+    ...(standard.cephPoolName !== undefined && { 'spec.cephPoolName': standard.cephPoolName }),
     ...(inSwift(spec) && spec.swiftRef && { 'spec.swiftRef': `Swift ${spec.swiftRef.name}` }),
+    ...Object.fromEntries(additional.map((store) => [store.path, placeOf(store)])),
   };
+}
+
+function placeOf({ type, cephPoolName, s3 }: Store): string {
+  return [type, cephPoolName, s3 && `${s3.bucket} at ${s3.endpoint}`].filter((part) => part !== undefined).join(' ');
 }
 
 /** What is wrong with a spec, by where it keeps images. */
 export function storeProblems(context: Context<Glance>): readonly string[] {
   const { spec } = context;
-  if (inCeph(spec)) return clusterProblems(context, 'spec.storageType');
-  if (inSwift(spec))
-    return spec.swiftRef === undefined
-      ? ['spec.storageType: swift needs a Swift; set spec.swiftRef, or spec.swift of the control plane']
+  const lacking = storesOf(spec).flatMap(({ type, path }) => {
+    const field = path === 'spec.storageType' ? path : `${path}.type`;
+    if (type === 'ceph') return clusterProblems(context, field);
+    return type === 'swift' && spec.swiftRef === undefined
+      ? [`${field}: swift needs a Swift; set spec.swiftRef, or spec.swift of the control plane`]
       : [];
+  });
   const { replicas = 1 } = spec.components?.['api'] ?? {};
-  return replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];
+  const tooMany = onVolume(spec) && replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];
+  return [...lacking, ...tooMany, ...takenAway(context)];
 }
 
-/** Files that the store reads besides: what it logs in with. */
+/** Stores that there were, and that nobody states any more: Glance would not know where their images are. */
+function takenAway({ spec, surroundings, named }: Context<Glance>): string[] {
+  const stated = new Set(storesOf(spec).map(({ path }) => path));
+  return Object.entries(surroundings.lasting)
+    .filter(([field]) => field.startsWith('spec.additionalStores[') && !stated.has(field))
+    .map(
+      ([field, was]) =>
+        `${field}: it was ${was} before (status.lasting, ConfigMap ${named(lastingSuffix)}), and is stated no more: its images are out of reach; state it again`,
+    );
+}
+
+/** Files that stores read besides: what they log in with. */
 export function storeFiles(context: Context<Glance>): ConfigFiles {
   const ceph = clusterOf(context);
   return {
@@ -71,24 +155,38 @@ export function storeFiles(context: Context<Glance>): ConfigFiles {
   };
 }
 
-/** The store, whose name is recorded with each image. */
-export function store(context: Context<Glance>): Layer {
-  if (inSwift(context.spec)) return swift(context);
-  const ceph = clusterOf(context);
-  if (ceph === undefined)
-    return {
-      DEFAULT: { enabled_backends: 'local:file' },
-      glance_store: { default_backend: 'local' },
-      local: { filesystem_store_datadir: '/var/lib/glance/images' },
-    };
+const drivers = { pvc: 'file', ceph: 'rbd', swift: 'swift', s3: 's3' } as const;
+
+/** The stores, whose names are recorded with each image. */
+export function stores(context: Context<Glance>): Layer {
+  const all = storesOf(context.spec);
+  const sections = all.map((store) => {
+    const { name, description } = store;
+    return [
+      name,
+      { ...(description !== undefined && { store_description: description }), ...optionsOf(context, store) },
+    ];
+  });
   return {
-    DEFAULT: { enabled_backends: 'ceph:rbd' },
-    glance_store: { default_backend: 'ceph' },
-    ceph: {
-      rbd_store_pool: poolOf(context.spec),
-      rbd_store_user: ceph.user('glance'),
-      rbd_store_ceph_conf: cephConf,
-    },
+    DEFAULT: { enabled_backends: all.map(({ name, type }) => `${name}:${drivers[type]}`).join(',') },
+    glance_store: { default_backend: all[0].name },
+    ...(Object.fromEntries(sections) as Layer),
+  };
+}
+
+function optionsOf(context: Context<Glance>, { name, type, cephPoolName = '', s3, path }: Store): Layer[string] {
+  if (type === 'pvc') return { filesystem_store_datadir: '/var/lib/glance/images' };
+  if (type === 'swift') return swift(context, path === 'spec.storageType' ? 'glance' : `glance-${name}`);
+  const ceph = clusterOf(context);
+  if (ceph !== undefined && type === 'ceph')
+    return { rbd_store_pool: cephPoolName, rbd_store_user: ceph.user('glance'), rbd_store_ceph_conf: cephConf };
+  if (s3 === undefined) return {};
+  return {
+    s3_store_host: s3.endpoint,
+    s3_store_bucket: s3.bucket,
+    ...(s3.region !== undefined && { s3_store_region_name: s3.region }),
+    s3_store_access_key: secretReference(s3.secretName, 'accessKey'),
+    s3_store_secret_key: secretReference(s3.secretName, 'secretKey'),
   };
 }
 
@@ -100,19 +198,15 @@ const swiftAccounts = '/etc/glance/glance-swift.conf';
 /** The section of that file. The location of each image names it: it never changes. */
 const account = 'cloud';
 
-/** All images lie in one container of the account of Glance's own project, where it is an administrator. */
-function swift({ region }: Context<Glance>): Layer {
+/** The images of a store lie in one container of the account of Glance's own project, where it is an administrator. */
+function swift({ region }: Context<Glance>, container: string): Layer[string] {
   return {
-    DEFAULT: { enabled_backends: 'swift:swift' },
-    glance_store: { default_backend: 'swift' },
-    swift: {
-      swift_store_config_file: swiftAccounts,
-      default_swift_reference: account,
-      swift_store_container: 'glance',
-      swift_store_create_container_on_put: true,
-      swift_store_endpoint_type: 'internalURL',
-      swift_store_region: region,
-    },
+    swift_store_config_file: swiftAccounts,
+    default_swift_reference: account,
+    swift_store_container: container,
+    swift_store_create_container_on_put: true,
+    swift_store_endpoint_type: 'internalURL',
+    swift_store_region: region,
   };
 }
 

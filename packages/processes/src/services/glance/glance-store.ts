@@ -14,10 +14,10 @@ import { disabled, type ImageStore, StoreFault } from './image-store.ts';
 export interface GlanceStores {
   readonly ids: readonly string[];
   readonly fallback: string;
-  /** Where an image goes; undefined when adding to the store is disabled. */
+  /** Where an image goes; undefined when adding to the store is disabled. @throws PythonError where there is no such store */
   place(id: string): ImageStore | undefined;
-  /** Where the data of an image are; undefined when it has none. @throws PythonError where nothing reads its location */
-  of(row: Row): ImageStore | undefined;
+  /** What reads a location of an image. @throws PythonError where nothing does */
+  of(location: Row): ImageStore;
 }
 
 const drivers = ['file', 'http', 'rbd', 'cinder', 'swift', 's3', 'vmware'];
@@ -35,6 +35,7 @@ export function openStores(context: ServiceContext): GlanceStores {
   const open = (driver: string, id: string): ImageStore | undefined | typeof notLoaded => {
     if (driver === 'file') return openDirectory(process, config, log, id);
     if (driver === 'rbd') return openCluster(process, config, log, id);
+    if (driver === 's3') return openS3(config, log, id);
     return driver === 'swift' ? openSwift(context, id, notLoaded) : undefined;
   };
   const named = config.list('DEFAULT', 'enabled_backends').map((entry) => {
@@ -47,7 +48,7 @@ export function openStores(context: ServiceContext): GlanceStores {
   if (named.length === 0) {
     // The single store of before: [glance_store] stores and default_store, both with defaults.
     const directory = openDirectory(process, config, log, 'glance_store', '/var/lib/glance/images');
-    return { ids: ['file'], fallback: 'file', place: () => directory, of: (row) => holding(row, process, [directory]) };
+    return { ids: ['file'], fallback: 'file', place: () => directory, of: (at) => holding(at, process, [directory]) };
   }
   if (named.some(({ id }) => id.startsWith('os_glance_'))) {
     throw new SystemExit(
@@ -74,16 +75,25 @@ export function openStores(context: ServiceContext): GlanceStores {
   return {
     ids: named.map(({ id }) => id),
     fallback,
-    place: (id) => places.get(id),
-    of: (row) => holding(row, process, [...places.values()]),
+    place: (id) => {
+      if (!places.has(id)) throw new PythonError(unknownStore, `Store for identifier ${id} not found`);
+      return places.get(id);
+    },
+    of: (location) => holding(location, process, [...places.values()]),
   };
 }
 
-/** What reads an image: a directory by its path, whatever stores there are now, and Swift by the reference in its URL. */
-function holding(row: Row, process: Process, stores: readonly (ImageStore | undefined)[]): ImageStore | undefined {
-  if (row['data'] !== undefined) return cluster;
-  const location = row['location'];
-  if (typeof location !== 'string') return undefined;
+/** How a store is called that there is none of. */
+export const unknownStore = 'glance_store.exceptions.UnknownScheme';
+
+/**
+ * What reads an image: a directory by its path, whatever stores there are now, Swift by the reference in its URL, and S3 by
+ * the keys in it.
+ */
+function holding(at: Row, process: Process, stores: readonly (ImageStore | undefined)[]): ImageStore {
+  const location = typeof at['location'] === 'string' ? at['location'] : '';
+  if (location.startsWith('s3')) return bucket(location);
+  if (at['data'] !== undefined) return cluster;
   if (location.startsWith('/')) return directoryStore(process, location.slice(0, location.lastIndexOf('/')));
   const swift = stores.find((store) => store?.scheme === 'swift+config');
   if (swift !== undefined) return swift;
@@ -121,12 +131,41 @@ function directoryStore(process: Process, directory: string): ImageStore {
   };
 }
 
-/** A cluster outside of the cloud, whose data the model keeps with the image's row. */
+/** A cluster outside of the cloud, whose data the model keeps with the image's location. */
 const cluster: ImageStore = {
   add: (_id, data) => Promise.resolve({ data }),
   read: ({ data }) => Promise.resolve(String(data)),
   remove: () => Promise.resolve(),
 };
+
+/** A bucket of S3, outside of the cloud as well. Its locations hold the keys, so that some keys cannot be read back. */
+function bucket(prefix: string): ImageStore {
+  const check = (location: string): void => {
+    if (location.split('@').length !== 2) throw new PythonError('ValueError', 'too many values to unpack (expected 2)');
+  };
+  return {
+    add: (id, data) => Promise.resolve({ location: `${prefix}/${id}`, data }),
+    read: async ({ location, data }) => {
+      check(String(location));
+      return Promise.resolve(String(data));
+    },
+    remove: async ({ location }) => Promise.resolve(check(String(location))),
+  };
+}
+
+/** Of its options all but the region and the certificates have to be there (glance_store._drivers.s3, `_option_get`). */
+function openS3(config: Config, log: Log, group: string): ImageStore | undefined {
+  const names = ['s3_store_host', 's3_store_access_key', 's3_store_secret_key', 's3_store_bucket'] as const;
+  const [host = '', access, secret, name] = names.map((option) => config.text(group, option));
+  const lacking = names.find((option) => config.text(group, option) === '');
+  if (lacking !== undefined) {
+    const problem = `Could not find ${lacking} in configuration options.`;
+    log.error('glance_store._drivers.s3', problem);
+    return disabled(log, badStore('s3', problem));
+  }
+  const scheme = host.startsWith('https://') ? 's3+https' : 's3';
+  return bucket(`${scheme}://${access}:${secret}@${host.replace(/^https?:\/\//u, '')}/${name}`);
+}
 
 function openDirectory(
   process: Process,

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../model/program.ts';
 import { SystemExit } from '../../oslo/python-error.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { imagesRoute, noImage } from './glance-images.ts';
+import { imagesRoute, infoRoute, noImage, shownImage, storesRoute } from './glance-images.ts';
 import { glanceDatabase, glanceManage } from './glance-manage.ts';
 import { type GlanceStores, openStores } from './glance-store.ts';
 
@@ -71,9 +71,14 @@ const images = (context: CommandContext, stores: GlanceStores): Api => ({
       saving: (row, { project }, before) => {
         if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
       },
+      shown: shownImage,
       listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
     },
     { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
   ],
-  routes: { images: imagesRoute(context, stores) },
+  routes: {
+    images: imagesRoute(context, stores),
+    info: infoRoute(context, stores),
+    stores: storesRoute(context, stores),
+  },
 });

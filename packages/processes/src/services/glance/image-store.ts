@@ -6,12 +6,12 @@ import type { Log } from '../../oslo/log.ts';
 export interface ImageStore {
   /** How its locations begin, unless these are paths. */
   readonly scheme?: 'swift+config';
-  /** Keeps an image's data, and gives the columns that say where. @throws StoreFault, PythonError */
+  /** Keeps an image's data, and gives the columns that say where: a location. @throws StoreFault, PythonError */
   add(id: string, data: string): Promise<Row>;
   /** The data of an image. @throws PythonError */
-  read(row: Row): Promise<string>;
+  read(location: Row): Promise<string>;
   /** Removes an image's data. @throws PythonError */
-  remove(row: Row): Promise<void>;
+  remove(location: Row): Promise<void>;
 }
 
 /** A store takes no data, and the API has an answer to that. */
@@ -30,3 +30,6 @@ export function disabled(log: Log, reason: string): undefined {
   log.warning('glance_store.driver', `Failed to configure store correctly: ${reason} Disabling add method.`);
   return undefined;
 }
+
+/** Where the data of an image are: in each location's `store`, what that store's columns say. */
+export const locationsOf = (image: Row): readonly Row[] => (image['locations'] ?? []) as readonly Row[];

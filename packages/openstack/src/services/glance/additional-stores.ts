@@ -1,0 +1,136 @@
+import { label } from '../../api/names.ts';
+import { secretName } from '../../api/references.ts';
+import { array, choice, type Infer, object, type Rule, required, rule, string, transition } from '../../api/schema.ts';
+import { poolName } from '../../infrastructure/ceph/kind.ts';
+import { isOf } from '../backend-fields.ts';
+
+/** Names of stores that storageType makes, and sections that glance-api.conf has for something else. */
+const taken = [
+  'barbican',
+  'ceph',
+  'cors',
+  'database',
+  'default',
+  'healthcheck',
+  'local',
+  'profiler',
+  'swift',
+  'task',
+  'vault',
+  'wsgi',
+];
+
+const stays =
+  'a store can neither be taken away nor get another type, pool, endpoint or bucket: its images would not be found; set it back, and add another one';
+
+const s3 = object('A bucket of S3, for type s3.', {
+  endpoint: required(
+    string('URL of the server.', {
+      maxLength: 255,
+      form: { pattern: '^https?://[^/@:?# ]+(:[0-9]{1,5})?$', expected: 'a URL such as https://s3.example.com' },
+    }),
+  ),
+  bucket: required(
+    string('Its name. It has to be there.', {
+      maxLength: 63,
+      form: {
+        pattern: '^[a-z0-9][a-z0-9.-]+[a-z0-9]$',
+        expected: 'a name of at least three lower-case letters, digits, dots and hyphens',
+      },
+    }),
+  ),
+  region: string('Region that requests are signed for.', {
+    maxLength: 63,
+    form: { pattern: '^[A-Za-z0-9_-]+$', expected: 'a name such as us-east-1' },
+    otherwise: 'none is stated, and the client takes that of the endpoint',
+  }),
+  secretName: required(
+    secretName(
+      'Secret with the keys accessKey and secretKey, neither of which may hold any of : @ ? #. They stand in the location of each image, in the database of Glance: an image is read with those that it was stored with.',
+    ),
+  ),
+});
+
+const place = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : '')`;
+const bucket = (one: string) => `(has(${one}.s3) ? ${one}.s3.endpoint + '/' + ${one}.s3.bucket : '')`;
+
+/** Stores beside that of storageType. */
+export const additionalStores = transition(
+  array(
+    'Further stores, beside that of storageType, where images go that nobody names a store for. Users name one when they upload or import an image (--store), and administrators copy images between them (import method copy-image). None can be taken away.',
+    object(
+      'One store.',
+      {
+        name: required(
+          string('What users choose it by; recorded with each image. Cannot be changed.', {
+            maxLength: 63,
+            form: label,
+          }),
+        ),
+        type: required(
+          choice(
+            'What keeps its images: a pool of cephStorageRef, swiftRef (in the container glance-<name>), or a bucket of S3, which cannot stand beside ceph.',
+            ['ceph', 'swift', 's3'],
+          ),
+        ),
+        description: string('What users are told of it.', {
+          maxLength: 255,
+          form: { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$', expected: 'one line of text' },
+        }),
+        cephPoolName: poolName('Pool (RBD) of its images, for type ceph: one that no other store has.'),
+        s3,
+      },
+      {
+        rules: [
+          rule(
+            `!(self.name in ${JSON.stringify(taken)})`,
+            'a store that storageType makes, or a section of glance-api.conf, has this name; choose another name',
+            '.name',
+          ),
+          ...isOf(['ceph'], 'cephPoolName'),
+          ...isOf(['s3'], 's3'),
+        ],
+      },
+    ),
+    {
+      maxItems: 8,
+      keys: ['name'],
+      rules: [
+        rule(
+          `self.all(one, one.type == 'swift' || self.exists_one(other, other.type == one.type && ${place('other')} == ${place('one')} && ${bucket('other')} == ${bucket('one')}))`,
+          'expected for each store a pool or a bucket that no other one has',
+        ),
+        rule(
+          `oldSelf.all(old, self.exists(one, one.name == old.name && one.type == old.type && ${place('one')} == ${place('old')} && ${bucket('one')} == ${bucket('old')}))`,
+          stays,
+        ),
+      ],
+    },
+  ),
+  {
+    absent: '[]',
+    // What becomes of each, the list's own rule says: CEL does not know how long a list is that may be absent.
+    allows: (next, previous) => `${next}.size() > 0 || ${previous}.size() == 0`,
+    message: stays,
+  },
+);
+
+/** A store beside that of storageType. */
+export type AdditionalStore = Infer<typeof additionalStores>[number];
+
+const exists = (type: string) => `self.additionalStores.exists(one, one.type == '${type}')`;
+const isCeph = "has(self.storageType) && self.storageType == 'ceph'";
+
+/** Rules of a spec that has them; `pool`: that of the images where none is stated. */
+export const storeRules = (pool: string): Rule[] => [
+  rule(
+    `!has(self.additionalStores) || !(${isCeph}) || self.additionalStores.all(one, ${place('one')} != (has(self.cephPoolName) ? self.cephPoolName : '${pool}'))`,
+    'expected other pools than spec.cephPoolName, which the store ceph has',
+    '.additionalStores',
+  ),
+  rule(
+    `!has(self.additionalStores) || !${exists('s3')} || !(${isCeph} || ${exists('ceph')})`,
+    's3 cannot stand beside ceph: the API that shows Cinder and Nova where images lie would show them the keys of S3',
+    '.additionalStores',
+  ),
+];
