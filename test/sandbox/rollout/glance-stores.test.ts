@@ -11,13 +11,13 @@ const spec = { ...identityOnly, imageRegistry: 'registry.example.com/openstack',
 const name = 'my-cloud-glance';
 const api = `http://${name}-api.openstack.svc:9292/v2`;
 
-async function rolledOut(): Promise<Cloud> {
+async function rolledOut(more: object = {}): Promise<Cloud> {
   const cloud = await createCloud();
   await cloud.startOperator();
   const metadata = { name: 'ceph-keyrings', namespace: 'openstack' };
   const stringData = { 'ceph.client.glance.keyring': Buffer.alloc(28, 1).toString('base64') };
   await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
-  const images = { ...glance, additionalStores: [fast] };
+  const images = { ...glance, additionalStores: [fast], ...more };
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, glance: images })));
   await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   await cloud.clock.advance(60_000);
@@ -78,6 +78,23 @@ test('a store that comes later replaces the pods of Glance alone; images go ther
   await cloud.clock.advance(60_000);
   expect(await first.shown()).toMatchObject({ stores: 'ceph,archive,fast', os_glance_failed_import: '' });
   await expect(image(ask, 'X-Image-Meta-Store: nowhere')).rejects.toThrow('Store for identifier nowhere not found');
+});
+
+test('what one pod has staged is imported by another one, converted', async () => {
+  const cloud = await rolledOut({ imageImport: { convertTo: 'qcow2' } });
+  const token = await login(cloud);
+  const [one, other] = cloud
+    .list('Pod')
+    .filter(({ metadata }) => metadata.name.startsWith(`${name}-api-`))
+    .map(({ status }) => `http://${(status as { podIP: string }).podIP}:9292/v2/images`);
+  const formats = { disk_format: 'raw', container_format: 'bare' };
+  const made = await request(cloud, token, 'POST', `${one}`, { name: 'cirros', ...formats });
+  const { id } = JSON.parse(made) as { id: string };
+  await request(cloud, token, 'PUT', `${one}/${id}/stage`, 'a disk');
+  await request(cloud, token, 'POST', `${other}/${id}/import`, { method: { name: 'glance-direct' }, stores: ['fast'] });
+  await cloud.clock.advance(60_000);
+  const shown = JSON.parse(await request(cloud, token, 'GET', `${other}/${id}`)) as object;
+  expect(shown).toMatchObject({ status: 'active', stores: 'fast', disk_format: 'qcow2' });
 });
 
 test('a store is not taken away, neither at once nor by a cloud that is made anew', async () => {

@@ -214,3 +214,15 @@ test('options of a further store that follow from its fields are refused, with t
   expect(problemOf(more)).toBeUndefined();
   expect(JSON.stringify(objectsOf(more))).toContain('store_description = on flash\\nweight = 10');
 });
+
+test('images that are imported are converted where the field is set; else plug-ins are those of users', () => {
+  const plugins = { image_import_plugins: '[inject_image_metadata]' };
+  const config = { 'glance-api.conf': { image_import_opts: plugins } };
+  expect(fileOf({})).not.toContain('image_import_plugins');
+  expect(fileOf({ config })).toContain('image_import_plugins = [inject_image_metadata]');
+  const imageImport = { convertTo: 'raw' } as const;
+  expect(fileOf({ imageImport })).toContain(
+    '[image_conversion]\\noutput_format = raw\\n\\n[image_import_opts]\\nimage_import_plugins = [image_conversion]\\n',
+  );
+  expect(problemOf(compose({ imageImport, config }))).toContain('spec.imageImport.convertTo');
+});

@@ -1,4 +1,5 @@
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -179,11 +180,28 @@ function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles
   return {
     '/etc/glance/glance-api.conf': {
       oslo: sections(configuration(context), ...more),
-      owned: ownedByAdditional(context.spec),
+      owned: { ...ownedByAdditional(context.spec), ...ownedByImport(context.spec) },
     },
     ...storeFiles(context),
   };
 }
+
+/** What becomes of images that are imported. Copies between stores pass by it. */
+function imports({ imageImport: { convertTo } = {} }: Glance['spec']): Layer {
+  if (convertTo === undefined) return {};
+  return {
+    image_import_opts: { image_import_plugins: '[image_conversion]' },
+    image_conversion: { output_format: convertTo },
+  };
+}
+
+const ownedByImport = (spec: Glance['spec']): OwnedOptions =>
+  Object.fromEntries(
+    Object.entries(imports(spec)).map(([section, options]) => [
+      section,
+      Object.fromEntries(Object.keys(options).map((option) => [option, 'spec.imageImport.convertTo'])),
+    ]),
+  );
 
 /** Exact names, as Glance compares them: it knows no networks. `domain`: that of the cluster. */
 const insideHosts = (domain: string) => [
@@ -215,18 +233,27 @@ function housekeeping(context: Context<Glance>): Schedule {
 }
 
 function configuration(context: Context<Glance>) {
-  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), stores(context), {
-    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
-    os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
-    os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
-    // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
-    // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
-    import_filtering_opts: {
-      allowed_schemes: '[https]',
-      allowed_ports: '[443]',
-      disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
+  return sections(
+    logging,
+    proxied,
+    locks('glance'),
+    database(context, 'glance'),
+    authtoken(context),
+    stores(context),
+    imports(context.spec),
+    {
+      DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
+      os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
+      os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
+      // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
+      // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
+      import_filtering_opts: {
+        allowed_schemes: '[https]',
+        allowed_ports: '[443]',
+        disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
+      },
+      paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
+      oslo_messaging_notifications: { driver: 'noop' },
     },
-    paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
-    oslo_messaging_notifications: { driver: 'noop' },
-  });
+  );
 }

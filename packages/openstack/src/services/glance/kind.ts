@@ -27,6 +27,14 @@ const single = rule(
 /** Pool of the images in Ceph where none is stated. */
 export const standardPool = 'glance-images';
 
+/** What is done with images that are imported. */
+const imageImport = object('What is done with images that users import, rather than upload.', {
+  convertTo: choice(
+    'Format that they are converted to, on the disk of the node. An image of another format than it claims is refused then. If absent, they stay as they are.',
+    ['raw', 'qcow2', 'vmdk'],
+  ),
+});
+
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
   'Removal of rows of deleted images: their properties, members, tags and locations. The rows of the images themselves are kept, so that no other image can get the identifier of a deleted one (OSSN-0075).',
@@ -68,6 +76,7 @@ export const Glance = defineApi({
       swiftRef: swiftRef('images, for stores of type swift'),
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: standardPool }),
       additionalStores,
+      imageImport,
       recordsAudit,
       passwordRotationDays,
       housekeeping,

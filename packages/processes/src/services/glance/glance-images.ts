@@ -5,17 +5,18 @@ import type { Call, Route } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { importImage, importMethods } from './glance-import.ts';
+import { importImage, importMethods, stageImage } from './glance-import.ts';
 import { type GlanceStores, unknownStore } from './glance-store.ts';
 import { locationsOf, StoreFault } from './image-store.ts';
 
 /** How an image is not found, in the API's words. */
 export const noImage = (id: string): string => `No image found with ID ${id}`;
 
-/** An image as the API shows it: locations are shown to nobody, the names of their stores to all. */
-export function shownImage({ locations, ...row }: Row): Row {
-  const stores = locationsOf({ locations }).map(({ store }) => store);
-  return { ...row, ...(stores.length > 0 && { stores: stores.join(',') }) };
+/** An image as the API shows it: locations are shown to nobody, nor who has staged it; the names of stores are. */
+export function shownImage(row: Row): Row {
+  const stores = locationsOf(row).map(({ store }) => store);
+  const shown = Object.entries(row).filter(([name]) => name !== 'locations' && name !== 'os_glance_stage_host');
+  return { ...Object.fromEntries(shown), ...(stores.length > 0 && { stores: stores.join(',') }) };
 }
 
 /** Images' data: read, written down, copied, and removed before the image is; all else about images is rows. */
@@ -25,7 +26,7 @@ export const imagesRoute =
     const { request, id, part } = call;
     const isDeletion = request.method === 'DELETE' && part === undefined;
     const isImport = request.method === 'POST' && part === 'import';
-    if (id === undefined || !(part === 'file' || isImport || isDeletion)) return undefined;
+    if (id === undefined || !(part === 'file' || part === 'stage' || isImport || isDeletion)) return undefined;
     const row = await call.store((schema) => tableOf(schema, 'images').get(id));
     if (row === undefined) throw new Fault(404, noImage(id));
     if (isDeletion) {
@@ -33,6 +34,7 @@ export const imagesRoute =
       return undefined;
     }
     if (isImport) return importImage(context, stores, call, row);
+    if (part === 'stage') return stageImage(context, stores, call, row);
     return request.method === 'GET' ? await download(context, stores, row) : await upload(context, stores, call, row);
   };
 

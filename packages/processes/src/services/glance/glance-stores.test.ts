@@ -4,6 +4,7 @@ import { request } from '../../testing/world.ts';
 
 const accounts = '/etc/glance/glance-swift.conf';
 const standard = {
+  format: 'raw',
   backends: 'local:file,archive:s3,remote:swift',
   keys: 's3_store_access_key = AK\ns3_store_secret_key = a/b+c=\n',
   more: '',
@@ -11,7 +12,7 @@ const standard = {
 
 /** A Glance with three stores, of which the last one never answers, and an image. */
 async function running(change: Partial<typeof standard> = {}) {
-  const { backends, keys, more } = { ...standard, ...change };
+  const { backends, keys, more, format } = { ...standard, ...change };
   const sections = `[archive]\ns3_store_host = https://s3.example.com\ns3_store_bucket = images\n${keys}store_description = far, and cheap\n[remote]\nswift_store_config_file = ${accounts}\ndefault_swift_reference = cloud\nswift_store_endpoint = http://swift:8080/v1/AUTH_1\n${more}`;
   const { world, token, container } = await ground(
     {
@@ -32,15 +33,16 @@ async function running(change: Partial<typeof standard> = {}) {
     const reply = await request(world, 'glance', 9292, `/v2${path}`, { method, headers, body });
     return { status: reply.status, body: reply.body ?? '' };
   };
-  const made = await send('POST', '/images', { name: 'cirros', disk_format: 'raw', container_format: 'bare' });
+  const made = await send('POST', '/images', { name: 'cirros', disk_format: format, container_format: 'bare' });
   const { id } = JSON.parse(made.body) as { id: string };
   const image = async () => JSON.parse((await send('GET', `/images/${id}`)).body) as Record<string, unknown>;
-  const copied = async (body: object) => {
-    const reply = await send('POST', `/images/${id}/import`, { method: { name: 'copy-image' }, ...body });
+  const imported = async (name: string, body: object) => {
+    const reply = await send('POST', `/images/${id}/import`, { method: { name }, ...body });
     await world.clock.advance(120_000);
     return reply;
   };
-  return { api, send, image, copied, file: `/images/${id}/file`, one: `/images/${id}`, id };
+  const copied = (body: object) => imported('copy-image', body);
+  return { api, send, image, copied, imported, file: `/images/${id}/file`, one: `/images/${id}`, id };
 }
 
 it('says which stores there are, and which imports', async () => {
@@ -112,4 +114,36 @@ it('does not read back an image that it has stored with a key that holds @', asy
   const { send, file } = await running({ keys: 's3_store_access_key = AK\ns3_store_secret_key = a@b\n' });
   expect((await send('PUT', file, 'a disk', 'archive')).status).toBe(204);
   expect((await send('GET', file)).status).toBe(500);
+});
+
+it('imports what was staged, into the stores that a request names', async () => {
+  const { send, image, imported, one, file } = await running();
+  expect(await imported('glance-direct', { stores: ['archive'] })).toMatchObject({ status: 409 });
+  expect(await send('PUT', `${one}/stage`, 'a disk')).toMatchObject({ status: 204 });
+  expect(await image()).toMatchObject({ status: 'uploading' });
+  expect(await imported('glance-direct', { stores: ['archive', 'local'] })).toMatchObject({ status: 202 });
+  expect(await image()).toMatchObject({ status: 'active', stores: 'archive,local', disk_format: 'raw' });
+  expect((await send('GET', file)).body).toBe('"a disk"');
+});
+
+const converts = '[image_import_opts]\nimage_import_plugins = [image_conversion]\n';
+
+it('converts what is imported, and leaves alone what is uploaded', async () => {
+  const { send, image, imported, one } = await running({
+    more: `${converts}[image_conversion]\noutput_format = qcow2\n`,
+  });
+  await send('PUT', `${one}/stage`, 'a disk');
+  await imported('glance-direct', {});
+  expect(await image()).toMatchObject({ status: 'active', stores: 'local', disk_format: 'qcow2', size: 11 });
+  const other = await running({ more: converts, format: 'qcow2' });
+  await other.send('PUT', other.file, 'a disk');
+  expect(await other.image()).toMatchObject({ status: 'active', disk_format: 'qcow2' });
+});
+
+it('does not import an image that is of another format than it claims', async () => {
+  const { api, send, image, imported, one } = await running({ more: converts, format: 'qcow2' });
+  await send('PUT', `${one}/stage`, 'a disk');
+  await imported('glance-direct', {});
+  expect(await image()).toMatchObject({ status: 'queued', os_glance_failed_import: 'local' });
+  expect(api.output()).toContain('Image claimed to be qcow2 format failed format inspection');
 });
