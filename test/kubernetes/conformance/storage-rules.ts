@@ -154,6 +154,13 @@ const wrongStores: readonly (readonly [string, string, object[]])[] = [
   ['', 's3 cannot stand beside ceph', [store, remote]],
 ];
 const glanceRules = [
+  refused(
+    Glance,
+    'spec.imageCache',
+    'of no use with storageType pvc',
+    { imageCache: { maxSize: '10Gi' } },
+    { storageType: 'swift', imageCache: { maxSize: '10Gi' } },
+  ),
   ...wrongStores.map(([at, words, wrong]) =>
     refused(Glance, `spec.additionalStores${at}`, words, { additionalStores: wrong }, { additionalStores: [store] }),
   ),

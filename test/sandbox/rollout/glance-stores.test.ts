@@ -41,6 +41,13 @@ async function image(ask: Awaited<ReturnType<typeof asked>>, ...headers: string[
   return { id, shown: async () => JSON.parse(await ask('GET', `/images/${id}`)) as Record<string, unknown> };
 }
 
+/** Where each pod of the public API answers. */
+const podsOf = (cloud: Cloud) =>
+  cloud
+    .list('Pod')
+    .filter(({ metadata }) => metadata.name.startsWith(`${name}-api-`))
+    .map(({ status }) => `http://${(status as { podIP: string }).podIP}:9292/v2/images`);
+
 const workloads = (cloud: Cloud) =>
   cloud
     .list('ReplicaSet')
@@ -83,10 +90,7 @@ test('a store that comes later replaces the pods of Glance alone; images go ther
 test('what one pod has staged is imported by another one, converted', async () => {
   const cloud = await rolledOut({ imageImport: { convertTo: 'qcow2' } });
   const token = await login(cloud);
-  const [one, other] = cloud
-    .list('Pod')
-    .filter(({ metadata }) => metadata.name.startsWith(`${name}-api-`))
-    .map(({ status }) => `http://${(status as { podIP: string }).podIP}:9292/v2/images`);
+  const [one, other] = podsOf(cloud);
   const formats = { disk_format: 'raw', container_format: 'bare' };
   const made = await request(cloud, token, 'POST', `${one}`, { name: 'cirros', ...formats });
   const { id } = JSON.parse(made) as { id: string };
@@ -95,6 +99,26 @@ test('what one pod has staged is imported by another one, converted', async () =
   await cloud.clock.advance(60_000);
   const shown = JSON.parse(await request(cloud, token, 'GET', `${other}/${id}`)) as object;
   expect(shown).toMatchObject({ status: 'active', stores: 'fast', disk_format: 'qcow2' });
+});
+
+test('a pod that has a copy of an image gives it where the store is down, and one that has none does not', async () => {
+  const cloud = await rolledOut({ additionalStores: [fast, archive], imageCache: { maxSize: '1Gi' } });
+  const { id } = await image(await asked(cloud), 'X-Image-Meta-Store: archive');
+  const token = await login(cloud);
+  const [one, other] = podsOf(cloud);
+  const download = (pod?: string) => request(cloud, token, 'GET', `${pod}/${id}/file`);
+  expect(await download(one)).toBe('a disk');
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift: { replicas: 0 } } });
+  await cloud.until(() => !cloud.list('Pod').some(({ metadata }) => metadata.name.startsWith('my-cloud-swift-proxy-')));
+  await cloud.clock.advance(700_000);
+  expect(await download(one)).toBe('a disk');
+  await expect(download(other)).rejects.toThrow('HTTP/1.1 500');
+  const states = cloud
+    .list('Pod')
+    .filter(({ metadata }) => metadata.name.startsWith(`${name}-`))
+    .flatMap(({ status }) => (status as { containerStatuses?: object[] }).containerStatuses ?? [])
+    .filter((container) => (container as { name: string }).name === 'cache-pruner');
+  expect(states).toMatchObject([1, 2, 3, 4].map(() => ({ ready: true, restartCount: 0 })));
 });
 
 test('a store is not taken away, neither at once nor by a cloud that is made anew', async () => {

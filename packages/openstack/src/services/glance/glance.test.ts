@@ -226,3 +226,24 @@ test('images that are imported are converted where the field is set; else plug-i
   );
   expect(problemOf(compose({ imageImport, config }))).toContain('spec.imageImport.convertTo');
 });
+
+test('copies are kept in each pod, and a container beside the API removes those that have no room', () => {
+  const spec = { ...objectsInSwift, imageCache: { maxSize: '1Gi' } };
+  const file = fileOf(spec);
+  for (const line of [
+    'image_cache_max_size = 1073741824',
+    'flavor = keystone+cachemanagement',
+    'image_cache_dir = /var',
+  ])
+    expect(file).toContain(line);
+  const pods = objectsOf(compose(spec)).filter(({ object: { kind } }) => kind === 'Deployment');
+  const containers = pods.map(
+    ({ object }) =>
+      (object as { spec?: { template?: { spec?: { containers?: object[] } } } }).spec?.template?.spec?.containers,
+  );
+  const mounted = { volumeMounts: expect.arrayContaining([{ name: 'var-lib-glance', mountPath: '/var/lib/glance' }]) };
+  const named = [{ name: 'api' }, { name: 'cache-pruner' }];
+  expect(containers).toMatchObject([named.map((one) => ({ ...one, ...mounted }))]);
+  const config = { 'glance-api.conf': { DEFAULT: { image_cache_max_size: 1 } } };
+  expect(problemOf(compose({ ...spec, config }))).toContain('spec.imageCache');
+});

@@ -1,11 +1,11 @@
 import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
-import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { refusedBy } from '../backends.ts';
+import { caches, importsAndCache, ownedByImportsAndCache, pruner } from './imports-and-cache.ts';
 import { Glance } from './kind.ts';
 import {
   foundBy,
@@ -46,8 +46,8 @@ export const glance = defineService<Glance>({
   },
   databases: [{ name: 'glance' }],
   connections: (spec) => ({
-    api: { processes: 3, pools: 1 },
-    ...(showsPlaces(spec) && { internal: { processes: 3, pools: 1 } }),
+    api: { processes: caches(spec) ? 4 : 3, pools: 1 },
+    ...(showsPlaces(spec) && { internal: { processes: caches(spec) ? 4 : 3, pools: 1 } }),
   }),
   identity: {
     users: [{ name: 'glance', roles: ['admin', 'service'] }],
@@ -171,6 +171,7 @@ function api({ spec, named }: Context<Glance>): Component {
     ...(onVolume(spec) && { strategy: 'Recreate' }),
     // Uploads are staged there, wherever images are kept.
     mounts: [{ path: '/var/lib/glance', ...(onVolume(spec) ? { claim: named('images') } : { scratch: true }) }],
+    ...(caches(spec) && { sidecars: [pruner] }),
     graceSeconds: 60,
     resources: { cpu: '50m', memory: '256Mi' },
   };
@@ -179,29 +180,12 @@ function api({ spec, named }: Context<Glance>): Component {
 function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
   return {
     '/etc/glance/glance-api.conf': {
-      oslo: sections(configuration(context), ...more),
-      owned: { ...ownedByAdditional(context.spec), ...ownedByImport(context.spec) },
+      oslo: sections(configuration(context), ...importsAndCache(context.spec), ...more),
+      owned: { ...ownedByAdditional(context.spec), ...ownedByImportsAndCache(context.spec) },
     },
     ...storeFiles(context),
   };
 }
-
-/** What becomes of images that are imported. Copies between stores pass by it. */
-function imports({ imageImport: { convertTo } = {} }: Glance['spec']): Layer {
-  if (convertTo === undefined) return {};
-  return {
-    image_import_opts: { image_import_plugins: '[image_conversion]' },
-    image_conversion: { output_format: convertTo },
-  };
-}
-
-const ownedByImport = (spec: Glance['spec']): OwnedOptions =>
-  Object.fromEntries(
-    Object.entries(imports(spec)).map(([section, options]) => [
-      section,
-      Object.fromEntries(Object.keys(options).map((option) => [option, 'spec.imageImport.convertTo'])),
-    ]),
-  );
 
 /** Exact names, as Glance compares them: it knows no networks. `domain`: that of the cluster. */
 const insideHosts = (domain: string) => [
@@ -240,7 +224,7 @@ function configuration(context: Context<Glance>) {
     database(context, 'glance'),
     authtoken(context),
     stores(context),
-    imports(context.spec),
+
     {
       DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
       os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },

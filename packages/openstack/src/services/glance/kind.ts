@@ -3,9 +3,9 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { choice, object, rule } from '../../api/schema.ts';
+import { choice, object, required, rule } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
-import { storage } from '../../api/storage.ts';
+import { size, storage } from '../../api/storage.ts';
 import { config, nodeNetworks, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -24,6 +24,12 @@ const single = rule(
   whySingle,
 );
 
+const cached = rule(
+  "!has(self.imageCache) || (has(self.storageType) && self.storageType != 'pvc')",
+  'of no use with storageType pvc: images lie on a volume of the pod already; leave it out',
+  '.imageCache',
+);
+
 /** Pool of the images in Ceph where none is stated. */
 export const standardPool = 'glance-images';
 
@@ -34,6 +40,18 @@ const imageImport = object('What is done with images that users import, rather t
     ['raw', 'qcow2', 'vmdk'],
   ),
 });
+
+/** Copies of images that pods keep. */
+const imageCache = object(
+  'Copies of images that each pod keeps on the disk of its node, once they were downloaded: the next download does not ask the store. If absent, there are none.',
+  {
+    maxSize: required(
+      size(
+        'Room for copies, in each pod: what was used longest ago is removed every five minutes until it fits. In between there may be more.',
+      ),
+    ),
+  },
+);
 
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
@@ -77,6 +95,7 @@ export const Glance = defineApi({
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: standardPool }),
       additionalStores,
       imageImport,
+      imageCache,
       recordsAudit,
       passwordRotationDays,
       housekeeping,
@@ -84,7 +103,7 @@ export const Glance = defineApi({
       policy,
       unknownOptions,
     },
-    { rules: [single, ...storeRules(standardPool)] },
+    { rules: [single, cached, ...storeRules(standardPool)] },
   ),
   status: object('Observed state of Glance.', { ...common, phase, ...endpoints, lasting }),
   columns: [endpointColumn],

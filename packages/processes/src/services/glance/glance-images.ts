@@ -5,6 +5,7 @@ import type { Call, Route } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import type { ImageCache } from './glance-cache.ts';
 import { importImage, importMethods, stageImage } from './glance-import.ts';
 import { type GlanceStores, unknownStore } from './glance-store.ts';
 import { locationsOf, StoreFault } from './image-store.ts';
@@ -21,7 +22,7 @@ export function shownImage(row: Row): Row {
 
 /** Images' data: read, written down, copied, and removed before the image is; all else about images is rows. */
 export const imagesRoute =
-  (context: ServiceContext, stores: GlanceStores): Route =>
+  (context: ServiceContext, stores: GlanceStores, cache: ImageCache | undefined): Route =>
   async (call) => {
     const { request, id, part } = call;
     const isDeletion = request.method === 'DELETE' && part === undefined;
@@ -31,11 +32,17 @@ export const imagesRoute =
     if (row === undefined) throw new Fault(404, noImage(id));
     if (isDeletion) {
       for (const location of locationsOf(row)) await remove(context, stores, row, location);
+      await cache?.remove(call.store, id);
       return undefined;
     }
     if (isImport) return importImage(context, stores, call, row);
     if (part === 'stage') return stageImage(context, stores, call, row);
-    return request.method === 'GET' ? await download(context, stores, row) : await upload(context, stores, call, row);
+    if (request.method !== 'GET') return upload(context, stores, call, row);
+    const copy = await cache?.read(call.store, id);
+    if (copy !== undefined) return plain(200, copy);
+    const reply = await download(context, stores, row);
+    if (reply.status === 200) await cache?.write(call.store, id, reply.body ?? '');
+    return reply;
   };
 
 /** What there is to choose from (`GET /v2/info/stores`, `/v2/info/import`). */

@@ -3,9 +3,10 @@ import { type Api, apiHandler, versions } from '../../model/api.ts';
 import { bindPatiently } from '../../model/eventlet-server.ts';
 import { model } from '../../model/model.ts';
 import type { CommandContext } from '../../model/program.ts';
-import { SystemExit } from '../../oslo/python-error.ts';
+import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
+import { cachePrograms, type ImageCache, openCache } from './glance-cache.ts';
 import { imagesRoute, infoRoute, noImage, shownImage, storesRoute } from './glance-images.ts';
 import { glanceDatabase, glanceManage } from './glance-manage.ts';
 import { type GlanceStores, openStores } from './glance-store.ts';
@@ -24,16 +25,21 @@ export const glance = model({
     '/etc/glance/metadefs/compute-libvirt.json':
       '{ "namespace": "OS::Compute::Libvirt", "display_name": "libvirt Driver Options", "visibility": "public" }\n',
   },
-  programs: { 'glance-manage': glanceManage, 'glance-api': { takes: startTimes.glanceApi, run: serve } },
+  programs: {
+    ...cachePrograms,
+    'glance-manage': glanceManage,
+    'glance-api': { takes: startTimes.glanceApi, run: serve },
+  },
 });
 
 async function serve(context: CommandContext): Promise<number> {
   const { process, config, log } = context;
   demandPipeline(context);
   const stores = openStores(context);
+  const cache = cacheOf(context);
   const port = config.integer('DEFAULT', 'bind_port', 9292);
   const host = config.text('DEFAULT', 'bind_host');
-  await bindPatiently(process, { host, port }, apiHandler(context, images(context, stores)));
+  await bindPatiently(process, { host, port }, apiHandler(context, images(context, stores, cache)));
   log.info('eventlet.wsgi.server', `(${process.pid}) wsgi starting up on http://${host}:${port}`);
   await terminated(process);
   return 0;
@@ -55,7 +61,19 @@ function demandPipeline({ process, config }: CommandContext): void {
     );
 }
 
-const images = (context: CommandContext, stores: GlanceStores): Api => ({
+/** The cache, where the pipeline has one. @throws SystemExit where it cannot be */
+function cacheOf(context: CommandContext): ImageCache | undefined {
+  const flavor = context.config.text('paste_deploy', 'flavor');
+  if (!flavor.includes('cach')) return undefined;
+  try {
+    return openCache(context);
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error;
+    throw new SystemExit(1, `ERROR: Unable to load glance-api-${flavor}.\nGot: ${error.type}('${error.message}')`);
+  }
+}
+
+const images = (context: CommandContext, stores: GlanceStores, cache: ImageCache | undefined): Api => ({
   prefix: 'v2',
   open: { '/': versions(300, 'v2.17'), '/versions': versions(200, 'v2.17'), '/healthcheck': plain(200, 'OK') },
   // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
@@ -77,7 +95,7 @@ const images = (context: CommandContext, stores: GlanceStores): Api => ({
     { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
   ],
   routes: {
-    images: imagesRoute(context, stores),
+    images: imagesRoute(context, stores, cache),
     info: infoRoute(context, stores),
     stores: storesRoute(context, stores),
   },
