@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject } from '@openstack-operator/kube';
-import { type Api, group, kinds, nearest, type Root, rootNamed } from '@openstack-operator/openstack';
+import { type Api, group, kinds, nearest, neededFields, type Root, rootNamed } from '@openstack-operator/openstack';
 import { admissionOf, type Mistake } from './admission.ts';
 import { isObject } from './is-object.ts';
 import { bytesOf, largestField, largestObject, mebibytes } from './object-size.ts';
@@ -50,7 +50,7 @@ function embeddedMistakes({ apiVersion, spec }: KubeObject & { spec?: unknown },
     const { enabled, ...own } = template;
     const { mistakes } = admissionOf(api, { apiVersion, kind, metadata: { name: field.toLowerCase() }, spec: own });
     // A service that is disabled has to say nothing.
-    const required = enabled === false ? (api.spec.schema.required ?? []) : [];
+    const required = enabled === false ? neededFields(api.spec.schema) : [];
     const isMissed = ({ field }: Mistake) =>
       !required.some((name) => field === `spec.${name}` && own[name] === undefined);
     return mistakes.filter(isMissed).map((mistake) => ({

@@ -7,7 +7,7 @@ export type { BridgeMapping } from './api/node-groups.ts';
 export { scheduleMistakes } from './api/schedule-words.ts';
 export type { ScheduleStatus } from './api/schedules.ts';
 export { type ComponentOverrides, type Resources, type Tolerations, withWords } from './api/scheduling.ts';
-export type { BroughtKind, Field, Infer, OpenApiSchema, Rule } from './api/schema.ts';
+export { type BroughtKind, type Field, type Infer, neededFields, type OpenApiSchema, type Rule } from './api/schema.ts';
 export type { ClaimedNode, ReleaseStatus } from './api/status.ts';
 export type { Storage } from './api/storage.ts';
 export type { Config, ConfigValue } from './api/template.ts';
@@ -157,7 +157,16 @@ export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
 export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { apiBlocks } from './registry/blocks.ts';
-export { broughtBy, furtherKinds, kindOf, kindReferredBy, kinds, knownKindOf } from './registry/kinds.ts';
+export {
+  broughtBy,
+  dataKinds,
+  furtherKinds,
+  kindOf,
+  kindReferredBy,
+  kinds,
+  knownKindOf,
+  secretsReadBy,
+} from './registry/kinds.ts';
 export { Adjutant, type AdjutantSpec, type AdjutantStatus } from './services/adjutant/kind.ts';
 export { Aodh, type AodhSpec, type AodhStatus } from './services/aodh/kind.ts';
 export { Barbican, type BarbicanSpec, type BarbicanStatus } from './services/barbican/kind.ts';

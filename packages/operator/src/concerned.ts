@@ -38,6 +38,7 @@ import {
   type ReferenceField,
   recordedNodes,
   rootOf,
+  secretsReadBy,
 } from '@openstack-operator/openstack';
 import { borrowedName, borrowersOf } from './borrowers.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
@@ -92,8 +93,9 @@ export function indexesOf(references: readonly ReferenceField[]): Readonly<Recor
   };
 }
 
-/** What a spec names of a kind that users bring. */
+/** What a spec names of a kind that users bring; of Secrets, those of others that follow from it as well. */
 export function named(kind: BroughtKind): (object: KubeObject) => ObjectRef[] {
+  if (kind === 'Secret') return (object) => secretsReadBy(object).map((name) => ({ name }));
   return (object) => broughtBy(object).flatMap((one) => (one.kind === kind ? [{ name: one.name }] : []));
 }
 

@@ -8,7 +8,7 @@ import {
   Pod,
   Secret,
 } from '@openstack-operator/kube';
-import { OpenStackControlPlane, services } from '@openstack-operator/openstack';
+import { dataKinds, OpenStackControlPlane, services } from '@openstack-operator/openstack';
 import { formerDigestKeySecret } from './secrets/digest-key.ts';
 import { definitionNames } from './served-definitions.ts';
 
@@ -54,6 +54,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Completed and rotated under their resourceVersion, which is a PUT; never deleted, as the volumes are.
   Secret: ['get', 'create', 'patch', 'update'],
   PersistentVolumeClaim: ['get', 'create', 'patch'],
+  ...Object.fromEntries(dataKinds.map(({ kind }) => [kind, ['get', 'create', 'patch']])),
 };
 
 /** The rights that the controllers use, and no others: follow what they watch, write what they own, state the status. */

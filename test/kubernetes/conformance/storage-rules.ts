@@ -1,5 +1,5 @@
 import { CephStorage, Cinder, Glance, Manila, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
-import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
+import { type RefusedSpec, refused } from './refused-spec.ts';
 
 const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
 const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
@@ -180,9 +180,44 @@ const glanceRules = [
   ),
 ];
 
+const rookCluster = { cephImage: 'ceph:19', storageDeviceFilter: '^sdb$' };
+/** Wrong specs of a CephCluster, where the mistake is, and how it is told. */
+const wrongClusters = [
+  ['', 'exactly one of storageDeviceFilter and osds has to be set', { cephImage: 'ceph:19' }],
+  ['', 'exactly one of storageDeviceFilter and osds has to be set', { ...rookCluster, osds: { size: '1Ti' } }],
+  ['.monCount', 'expected an odd number', { ...rookCluster, monCount: 2 }],
+  ['.dataDirHostPath', 'expected an absolute path', { ...rookCluster, dataDirHostPath: 'rook' }],
+  ['.osds.size', 'expected a size', { cephImage: 'ceph:19', osds: { size: '1TB' } }],
+] as const;
+
+/** A spec of a CephStorage in place of the minimal one, which is of mode external. */
+const atRook = (rook?: object) => ({ external: undefined, mode: 'rook', ...(rook && { rook }) });
+
+const cephRules: readonly RefusedSpec[] = [
+  refused(
+    CephStorage,
+    'spec.external',
+    'external is required for mode external',
+    { external: undefined },
+    { external: ceph },
+  ),
+  refused(CephStorage, 'spec.external', 'external is for mode external: remove it', { mode: 'rook' }, atRook()),
+  refused(CephStorage, 'spec.rook', 'rook is for mode rook: remove it', { rook: {} }, atRook({})),
+  refused(
+    CephStorage,
+    'spec.rook.failureDomain',
+    'expected a type of the CRUSH map',
+    atRook({ failureDomain: 'Host 1' }),
+    atRook({ failureDomain: 'host' }),
+  ),
+  ...wrongClusters.map(([at, words, cluster]) =>
+    refused(CephStorage, `spec.rook.cluster${at}`, words, atRook({ cluster }), atRook({ cluster: rookCluster })),
+  ),
+];
+
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
-  refused(CephStorage, 'spec.mode', notYet, { mode: 'rook', external: ceph }, { mode: 'external', external: ceph }),
+  ...cephRules,
   ...['cinder', 'cinderBackup', 'glance', 'manila', 'nova'].map((user) =>
     refused(
       CephStorage,
@@ -204,7 +239,7 @@ export const storageRules: readonly RefusedSpec[] = [
   refused(
     OpenStackControlPlane,
     'spec.cephStorage.external',
-    'external is required, unless enabled is false',
+    'external is required for mode external',
     { cephStorage: {} },
     { cephStorage: { enabled: false } },
   ),

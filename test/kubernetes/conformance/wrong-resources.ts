@@ -1,4 +1,11 @@
-import { type Api, type ApiObject, group, type OpenApiSchema, version } from '@openstack-operator/openstack';
+import {
+  type Api,
+  type ApiObject,
+  group,
+  neededFields,
+  type OpenApiSchema,
+  version,
+} from '@openstack-operator/openstack';
 
 /** A resource of ours with one mistake. */
 export interface WrongResource {
@@ -125,8 +132,9 @@ function* wrongObjects(schema: OpenApiSchema): Iterable<Wrong> {
   }
 }
 
-function requiredFields({ properties = {}, required = [] }: OpenApiSchema): Record<string, unknown> {
-  return Object.fromEntries(required.map((name) => [name, rightValue(properties[name] ?? {})]));
+function requiredFields(schema: OpenApiSchema): Record<string, unknown> {
+  const { properties = {} } = schema;
+  return Object.fromEntries(neededFields(schema).map((name) => [name, rightValue(properties[name] ?? {})]));
 }
 
 const texts = [

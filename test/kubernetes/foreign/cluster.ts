@@ -106,11 +106,23 @@ async function clientOf(kubeconfig: string): Promise<Client> {
 }
 
 /** Installs an operator's definitions, and waits until their kinds are served. */
-export async function installDefinitions({ client }: Cluster, { definitions }: Program): Promise<void> {
-  for (const file of definitions) {
-    const definition = parse(readFileSync(file, 'utf8')) as CustomResourceDefinition;
-    await client.apply(CustomResourceDefinition, definition, { fieldManager: 'foreign' });
-  }
+export async function installDefinitions(
+  cluster: Cluster,
+  { definitions }: Pick<Program, 'definitions'>,
+): Promise<void> {
+  await serveDefinitions(
+    cluster,
+    definitions.map((file) => parse(readFileSync(file, 'utf8')) as CustomResourceDefinition),
+  );
+}
+
+/** Installs definitions, and waits until their kinds are served. */
+export async function serveDefinitions(
+  { client }: Cluster,
+  definitions: readonly CustomResourceDefinition[],
+): Promise<void> {
+  for (const definition of definitions)
+    await client.apply(CustomResourceDefinition, definition, { fieldManager: 'foreign', force: true });
   await eventually(
     async () => {
       const { items } = await client.list(CustomResourceDefinition);

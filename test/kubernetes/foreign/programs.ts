@@ -107,10 +107,17 @@ function build(source: Source): void {
 /** Pinned: no other toolchain, workspace, flags or C compiler of the environment takes part. */
 const pinned = { GOTOOLCHAIN: 'local', GOWORK: 'off', GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' };
 
-function go(args: readonly string[]): string {
+/** Where Go is run, and what of its environment differs. */
+interface GoOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a command of Go prints. @throws Error when there is no Go, or the command fails */
+export function go(args: readonly string[], { cwd = here, env: more = {} }: GoOptions = {}): string {
   try {
-    const env = { ...process.env, ...pinned };
-    return execFileSync('go', args, { cwd: here, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    const env = { ...process.env, ...pinned, ...more };
+    return execFileSync('go', args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   } catch (error) {
     if ((error as { code?: string }).code !== 'ENOENT') throw error;
     throw new Error('go is not on PATH: install Go 1.26.5 or newer (go.dev/dl)', { cause: error });

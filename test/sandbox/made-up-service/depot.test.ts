@@ -148,12 +148,12 @@ test('a component has a token, and the rights that its service says; no other ha
 });
 
 test('an object of somebody else’s API is made once that is served, and awaited as the service says', () => {
-  expect(depot.unserved).toBe('the cluster does not serve ceph.rook.io/v1 CephBlockPool; install Rook 1.15 or later');
-  const kinds = ['serviceaccounts', 'roles', 'rolebindings', 'cephblockpools'];
+  expect(depot.unserved).toBe('the cluster does not serve ceph.rook.io/v1 CephObjectStore; install Rook 1.15 or later');
+  const kinds = ['serviceaccounts', 'roles', 'rolebindings', 'cephobjectstores'];
   expect(depot.rights).toEqual(
     expect.arrayContaining([...kinds.map((kind) => `${kind}: create delete get list patch watch`), 'secrets: get']),
   );
-  expect(depot.unready).toBe('CephBlockPool depot-pool: status.phase is not there yet, not Ready');
+  expect(depot.unready).toBe('CephObjectStore depot-store: status.phase is not there yet, not Ready');
 });
 
 test('a node has several roles, and the agents of each', () => {

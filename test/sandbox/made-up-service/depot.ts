@@ -30,7 +30,7 @@ const Depot = defineApi({
 });
 
 /** A kind of Rook. */
-export const BlockPool = defineKind('ceph.rook.io/v1', 'CephBlockPool', 'cephblockpools');
+export const ObjectStore = defineKind('ceph.rook.io/v1', 'CephObjectStore', 'cephobjectstores');
 
 /** What of its programs counts here is that they run. */
 const waits = { image: 'placement-api', runs: { script: 'exec sleep infinity\n' } } as const;
@@ -109,16 +109,16 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
     rings: [publishing('rings')],
     volume: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], own: ['tls'] }],
   },
-  foreignKinds: [{ kind: BlockPool, servedBy: 'Rook 1.15 or later', done: { field: 'phase', value: 'Ready' } }],
+  foreignKinds: [{ kind: ObjectStore, servedBy: 'Rook 1.15 or later', done: { field: 'phase', value: 'Ready' } }],
   objects: ({ named, namespace, name }) => ({
-    PoolReady: [
+    StoreReady: [
       {
         verb: 'apply',
         object: {
-          apiVersion: apiVersionOf(BlockPool),
-          kind: BlockPool.kind,
-          metadata: { name: named('pool'), namespace, labels: labelsOf('depot', name) },
-          spec: { replicated: { size: 3 } },
+          apiVersion: apiVersionOf(ObjectStore),
+          kind: ObjectStore.kind,
+          metadata: { name: named('store'), namespace, labels: labelsOf('depot', name) },
+          spec: { gateway: { port: 80, instances: 1 } },
         },
       },
     ],

@@ -8,7 +8,7 @@ addServices(['depot.ts', 'depot']);
 const { createCloud } = await import('../rollout/cloud.ts');
 const { definition } = await import('../rollout/definition.ts');
 const { kinds } = await import('@openstack-operator/openstack');
-const { BlockPool } = await import('./depot.ts');
+const { ObjectStore } = await import('./depot.ts');
 const Depot = kinds.find(({ kind }) => kind === 'Depot');
 if (Depot === undefined) throw new Error('the list of services has no Depot');
 
@@ -49,14 +49,14 @@ await cloud.settle(
 );
 await cloud.until(() => told()?.reason === 'LoadBalancerPending');
 const external = cloud.get('Service', 'depot-gate-external');
-const pool = () => cloud.condition(Depot, 'depot', 'PoolReady');
-const unserved = pool()?.message;
-await serve(BlockPool);
-await cloud.until(() => pool()?.reason === 'Progressing');
-const unready = pool()?.message;
+const store = () => cloud.condition(Depot, 'depot', 'StoreReady');
+const unserved = store()?.message;
+await serve(ObjectStore);
+await cloud.until(() => store()?.reason === 'Progressing');
+const unready = store()?.message;
 const ready = { status: { phase: 'Ready' } };
 await cloud.settle(
-  client.patch(BlockPool, { ...names, name: 'depot-pool' }, 'merge', ready, { subresource: 'status' }),
+  client.patch(ObjectStore, { ...names, name: 'depot-store' }, 'merge', ready, { subresource: 'status' }),
 );
 const status = { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } };
 await cloud.settle(

@@ -1,7 +1,7 @@
 import { CustomResourceDefinition, Namespace } from '@openstack-operator/kube';
 import { CephStorage, Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, cephStorage, controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { type Cloud, cephStorage, controlPlane, createCloud, identityOnly, monitorsOf } from './cloud.ts';
 
 const ref = { namespace: 'openstack', name: 'ceph' };
 
@@ -35,21 +35,6 @@ test('of a name of a user that an earlier version took, client. is taken off, an
   await change({ cinder: 'volumes' });
   await expect(change({ cinder: 'client.volumes' })).rejects.toThrow('expected the name without client.');
 });
-
-/** The monitors that a service's processes of volumes, or the check, are told of. */
-function monitorsOf(cloud: Cloud, name: string): string[] {
-  const texts = ['Secret', 'ConfigMap'].flatMap((kind) =>
-    cloud.list(kind).filter(({ metadata }) => metadata.name.startsWith(name)),
-  );
-  const files = texts.flatMap(({ kind, data = {} }) =>
-    Object.values(data as Record<string, string>).map((text) =>
-      kind === 'Secret' ? Buffer.from(text, 'base64').toString() : text,
-    ),
-  );
-  return [
-    ...new Set(files.flatMap((text) => [...text.matchAll(/^mon_host = (.*)$/gm)].map(([, hosts = '']) => hosts))),
-  ];
-}
 
 /** A cloud with volumes in Ceph. */
 async function volumesInCeph(): Promise<Cloud> {

@@ -226,3 +226,18 @@ export const networking = {
   ...only('mariadb', 'rabbitmq', 'memcached', 'keystone', 'ovnNetwork', 'neutron'),
   ovnNetwork: networkOnly.ovnNetwork,
 };
+
+/** The monitors that a service's processes, or the check, are told of. */
+export function monitorsOf(cloud: Cloud, name: string): string[] {
+  const texts = ['Secret', 'ConfigMap'].flatMap((kind) =>
+    cloud.list(kind).filter(({ metadata }) => metadata.name.startsWith(name)),
+  );
+  const files = texts.flatMap(({ kind, data = {} }) =>
+    Object.values(data as Record<string, string>).map((text) =>
+      kind === 'Secret' ? Buffer.from(text, 'base64').toString() : text,
+    ),
+  );
+  return [
+    ...new Set(files.flatMap((text) => [...text.matchAll(/^mon_host = (.*)$/gm)].map(([, hosts = '']) => hosts))),
+  ];
+}

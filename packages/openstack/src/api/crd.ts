@@ -1,14 +1,14 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { Api } from './define-api.ts';
 import { group, version } from './define-api.ts';
-import { type Field, mapped, type OpenApiSchema, rule, transitionRules } from './schema.ts';
+import { type Field, mapped, neededFields, type OpenApiSchema, rule, transitionRules } from './schema.ts';
 
 /**
  * The schema of a whole object of `api`, as the CRD has it. `spec` defaults to `{}`, so that defaults and rules below
  * it hold for an object without a spec as well; where a field has to be said, there has to be a spec.
  */
 export function objectSchema(api: Api): OpenApiSchema {
-  const isNeeded = api.spec.schema.required !== undefined;
+  const isNeeded = neededFields(api.spec.schema).length > 0;
   return {
     description: api.description,
     type: 'object',
@@ -41,7 +41,7 @@ function served(schema: OpenApiSchema): OpenApiSchema {
   return {
     ...rest,
     ...(isRule || pattern === undefined ? {} : { pattern }),
-    ...(all.length === 0 ? {} : { 'x-kubernetes-validations': all }),
+    ...(all.length === 0 ? {} : { 'x-kubernetes-validations': all.map(({ refusesEmpty: _refuses, ...one }) => one) }),
   };
 }
 

@@ -50,7 +50,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
     : [];
   const kept = Object.entries(properties).filter(([name]) => !saidOnce.includes(name));
   const spec = `${api.singular}.spec`;
-  // A service that is disabled has to say nothing.
+  // A service that is disabled has to say nothing: neither by what is required, nor by a rule.
   const unlessDisabled = required.map((name) =>
     rule(
       `has(self.${celName(name)}) || (has(self.enabled) && !self.enabled)`,
@@ -58,7 +58,10 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
       `.${name}`,
     ),
   );
-  const rules = [...stated, ...whileStated, ...unlessDisabled];
+  const whileEnabled = stated.map((one) =>
+    one.refusesEmpty ? { ...one, rule: `${one.rule} || (has(self.enabled) && !self.enabled)` } : one,
+  );
+  const rules = [...whileEnabled, ...whileStated, ...unlessDisabled];
   return {
     required: false,
     transitions: isOptional ? [] : own,

@@ -53,6 +53,8 @@ export interface Rule {
   readonly fieldPath?: string;
   /** Checked where there was no value before as well: `oldSelf` is optional then (`oldSelf.hasValue()`, `oldSelf.value()`). */
   readonly optionalOldSelf?: true;
+  /** An empty object breaks it, as it breaks `required`; the CRD does not say so (crd.ts, embed.ts). */
+  readonly refusesEmpty?: true;
 }
 
 /**
@@ -150,6 +152,19 @@ function immutable(absent: unknown): Transition {
 /** A rule: `cel` must be true, else the API server refuses with `message`. */
 export function rule(cel: string, message: string, fieldPath?: string): Rule {
   return { rule: cel, message, ...(fieldPath === undefined ? {} : { fieldPath }) };
+}
+
+/** A rule by which an object that says nothing is refused: one of its fields has to be stated. */
+export function requiringRule(cel: string, message: string, fieldPath: string): Rule {
+  return { ...rule(cel, message, fieldPath), refusesEmpty: true };
+}
+
+/** The fields that an object has to state which states nothing else. */
+export function neededFields({ required = [], 'x-kubernetes-validations': rules = [] }: OpenApiSchema): string[] {
+  return [
+    ...required,
+    ...rules.flatMap(({ refusesEmpty, fieldPath = '' }) => (refusesEmpty ? [fieldPath.slice(1)] : [])),
+  ];
 }
 
 /**

@@ -20,7 +20,7 @@ import {
 } from './schema.ts';
 
 /** A reference of a container image. */
-export const image = (what: string, otherwise: string, rules: readonly Rule[] = []) =>
+export const image = (what: string, otherwise?: string, rules: readonly Rule[] = []) =>
   string(what, {
     maxLength: 512,
     form: {
@@ -28,7 +28,7 @@ export const image = (what: string, otherwise: string, rules: readonly Rule[] = 
         '^[a-zA-Z0-9][-a-zA-Z0-9._]*(:[0-9]+)?(/[a-zA-Z0-9][-a-zA-Z0-9._]*)*(:[a-zA-Z0-9_][-a-zA-Z0-9._]*)?(@sha256:[a-f0-9]{64})?$',
       expected: 'registry/name:tag or registry/name@sha256:..., without https://',
     },
-    otherwise,
+    ...(otherwise === undefined ? {} : { otherwise }),
     rules,
   });
 

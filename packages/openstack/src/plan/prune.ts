@@ -20,7 +20,7 @@ import { isNodeAgent, isSelected } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import { referencesOf, statedOnly } from '../engine/vocabulary/dependencies.ts';
 import type { Progress } from '../engine/vocabulary/step.ts';
-import { furtherKinds, kindOf, kindReferredBy } from '../registry/kinds.ts';
+import { dataKinds, furtherKinds, kindOf, kindReferredBy } from '../registry/kinds.ts';
 import { services } from '../services/index.ts';
 import { type Action, type Plan, soonest, statedObjects } from './action.ts';
 import { isCleaner } from './claims.ts';
@@ -30,8 +30,8 @@ import type { Hold, Live } from './live.ts';
 
 /**
  * Kinds that we have ever composed: what of them is ours and no longer wanted goes. The list only grows, so that an
- * upgrade cleans up after every version before it. Volumes and generated Secrets are never pruned: not in the list, or
- * without an owner reference.
+ * upgrade cleans up after every version before it. Volumes, what else holds data, and generated Secrets are never pruned: not
+ * in the list, or without an owner reference.
  */
 export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'v1', kind: 'ConfigMap' },
@@ -47,6 +47,7 @@ export const prunedKinds: readonly Pick<KubeObject, 'apiVersion' | 'kind'>[] = [
   { apiVersion: 'batch/v1', kind: 'CronJob' },
   ...new Set(services.flatMap(furtherKinds))
     .values()
+    .filter((kind) => !dataKinds.includes(kind))
     .map((kind) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind })),
 ];
 

@@ -21,6 +21,13 @@ export function broughtBy(
   return api === undefined ? [] : broughtObjects(api.spec, object.spec);
 }
 
+/** Names of the Secrets of others that a resource of ours refers to: those that users bring, and those that follow from it. */
+export function secretsReadBy(object: KubeObject): string[] {
+  const service = services.find(({ kind }) => kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion);
+  const brought = broughtBy(object).flatMap(({ kind, name }) => (kind === 'Secret' ? [name] : []));
+  return [...brought, ...(service?.foreignSecrets?.(object) ?? [])];
+}
+
 const foreignKinds = services.flatMap((service) => service.foreignKinds ?? []);
 
 const known = new Map<string, Kind>(
@@ -51,6 +58,9 @@ export function knownKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' 
 export function foreignKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): ForeignKind | undefined {
   return foreignKinds.find((one) => one.kind.kind === kind && apiVersionOf(one.kind) === apiVersion);
 }
+
+/** Kinds of somebody else's APIs whose objects hold data, as volumes do. */
+export const dataKinds: readonly Kind[] = foreignKinds.flatMap(({ kind, holdsData }) => (holdsData ? [kind] : []));
 
 /** Kinds that a service owns, beside those that all services do. */
 export function furtherKinds({ access, foreignKinds = [] }: Pick<Service, 'access' | 'foreignKinds'>): Kind[] {

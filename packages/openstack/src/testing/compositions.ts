@@ -21,6 +21,7 @@ const sampleOf = new Map(
 /** Every sample that is a resource of ours. */
 export const samples = [
   ...sampleOf.values(),
+  'ceph-storage_rook',
   'controlplane_minimal',
   'controlplane_production',
   'controlplane_ceph',
@@ -42,7 +43,10 @@ export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
   const labels = { [cloudLabel]: 'openstack.standalone', [nodeGroupLabel]: 'compute', [computeLabel]: 'true' };
   return {
     references: Object.fromEntries(references) as NonNullable<KnownSurroundings['references']>,
-    served: new Set(['gateway.networking.k8s.io/HTTPRoute']),
+    served: new Set([
+      'gateway.networking.k8s.io/HTTPRoute',
+      ...['CephBlockPool', 'CephFilesystem', 'CephClient'].map((kind) => `ceph.rook.io/${kind}`),
+    ]),
     gateways: {
       'openstack/openstack-gateway': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },
       'edge-system/edge': { listeners: [{ name: 'https', protocol: 'HTTPS', port: 443 }] },

@@ -1,5 +1,6 @@
 import { ConfigMap, type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
+  dataKinds,
   fieldManager,
   kindOf,
   lastingSuffix,
@@ -37,7 +38,7 @@ async function orphan(context: OperatorContext, live: StoredObject): Promise<voi
   await client.patch(kindOf(live), { name, namespace }, 'merge', { metadata }, { fieldManager, signal });
 }
 
-/** Volumes, generated Secrets, and what data are found by, that go with a resource although `Retain` would keep them. */
+/** Volumes, what else holds data, generated Secrets, and what data are found by, that go with a resource although `Retain` would keep them. */
 function retainable({ cache }: OperatorContext, resource: StoredObject): StoredObject[] {
   const { name, namespace = '' } = resource.metadata;
   const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
@@ -47,6 +48,7 @@ function retainable({ cache }: OperatorContext, resource: StoredObject): StoredO
     ...cache.controlledBy(Secret, resource).filter(({ metadata }) => names.includes(metadata.name)),
     ...cache.controlledBy(ConfigMap, resource).filter(({ metadata }) => metadata.name === `${name}-${lastingSuffix}`),
     ...claims.filter((claim) => isOwnedBy(claim, resource)),
+    ...dataKinds.flatMap((kind) => (cache.has(kind) && cache.served(kind) ? cache.controlledBy(kind, resource) : [])),
   ];
 }
 

@@ -42,7 +42,7 @@ export function connectToCeph(process: Process, { conf, user }: CephClient): voi
 
 /** Id of a cluster (`ceph fsid`): monitors whose addresses have the first three numbers in common are of the same one. */
 function fsidAt(conf: string): string {
-  const [, network = ''] = /^\s*mon[_ ]host\s*=[^\d]*(\d+\.\d+\.\d+)\./m.exec(conf) ?? [];
+  const [, network = ''] = /^\s*mon[_ ]host\s*=\s*\[?(?:v[12]:)?(\d+\.\d+\.\d+)\./m.exec(conf) ?? [];
   const digits = hash('sha256', network);
   return [0, 8, 12, 16, 20].map((start, index) => digits.slice(start, [8, 12, 16, 20, 32][index])).join('-');
 }

@@ -15,6 +15,10 @@ export interface ForeignKind {
    * exists.
    */
   readonly done?: { readonly condition: string } | { readonly field: string; readonly value: string };
+  /** What its API waits for before it begins, in words: told as long as it is not done. */
+  readonly follows?: string;
+  /** It holds data, as volumes do: it is never pruned, and outlives its resource unless that says otherwise. */
+  readonly holdsData?: true;
 }
 
 /** What is wrong with objects whose kinds the cluster does not serve. */
@@ -35,17 +39,26 @@ function isOf(kind: Kind, desired: Desired): boolean {
   return 'object' in desired && desired.object.kind === kind.kind && desired.object.apiVersion === apiVersionOf(kind);
 }
 
-/** What a foreign object is still to reach, in words; undefined when it is done. */
-export function foreignWait({ done }: ForeignKind, live: StoredObject): string | undefined {
+/** What a foreign object is still to reach, in words; undefined when it is done. What is said of an earlier generation says nothing. */
+export function foreignWait({ done, follows }: ForeignKind, live: StoredObject): string | undefined {
   if (done === undefined) return undefined;
-  if ('condition' in done) {
-    const condition = conditionOf(live, done.condition);
-    const { observedGeneration = live.metadata.generation } = condition ?? {};
-    if (condition?.status === 'True' && observedGeneration === live.metadata.generation) return undefined;
-    return condition?.message || `condition ${done.condition} is ${condition?.status ?? 'not there yet'}`;
-  }
-  const value = ((live['status'] ?? {}) as Readonly<Record<string, unknown>>)[done.field];
-  return value === done.value
+  const words = 'condition' in done ? conditionWait(done.condition, live) : fieldWait(done, live);
+  return words && `${words}${follows === undefined ? '' : ` (${follows})`}`;
+}
+
+function conditionWait(type: string, live: StoredObject): string | undefined {
+  const condition = conditionOf(live, type);
+  const { observedGeneration = live.metadata.generation } = condition ?? {};
+  if (condition?.status === 'True' && observedGeneration === live.metadata.generation) return undefined;
+  return condition?.message || `condition ${type} is ${condition?.status ?? 'not there yet'}`;
+}
+
+function fieldWait({ field, value: wanted }: { readonly field: string; readonly value: string }, live: StoredObject) {
+  const { generation } = live.metadata;
+  const status = (live['status'] ?? {}) as Readonly<Record<string, unknown>>;
+  const { [field]: value, observedGeneration = generation } = status;
+  if (value !== wanted) return `status.${field} is ${JSON.stringify(value) ?? 'not there yet'}, not ${wanted}`;
+  return observedGeneration === generation
     ? undefined
-    : `status.${done.field} is ${JSON.stringify(value) ?? 'not there yet'}, not ${done.value}`;
+    : `status.${field} is ${wanted} of generation ${JSON.stringify(observedGeneration)}, not ${generation}`;
 }

@@ -338,6 +338,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly access?: Readonly<Record<string, readonly AccessRule[]>>;
   /** Kinds of somebody else's APIs that `objects` are of. */
   readonly foreignKinds?: readonly ForeignKind[];
+  /** Names of Secrets that what is composed refers to, and that others make: they are followed as those that a spec names. */
+  readonly foreignSecrets?: (resource: R) => readonly string[];
   /** Objects that no other word of this vocabulary says, by step. */
   readonly objects?: (context: Context<R>) => Readonly<Record<string, readonly Desired[]>>;
   /** What needs which step, beside what the engine derives. */

@@ -21,6 +21,15 @@ export interface Ceph {
   readonly secretUuid: (one: CephUser) => string;
 }
 
+/**
+ * Where Rook writes the addresses of the monitors, of both messengers, for its own daemons: those that are in the quorum
+ * (pkg/operator/ceph/config/store.go). Of the same in the ConfigMap rook-ceph-mon-endpoints, a client could not be told as it stands.
+ */
+export const monitorsOfRook = { secret: 'rook-ceph-config', key: 'mon_host' };
+
+/** The Secret in which Rook keeps the key of a CephClient, under its name (pkg/operator/ceph/client/controller.go). */
+export const keyOfRook = (user: string) => `rook-ceph-client-${user}`;
+
 /** Where programs find it. */
 export const cephConf = '/etc/ceph/ceph.conf';
 
@@ -54,22 +63,43 @@ export function foundOf({ status }: KubeObject): CephFound {
 }
 
 function addressWith({ metadata, spec }: KubeObject, answered: string | undefined): Ceph {
-  const { external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
-  const { keyringSecretName = '', cephConfSecretName } = external ?? {};
-  const monitorHosts = answered ?? external?.monitorHosts ?? '';
+  const { mode, external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
-  const keyring = (one: CephUser) => ({ secret: keyringSecretName, key: `ceph.client.${user(one)}.keyring` });
+  const { keyring, ...monitors } =
+    mode === 'rook' ? atRook(answered) : atMonitors(external ?? { monitorHosts: '', keyringSecretName: '' }, answered);
   return {
-    monitors: cephConfSecretName === undefined ? monitorHosts : undefined,
-    conf:
-      cephConfSecretName === undefined
-        ? `[global]\nmon_host = ${monitorHosts}\n`
-        : secretReference(cephConfSecretName, 'ceph.conf'),
+    ...monitors,
     user,
-    keyring,
-    key: (one) => secretReference(keyring(one).secret, keyring(one).key, 'cephkey'),
+    keyring: (one) => keyring(user(one)),
+    key(one) {
+      const { secret, key } = keyring(user(one));
+      return secretReference(secret, key, 'cephkey');
+    },
     secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
   };
+}
+
+/** What the source of a cluster's address says: keyrings by the name of the user. */
+type Source = Pick<Ceph, 'conf' | 'monitors'> & { readonly keyring: (user: string) => ReturnType<Ceph['keyring']> };
+
+function atMonitors(external: NonNullable<CephStorageSpec['external']>, answered: string | undefined): Source {
+  const { keyringSecretName: secret, cephConfSecretName, monitorHosts } = external;
+  const monitors = answered ?? monitorHosts;
+  const keyring = (user: string) => ({ secret, key: `ceph.client.${user}.keyring` });
+  return cephConfSecretName === undefined
+    ? { monitors, conf: confOf(monitors), keyring }
+    : { monitors: undefined, conf: secretReference(cephConfSecretName, 'ceph.conf'), keyring };
+}
+
+/** The monitors that Rook names, until they have answered: then it is these, as with those that a spec names. */
+function atRook(answered: string | undefined): Source {
+  const stated = secretReference(monitorsOfRook.secret, monitorsOfRook.key);
+  const keyring = (user: string) => ({ secret: keyOfRook(user), key: user });
+  return { monitors: answered, conf: confOf(answered ?? stated), keyring };
+}
+
+function confOf(monitors: string): string {
+  return `[global]\nmon_host = ${monitors}\n`;
 }
 
 /** The cluster that a service refers to; undefined when it refers to none. */

@@ -1,22 +1,13 @@
 import { everyFiveMinutes } from '../../engine/objects/schedule.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService, type Found } from '../../engine/vocabulary/service.ts';
-import { type CephFound, cephAddress, cephFiles, foundOf, statedAddress } from './address.ts';
-import { type CephPool, CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
+import { type CephFound, cephAddress, cephFiles, foundOf, monitorsOfRook, statedAddress } from './address.ts';
+import { CephStorage, type CephStorageSpec } from './kind.ts';
+import { isOfRook, nameProblem, rememberedParts, rookKinds, rookObjects, secretsOfRook } from './rook.ts';
 import { tryAll } from './scripts.ts';
+import { trialsOf } from './trials.ts';
 
-/** Who writes to a pool. */
-const writers: Readonly<Record<CephPool['purpose'], CephUser>> = {
-  'cinder-volumes': 'cinder',
-  'cinder-backups': 'cinderBackup',
-  'glance-images': 'glance',
-  'nova-ephemeral': 'nova',
-};
-
-/** What is made of clones of images, so that its user reads them. */
-const cloned: readonly CephPool['purpose'][] = ['cinder-volumes', 'nova-ephemeral'];
-
-/** A Ceph cluster (architecture, section 6.1): one that exists already, whose pools, filesystems and keys are tried. */
+/** A Ceph cluster (architecture, section 6.1): one that exists already, or that Rook runs; its pools, filesystems and keys are tried. */
 export const ceph = defineService<CephStorage>({
   kind: CephStorage,
   offers: {
@@ -62,19 +53,33 @@ export const ceph = defineService<CephStorage>({
             step: 'PoolsReady',
             image: 'cinder-volume',
             runs: [check('pool-check', context)],
+            ...monitorsFor(context),
             finds,
           },
         ];
   },
+  foreignKinds: rookKinds,
+  foreignSecrets: secretsOfRook,
+  objects: (context) => ({ RookReady: rookObjects(context) }),
+  needs: { ConfigReady: ['RookReady'] },
+  problems(context) {
+    const problem = nameProblem(context);
+    return problem === undefined ? {} : { RookReady: problem };
+  },
   lasting: ({ resource, spec, surroundings }) => {
     // As long as no cluster has answered, what was stated may be corrected.
     const known = surroundings.lasting[fsidField] ?? foundOf(resource).fsid;
-    return known === undefined ? {} : { [fsidField]: spec.external?.fsid ?? known };
+    const parts = Object.keys(rememberedParts(spec)).map((field) => [field, 'made by Rook'] as const);
+    return {
+      ...(known === undefined ? {} : { [fsidField]: spec.external?.fsid ?? known }),
+      ...Object.fromEntries(parts),
+    };
   },
+  remembers: ({ spec }) => rememberedParts(spec),
   findings: ({ resource, spec }) => {
     const { fsid, monitorHosts } = foundOf(resource);
     const asked = spec.external?.monitorHosts;
-    if (monitorHosts === undefined || monitorHosts === asked) return {};
+    if (monitorHosts === undefined || asked === undefined || monitorHosts === asked) return {};
     const until = `until cluster ${fsid} has answered at ${asked} (condition PoolsReady)`;
     return { remarks: [`spec.external.monitorHosts: services use ${monitorHosts} ${until}`] };
   },
@@ -82,7 +87,8 @@ export const ceph = defineService<CephStorage>({
     const { schedule, suspend = false } = context.spec.healthCheck ?? {};
     if (trialsOf(context.spec).length === 0) return [];
     const when = { cron: schedule ?? everyFiveMinutes(context, 'health-check'), suspend, deadlineSeconds: 280 };
-    return [{ suffix: 'health-check', image: 'cinder-volume', runs: [check('health-check', context)], ...when }];
+    const runs = [check('health-check', context)];
+    return [{ suffix: 'health-check', image: 'cinder-volume', runs, ...monitorsFor(context), ...when }];
   },
 });
 
@@ -101,6 +107,11 @@ function expectedId({ resource, spec, surroundings }: Context<CephStorage>): str
   return spec.external?.fsid ?? surroundings.lasting[fsidField] ?? foundOf(resource).fsid ?? '';
 }
 
+/** The variable that has the monitors that Rook names: their change runs the check again. */
+function monitorsFor({ spec }: Context<CephStorage>) {
+  return isOfRook(spec) ? { env: { MONITORS: monitorsOfRook } } : {};
+}
+
 /** The program that tries everything. */
 function check(name: string, context: Context<CephStorage>) {
   const { resource, spec, namespace, named } = context;
@@ -110,31 +121,13 @@ function check(name: string, context: Context<CephStorage>) {
   const probe = `openstack-operator-check-${namespace}-${named(name)}`;
   return {
     name,
-    script: tryAll,
-    arguments: [probe, expectedId(context), spec.external?.monitorHosts ?? '', ...trials],
+    script: tryAll(isOfRook(spec) ? `Secret ${monitorsOfRook.secret}` : 'spec.external.monitorHosts'),
+    // The kubelet puts the variable there.
+    arguments: [probe, expectedId(context), spec.external?.monitorHosts ?? '$(MONITORS)', ...trials],
   };
 }
 
 /** Those of one purpose and name are one. */
 function distinct<T extends { readonly name: string; readonly purpose?: string }>(all: readonly T[]): readonly T[] {
   return [...new Map(all.map((one) => [`${one.purpose} ${one.name}`, one])).values()];
-}
-
-/** What a user has to be able to do: to write or read in a pool, or to keep shares in a filesystem. */
-interface Trial {
-  readonly user: CephUser;
-  readonly what: 'write' | 'read' | 'share';
-  readonly name: string;
-}
-
-function trialsOf({ pools = [], fileSystems = [] }: Partial<CephStorageSpec>): Trial[] {
-  const users = new Set(pools.flatMap(({ purpose }) => (cloned.includes(purpose) ? [writers[purpose]] : [])));
-  const inPools = pools.flatMap(({ name, purpose }): Trial[] => {
-    const readers = purpose === 'glance-images' ? [...users] : [];
-    return [
-      { user: writers[purpose], name, what: 'write' },
-      ...readers.map((user) => ({ user, name, what: 'read' as const })),
-    ];
-  });
-  return [...inPools, ...fileSystems.map(({ name }): Trial => ({ user: 'manila', name, what: 'share' }))];
 }

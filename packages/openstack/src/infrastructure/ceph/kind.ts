@@ -1,11 +1,24 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { nameLength } from '../../api/names.ts';
-import { onlyOffered } from '../../api/offering.ts';
+import { nameLength, subdomain } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, choice, type Infer, object, type Rule, required, rule, string, transition } from '../../api/schema.ts';
+import {
+  array,
+  choice,
+  type Infer,
+  int,
+  nameOf,
+  object,
+  type Rule,
+  required,
+  requiringRule,
+  rule,
+  string,
+  transition,
+} from '../../api/schema.ts';
 import { common, found, lasting, phase } from '../../api/status.ts';
+import { size } from '../../api/storage.ts';
 import {
   deletionPolicy,
   image,
@@ -85,6 +98,85 @@ const external = object('A cluster that this operator does not run, for mode ext
   ),
 });
 
+/** CEL: where monitors of a cluster keep their data. */
+const dataOf = (root: string) => `(has(${root}.dataDirHostPath) ? ${root}.dataDirHostPath : '/var/lib/rook')`;
+
+/** The cluster that Rook makes. */
+const cluster = object(
+  'A CephCluster that the operator creates, named as this resource. If absent, the CephCluster of the namespace is used, whoever has created it, and never changed. Once created it stays when this is left out.',
+  {
+    cephImage: required(image('Full reference of the image that Rook runs Ceph from, of a version that it supports.')),
+    dataDirHostPath: string('Directory of the nodes where monitors keep their data. Cannot be changed later.', {
+      maxLength: 1024,
+      form: { pattern: '^/[^\\s]+$', expected: 'an absolute path, such as /var/lib/rook' },
+      fallback: '/var/lib/rook',
+    }),
+    monCount: int(
+      'Number of monitors, each on a node of its own. Rook tolerates the loss of fewer than half of them.',
+      {
+        minimum: 1,
+        maximum: 9,
+        fallback: 3,
+        rules: [rule('self % 2 == 1', 'expected an odd number: monitors decide by majority')],
+      },
+    ),
+    storageDeviceFilter: string(
+      'Regular expression (RE2) of the names of devices, such as ^nvme[1-9]n1$: on each node, Rook makes an OSD of each empty one, and takes it for good.',
+      { maxLength: 256, minLength: 1 },
+    ),
+    osds: object('OSDs on volumes of the cluster, in place of devices of nodes.', {
+      count: int('How many.', { minimum: 1, maximum: 1000, fallback: 3 }),
+      size: required(size('Size of the raw volume (volumeMode Block) of each.')),
+      storageClassName: nameOf(
+        'StorageClass',
+        string('StorageClass of the volumes.', {
+          maxLength: 253,
+          form: subdomain,
+          otherwise: "the cluster's default StorageClass",
+        }),
+      ),
+    }),
+    nodeSelector: nodeSelector('Node labels that the pods of Ceph require.'),
+  },
+  {
+    rules: [
+      rule(
+        'has(self.storageDeviceFilter) != has(self.osds)',
+        'exactly one of storageDeviceFilter and osds has to be set',
+      ),
+      rule(
+        `${dataOf('self')} == ${dataOf('oldSelf')}`,
+        'cannot be changed: monitors have their data there; set it back',
+        '.dataDirHostPath',
+      ),
+    ],
+  },
+);
+
+/** A cluster of Rook. */
+const rook = object(
+  'A cluster that Rook runs, for mode rook: pools, filesystems and users are objects of Rook in the namespace of this resource, where its CephCluster has to be. Monitors and keys are read from the Secrets that Rook makes there.',
+  {
+    replicaCount: int(
+      'Copies that pools and filesystems keep of everything. With 1, a device that fails takes data along.',
+      {
+        minimum: 1,
+        maximum: 10,
+        fallback: 3,
+      },
+    ),
+    failureDomain: string('What holds one copy at most, as CRUSH calls it: osd, host, rack, zone.', {
+      maxLength: 63,
+      form: { pattern: '^[a-z][-a-z0-9]*$', expected: 'a type of the CRUSH map, such as host' },
+      fallback: 'host',
+    }),
+    cluster,
+  },
+);
+
+/** CEL: whether a spec is of mode rook. */
+const isRook = "(has(self.mode) && self.mode == 'rook')";
+
 /** As whom services log in, without `client.`. */
 const users = object('Names of the users that services log in as, without client.', {
   cinder: userName('Of volumes.', 'cinder'),
@@ -131,27 +223,38 @@ export const CephStorage = defineApi({
   shortName: 'osceph',
   description: 'A Ceph cluster that keeps volumes, images, disks of servers and shares.',
   nameLength: nameLength.service,
-  spec: object('Desired state of CephStorage.', {
-    mode: choice(
-      'Whether Rook makes the cluster, or it exists already (external). rook is not offered yet.',
-      ['rook', 'external'],
-      { default: 'external', rules: [onlyOffered('mode', ['external'])] },
-    ),
-    external: required(external),
-    users,
-    pools,
-    fileSystems,
-    healthCheck,
-    image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
-    imageRegistry,
-    imageTag,
-    imagePullSecrets,
-    imagePullPolicy,
-    nodeSelector: nodeSelector('Node labels that the pods of its Jobs require.'),
-    tolerations: podTolerations,
-    priorityClassName: podPriority,
-    deletionPolicy,
-  }),
+  spec: object(
+    'Desired state of CephStorage.',
+    {
+      mode: choice(
+        'Whether Rook runs the cluster, by a CephCluster in the namespace of this resource, or it is reached by what external says.',
+        ['rook', 'external'],
+        { default: 'external' },
+      ),
+      external,
+      rook,
+      users,
+      pools,
+      fileSystems,
+      healthCheck,
+      image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
+      imageRegistry,
+      imageTag,
+      imagePullSecrets,
+      imagePullPolicy,
+      nodeSelector: nodeSelector('Node labels that the pods of its Jobs require.'),
+      tolerations: podTolerations,
+      priorityClassName: podPriority,
+      deletionPolicy,
+    },
+    {
+      rules: [
+        requiringRule(`${isRook} || has(self.external)`, 'external is required for mode external', '.external'),
+        rule(`!${isRook} || !has(self.external)`, 'external is for mode external: remove it', '.external'),
+        rule(`${isRook} || !has(self.rook)`, 'rook is for mode rook: remove it', '.rook'),
+      ],
+    },
+  ),
   status: object('Observed state of CephStorage.', { ...common, phase, found, lasting }),
   columns: [{ name: 'Mode', description: 'Who makes the cluster.', type: 'string', jsonPath: '.spec.mode' }],
 });
@@ -162,3 +265,5 @@ export type CephStorageStatus = StatusOf<typeof CephStorage>;
 /** What services log in as. */
 export type CephUser = keyof Required<Infer<typeof users>>;
 export type CephPool = Infer<typeof pools>[number];
+/** The CephCluster of a spec. */
+export type CephClusterSpec = Infer<typeof cluster>;

@@ -6,8 +6,10 @@
  *
  * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
  * the run itself, or by the next one, which finds it there.
+ *
+ * `named`: where the addresses of the monitors are stated.
  */
-export const tryAll = `newline='
+export const tryAll = (named: string) => `newline='
 '
 failures=
 as() { timeout 15 "$@" 2>&1; }
@@ -73,7 +75,7 @@ elif [ "$code" != 0 ]; then
   fsid=
   [ -z "$expected" ] || fail "client.$first cannot ask the monitors"
 elif [ -n "$expected" ] && [ "$fsid" != "$expected" ]; then
-  echo "cluster $expected was expected, and $fsid has answered at $monitors: nothing was tried, and services keep the monitors that they had; name those of cluster $expected in spec.external.monitorHosts" >&2
+  echo "cluster $expected was expected, and $fsid has answered at $monitors: nothing was tried, and services keep the monitors that they had; name those of cluster $expected in ${named}" >&2
   exit 1
 fi
 while [ $# -gt 0 ]; do

@@ -1,0 +1,99 @@
+import type { KubeObject, Transport } from '@openstack-operator/kube';
+import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { controlPlane, createCloud, identityOnly, monitorsOf } from './cloud.ts';
+import { install, operatorUser } from './operator-access.ts';
+import { CephClient, playRook, serveRook } from './rook.ts';
+
+const backend = (name: string) => ({ name, type: 'ceph', cephPoolName: name });
+const messengers = (host: string) => `[v2:${host}:3300,v1:${host}:6789]`;
+
+/** A cloud with volumes in a Ceph of Rook, whose operator has the rights of config/rbac; `refused`: what these lack. */
+async function volumesAtRook() {
+  const refused: string[] = [];
+  const wire = (transport: Transport): Transport => ({
+    ...transport,
+    request: async (request, signal) => {
+      const response = await transport.request(request, signal);
+      if (response.status === 403) refused.push(`${request.method} ${request.path}`);
+      return response;
+    },
+  });
+  const cloud = await createCloud({ server: { authorization: 'RBAC' }, wire });
+  await install(cloud, ['rbac/service_account.yaml', 'rbac/role.yaml', 'rbac/role_binding.yaml']);
+  await cloud.startOperator({ user: operatorUser });
+  const cinder = { backends: [backend('fast'), backend('slow')] };
+  const spec = { ...identityOnly, rabbitmq: {}, cephStorage: { mode: 'rook' }, cinder };
+  await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
+  const told = (type: string) => cloud.condition(CephStorage, 'my-cloud-ceph', type);
+  return { cloud, refused, told };
+}
+
+const capsOf = (client: KubeObject | undefined) =>
+  (client?.['spec'] as { caps: Record<string, string> } | undefined)?.caps;
+
+test('Rook makes pools and users; its monitors and keys are used as they appear, and stay when the cloud goes', async () => {
+  const { cloud, refused, told } = await volumesAtRook();
+  await cloud.until(() => told('RookReady')?.reason === 'ApiMissing');
+  expect(told('RookReady')?.message).toContain(
+    'the cluster does not serve ceph.rook.io/v1 CephBlockPool; install Rook',
+  );
+
+  await serveRook(cloud);
+  await cloud.until(() => told('RookReady')?.reason === 'Progressing');
+  expect(told('RookReady')?.message).toContain(
+    'CephBlockPool fast: status.phase is not there yet, not Ready (Rook begins once the CephCluster of this namespace is Ready)',
+  );
+  expect(told('ConfigReady')).toMatchObject({ status: 'False', reason: 'Waiting' });
+
+  await playRook(cloud, messengers('10.0.0.11'));
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+  const pools = 'profile rbd pool=fast, profile rbd pool=slow';
+  const caps = { mon: 'profile rbd', osd: pools, mgr: pools };
+  expect(capsOf(cloud.get('CephClient', 'cinder'))).toEqual(caps);
+  const found = () => (cloud.get('CephStorage', 'my-cloud-ceph')?.status as { found?: object } | undefined)?.found;
+  expect(found()).toEqual({ fsid: expect.any(String), monitorHosts: messengers('10.0.0.11') });
+  const keyring = cloud.get('Secret', 'my-cloud-ceph-config-files')?.['data'] as Record<string, string>;
+  expect(Buffer.from(keyring['ceph.client.cinder.keyring'] ?? '', 'base64').toString()).toBe(
+    `[client.cinder]\n\tkey = ${Buffer.alloc(28, 'cinder').toString('base64')}\n`,
+  );
+  expect(monitorsOf(cloud, 'my-cloud-cinder-volume')).toEqual([messengers('10.0.0.11')]);
+
+  // Another quorum of the same cluster, then the monitors of another one.
+  await playRook(cloud, messengers('10.0.0.12'));
+  await cloud.until(() => monitorsOf(cloud, 'my-cloud-cinder-volume').includes(messengers('10.0.0.12')));
+  await cloud.ready();
+  await playRook(cloud, messengers('10.0.9.12'));
+  await cloud.until(() => told('PoolsReady')?.message.includes(' in Secret rook-ceph-config') === true);
+  expect(monitorsOf(cloud, 'my-cloud-cinder-volume')).not.toContain(messengers('10.0.9.12'));
+  await playRook(cloud, messengers('10.0.0.12'));
+  await cloud.ready();
+
+  // A backend that is stated no more has volumes until somebody has looked.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { backends: [backend('fast')] } } });
+  const stated = () => cloud.get('CephStorage', 'my-cloud-ceph')?.['spec'] as { pools?: readonly object[] } | undefined;
+  await cloud.until(() => stated()?.pools?.length === 1);
+  await cloud.clock.advance(60_000);
+  expect(cloud.get('CephBlockPool', 'slow')?.metadata.deletionTimestamp).toBeUndefined();
+  expect(Object.values(capsOf(cloud.get('CephClient', 'cinder')) ?? {}).sort()).toEqual(Object.values(caps).sort());
+
+  await cloud.remove(OpenStackControlPlane, 'my-cloud');
+  await cloud.until(() => cloud.get('OpenStackControlPlane', 'my-cloud') === undefined);
+  await cloud.until(() => cloud.get('CephStorage', 'my-cloud-ceph') === undefined);
+  expect(['CephBlockPool', 'CephClient'].flatMap((kind) => cloud.list(kind)).map(({ metadata }) => metadata)).toEqual(
+    ['fast', 'slow', 'cinder'].map((name) => expect.objectContaining({ name })),
+  );
+  expect(cloud.list('CephBlockPool').flatMap(({ metadata }) => metadata.deletionTimestamp ?? [])).toEqual([]);
+  expect(refused).toEqual([]);
+});
+
+test('a user that somebody else has made is not taken over', async () => {
+  const { cloud, told } = await volumesAtRook();
+  await serveRook(cloud);
+  const metadata = { name: 'cinder', namespace: 'openstack' };
+  const theirs = { apiVersion: 'ceph.rook.io/v1', kind: 'CephClient', metadata, spec: { caps: { mon: 'allow r' } } };
+  await cloud.settle(cloud.rehearsal.sandbox.client().create(CephClient, theirs));
+  await cloud.until(() => told('RookReady')?.reason === 'ForeignObject');
+  expect(told('RookReady')?.message).toContain('CephClient');
+  expect(capsOf(cloud.get('CephClient', 'cinder'))).toEqual({ mon: 'allow r' });
+});
