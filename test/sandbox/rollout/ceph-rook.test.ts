@@ -97,3 +97,35 @@ test('a user that somebody else has made is not taken over', async () => {
   expect(told('RookReady')?.message).toContain('CephClient');
   expect(capsOf(cloud.get('CephClient', 'cinder'))).toEqual({ mon: 'allow r' });
 });
+
+test('with deletionPolicy: Delete what Rook has goes with the resource, and not before; Retain keeps it, said in time', async () => {
+  const cloud = await createCloud();
+  await serveRook(cloud);
+  await cloud.startOperator();
+  const make = (name: string) => {
+    const pools = ['volumes', 'more'].map((pool) => ({ name: `${name}-${pool}`, purpose: 'cinder-volumes' }));
+    const spec = { mode: 'rook', users: { cinder: name }, pools, deletionPolicy: 'Delete' };
+    const metadata = { name, namespace: 'openstack' };
+    const resource = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'CephStorage', metadata, spec };
+    return cloud.settle(cloud.rehearsal.create(resource));
+  };
+  const pools = () => cloud.list('CephBlockPool').map(({ metadata }) => metadata.name);
+  const isOwned = (name: string) => cloud.get('CephBlockPool', name)?.metadata.ownerReferences?.length === 1;
+  await make('one');
+  await make('two');
+  await cloud.until(() => isOwned('one-volumes') && isOwned('two-volumes'));
+  await playRook(cloud, messengers('10.0.0.11'));
+  await cloud.until(() => cloud.isReady('CephStorage', 'one') && cloud.isReady('CephStorage', 'two'));
+
+  const [kept, gone] = [{ name: 'two-volumes', purpose: 'cinder-volumes' }, 'two-more'];
+  await cloud.change(CephStorage, 'two', { spec: { pools: [kept] } });
+  await cloud.clock.advance(60_000);
+  expect(pools()).toContain(gone);
+  await cloud.change(CephStorage, 'two', { spec: { deletionPolicy: 'Retain' } });
+  await cloud.until(() => !isOwned('two-volumes') && !isOwned(gone));
+  for (const name of ['one', 'two']) await cloud.remove(CephStorage, name);
+  await cloud.until(() => cloud.list('CephStorage').length === 0);
+  await cloud.until(() => !pools().includes('one-volumes'));
+  expect(pools()).toEqual(['two-more', 'two-volumes']);
+  expect(cloud.list('CephClient').map(({ metadata }) => metadata.name)).toEqual(['two']);
+});

@@ -1,6 +1,5 @@
 import { ConfigMap, type KubeObject, PersistentVolumeClaim, Secret, type StoredObject } from '@openstack-operator/kube';
 import {
-  dataKinds,
   fieldManager,
   kindOf,
   lastingSuffix,
@@ -41,14 +40,14 @@ async function orphan(context: OperatorContext, live: StoredObject): Promise<voi
 /** Volumes, what else holds data, generated Secrets, and what data are found by, that go with a resource although `Retain` would keep them. */
 function retainable({ cache }: OperatorContext, resource: StoredObject): StoredObject[] {
   const { name, namespace = '' } = resource.metadata;
-  const { retainedSecrets = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
+  const { retainedSecrets = [], foreignKinds = [] } = services.find(({ kind }) => kind.kind === resource.kind) ?? {};
   const names = retainedSecrets.map((suffix) => `${name}-${suffix}`);
   const claims = cache.has(PersistentVolumeClaim) ? cache.list(PersistentVolumeClaim, { namespace }) : [];
   return [
     ...cache.controlledBy(Secret, resource).filter(({ metadata }) => names.includes(metadata.name)),
     ...cache.controlledBy(ConfigMap, resource).filter(({ metadata }) => metadata.name === `${name}-${lastingSuffix}`),
     ...claims.filter((claim) => isOwnedBy(claim, resource)),
-    ...dataKinds.flatMap((kind) => (cache.has(kind) && cache.served(kind) ? cache.controlledBy(kind, resource) : [])),
+    ...foreignKinds.flatMap(({ kind, holdsData }) => (holdsData ? cache.controlledBy(kind, resource) : [])),
   ];
 }
 

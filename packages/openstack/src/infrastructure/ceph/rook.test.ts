@@ -37,6 +37,16 @@ test('users keep the rights to pools that are stated no more, and those are left
   });
 });
 
+test('what a user may do is stated in one order: from the spec, and from what is remembered of it', () => {
+  const [first, second] = ['b', 'a'].map((name) => ({ name, purpose: 'cinder-volumes' }));
+  const field = (name: string) => `spec.pools[name=${name},purpose=cinder-volumes]`;
+  const remembered = { [field('a')]: second, [field('b')]: first };
+  const lasting = { [field('a')]: 'made by Rook', [field('b')]: 'made by Rook' };
+  const users = (known?: KnownSurroundings) => objects({ pools: [first, second] }, known)['CephClient cinder'];
+  expect(users({ lasting, remembered })).toEqual(users());
+  expect(users()).toMatchObject({ caps: { mgr: 'profile rbd pool=a, profile rbd pool=b' } });
+});
+
 test('a pool keeps as many copies as are asked for; one copy is what is meant', () => {
   const pool = (rook: object) => objects({ pools: [volumes], rook })['CephBlockPool volumes'];
   expect(pool({ replicaCount: 1, failureDomain: 'osd' })).toEqual({

@@ -33,7 +33,7 @@ export const rookKinds: readonly ForeignKind[] = [
 export const isOfRook = ({ mode }: Pick<CephStorageSpec, 'mode'>) => mode === 'rook';
 
 /** Pools and filesystems, by the field of `lasting` that remembers them: users keep the rights to what is stated no more. */
-export function rememberedParts(spec: CephStorageSpec): Readonly<Record<string, CephPool | FileSystem>> {
+export function rememberedParts(spec: CephStorageSpec): Readonly<Record<string, Part>> {
   const { pools = [], fileSystems = [] } = isOfRook(spec) ? spec : {};
   return Object.fromEntries([
     ...pools.map((one) => [`spec.pools[name=${one.name},purpose=${one.purpose}]`, one] as const),
@@ -41,11 +41,12 @@ export function rememberedParts(spec: CephStorageSpec): Readonly<Record<string, 
   ]);
 }
 
-type FileSystem = NonNullable<CephStorageSpec['fileSystems']>[number];
+type Part = CephPool | NonNullable<CephStorageSpec['fileSystems']>[number];
 
-/** The pools and filesystems that are stated, and those that were once. */
+/** The pools and filesystems that are stated, and those that were once: in one order, whichever they are. */
 function partsOf({ spec, surroundings }: Context<CephStorage>): Pick<CephStorageSpec, 'pools' | 'fileSystems'> {
-  const all = Object.values({ ...surroundings.remembered, ...rememberedParts(spec) }) as (CephPool | FileSystem)[];
+  const byField = Object.entries({ ...surroundings.remembered, ...rememberedParts(spec) }) as [string, Part][];
+  const all = byField.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, part]) => part);
   return {
     pools: all.filter((one) => 'purpose' in one),
     fileSystems: all.filter((one) => !('purpose' in one)),
