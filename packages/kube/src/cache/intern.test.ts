@@ -33,6 +33,8 @@ test('equal parts of two values are one; what is in another order, or large, is 
   expect(read({ 0: 'a', 1: 'b' }).value).not.toEqual(read(['a', 'b']).value);
   const large = Array.from({ length: 40 }, (_, index) => index);
   expect(read(large).value).not.toBe(read(large).value);
+  const longKey = { ['k'.repeat(20_000)]: 'x' };
+  expect(read(longKey).value).not.toBe(read(longKey).value);
   const secret = { key: 'x'.repeat(100) };
   expect(read(secret).value).not.toBe(read(secret).value);
 });

@@ -95,7 +95,8 @@ function interned(value: unknown, levels: number): unknown {
     // Equal strings may be two.
     if (kept !== child || typeof kept === 'string') fields[name] = kept;
     all = (Math.imul(all, 31) + hash + name.length) | 0;
-    counted += count;
+    // A long key is not worth the place either: it would stay for as long as the pool does.
+    counted += name.length > LONGEST ? Number.POSITIVE_INFINITY : count;
   }
   Object.freeze(value);
   hash = all;

@@ -223,11 +223,12 @@ test.each([
   for (let i = 0; i < 50; i++) server.put(Thing, thing(`lost${i}`, i));
   await clock.advance(0);
   const restored = new FakeServer(clock);
-  restored.put(Thing, thing('a', 1));
+  // Of another history, with the same resourceVersion.
+  restored.put(Thing, thing('a', 2));
   restored.put(Thing, thing('b', 1));
   Object.assign(server.client, restored.client);
   end(server);
   await clock.advance(700_000);
-  expect(values()).toEqual({ a: 1, b: 1 });
+  expect(values()).toEqual({ a: 2, b: 1 });
   await informer.stop();
 });

@@ -195,7 +195,8 @@ export class Store<T extends KubeObject = KubeObject> {
       const stored = this.#objects.get(key);
       const { resourceVersion } = object.metadata;
       const old = stored && isNotNewer(resourceVersion, stored.metadata.resourceVersion);
-      if (!old || (reset && resourceVersion !== stored.metadata.resourceVersion)) this.#set(object);
+      // Of a history that begins anew the same version may be another object.
+      if (!old || reset) this.#set(object);
     }
   }
 
