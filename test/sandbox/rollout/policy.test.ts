@@ -17,7 +17,16 @@ test('a rule of policy of a user decides what the API lets pass, and is gone wit
     'spec.policy["get_image"]: unexpected reader',
   );
 
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { policy: null } } });
+  // Nor does it read another file meanwhile.
+  const config = { 'glance-api.conf': { oslo_policy: { policy_file: 'other.yaml' } } };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { policy: { get_image: null }, config } } });
+  await cloud.until(
+    () => cloud.condition(Glance, 'my-cloud-glance', 'ConfigReady')?.message?.includes('policy_file') === true,
+  );
+  expect(cloud.condition(Glance, 'my-cloud-glance', 'ConfigReady')?.message).toContain('spec.policy');
+  expect(await images()).toContain('get_images');
+
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { policy: null, config: null } } });
   await cloud.ready();
   expect(await images()).toContain('"images"');
 });

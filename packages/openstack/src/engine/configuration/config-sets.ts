@@ -59,7 +59,7 @@ export function configSets(
     names: readonly string[],
     more: OwnedOptions = {},
   ) => {
-    const ofService = [ownedByProviders(service, written), service.owned ?? {}, ...ownedBySources];
+    const ofService = [ownedByProviders(service, written), service.owned ?? {}, policy.owned, ...ownedBySources];
     const owned = layered(...ofService, more) as OwnedOptions;
     const allowsUnknown = context.spec.unknownOptions === 'Allow';
     const result = userConfig(config, {

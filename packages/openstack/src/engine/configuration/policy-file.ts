@@ -5,10 +5,13 @@ import type { Component } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { ConfigFiles, Service } from '../vocabulary/service.ts';
 import type { Problem } from '../vocabulary/step.ts';
+import type { OwnedOptions } from './user-config.ts';
 
 /** The sets of a service with the policy of users, and what is to be said of that. */
 export interface Policy {
   readonly sets: Readonly<Record<string, ConfigFiles>>;
+  /** Options that would have the file read no more. */
+  readonly owned: OwnedOptions;
   readonly problems: readonly Problem[];
   readonly degraded: readonly string[];
   readonly remarks: readonly string[];
@@ -26,7 +29,7 @@ export function withPolicy(
 ): Policy {
   const stated = context.spec.policy ?? {};
   const names = Object.keys(stated);
-  if (names.length === 0) return { sets, problems: [], degraded: [], remarks: [] };
+  if (names.length === 0) return { sets, owned: {}, problems: [], degraded: [], remarks: [] };
   const rules = policiesOf(context.release.name, service.facts ?? service.name);
   const allowsUnknown = context.spec.unknownOptions === 'Allow';
   const wasReady = context.surroundings.wasReady();
@@ -51,5 +54,6 @@ export function withPolicy(
     if (!served.has(name) || first === undefined) return [name, files];
     return [name, { ...files, [`${first.slice(0, first.lastIndexOf('/'))}/policy.yaml`]: file }];
   };
-  return { sets: Object.fromEntries(Object.entries(sets).map(withFile)), ...found };
+  const owned = { oslo_policy: { policy_file: 'spec.policy' } };
+  return { sets: Object.fromEntries(Object.entries(sets).map(withFile)), owned, ...found };
 }
