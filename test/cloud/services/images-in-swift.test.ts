@@ -38,6 +38,8 @@ async function glanceInSwift(): Promise<void> {
       deletionPolicy: 'Delete',
       exposure: 'None',
       storageType: 'swift',
+      additionalStores: [{ name: 'archive', type: 'swift', description: 'slow, and cheap' }],
+      imageCache: { maxSize: '64Mi' },
       replicas: 2,
       database: { user: account, names: { glance: account } },
       identity: { userName: name, serviceName: name },
@@ -85,16 +87,16 @@ async function twoPods(others: readonly PodState[] = []): Promise<[PodState, Pod
 
 /** Asks one pod. */
 async function ask(user: User, pod: PodState, method: string, path: string, options: object = {}): Promise<Answer> {
-  const url = `http://${pod.status.podIP}:9292/v2/images${path}`;
+  const url = `http://${pod.status.podIP}:9292/v2${path}`;
   return await user.call(`image.${method}`, url, { raise_exc: false, ...options });
 }
 
-/** The names of what lies in the container of images, as somebody sees it who may see every account. */
-async function objects(): Promise<string[]> {
+/** The names of what lies in the container of a store's images, as somebody sees it who may see every account. */
+async function objects(container = 'glance'): Promise<string[]> {
   const { id } = await admin.call<{ id: string }>('identity.find_project', 'service');
   const user = admin.connectedAnew();
   const own = new URL(await user.call<string>('object_store.get_endpoint'));
-  const url = `${own.origin}/v1/AUTH_${id}/glance`;
+  const url = `${own.origin}/v1/AUTH_${id}/${container}`;
   const { status, text } = await user.call<Answer>('object_store.get', url, { raise_exc: false });
   expect(status, text).toBeLessThan(300);
   return text.split('\n').filter((line) => line !== '');
@@ -112,37 +114,73 @@ async function seesAll(): Promise<void> {
   onTestFinished(async () => void (await admin.call('identity.unassign_project_role_from_user', ...ids)));
 }
 
-test('images are objects of Swift, in segments where they are large; they outlive pods, and are gone when deleted', async () => {
+const binary = { 'content-type': 'application/octet-stream' };
+
+/** Makes an image with random data, where the default store is not asked for another one. */
+async function image(user: User, pod: PodState, size: number, headers: object = {}) {
+  const json = { name: `${prefix}${size}`, disk_format: 'raw', container_format: 'bare' };
+  const { id } = JSON.parse((await ask(user, pod, 'post', '/images', { json })).text) as { id: string };
+  const data = randomBytes(size).toString('hex');
+  const { status, text } = await ask(user, pod, 'put', `/images/${id}/file`, {
+    data,
+    headers: { ...binary, ...headers },
+  });
+  expect(status, text).toBe(204);
+  return { id, data };
+}
+
+/** An image is copied into the further store, which users may choose as well. */
+async function hasAnotherStore(user: User, pod: PodState, copied: string): Promise<void> {
+  expect((await ask(user, pod, 'get', '/info/stores')).text).toContain('"slow, and cheap"');
+  const chosen = await image(user, pod, 1000, { 'x-image-meta-store': 'archive' });
+  expect(await objects('glance-archive')).toEqual([chosen.id]);
+  const json = { method: { name: 'copy-image' }, stores: ['archive'] };
+  expect((await ask(admin, pod, 'post', `/images/${copied}/import`, { json })).status).toBe(202);
+  const shown = async () => (await ask(user, pod, 'get', `/images/${copied}`)).text;
+  await until({
+    what: 'the image to be in both stores',
+    seconds: 60,
+    probe: async () => (JSON.parse(await shown()) as { stores?: string }).stores === 'swift,archive' || undefined,
+    explain: shown,
+  });
+  expect((await ask(user, pod, 'delete', `/images/${chosen.id}`)).status).toBe(204);
+  expect(await objects('glance-archive')).toEqual([copied]);
+}
+
+/** The images that a pod keeps copies of. */
+async function copies(pod: PodState): Promise<readonly string[]> {
+  const { status, text } = await ask(admin, pod, 'get', '/cache');
+  expect(status, text).toBe(200);
+  const { cached_images: cached } = JSON.parse(text) as { cached_images: { image_id: string }[] };
+  return cached.map(({ image_id: id }) => id);
+}
+
+const sorted = (names: readonly string[]) => names.toSorted((one, other) => (one < other ? -1 : 1));
+
+test('images are objects of Swift, in segments where they are large, and in several stores; they outlive pods, and are gone when deleted', async () => {
   await optionalService('swift', 'swifts')(swiftSpec);
   await glanceInSwift();
   await seesAll();
   const user = await member();
   const [one, two] = await twoPods();
-  const binary = { 'content-type': 'application/octet-stream' };
-  const images: { readonly id: string; readonly data: string }[] = [];
-  for (const size of [1000, 1_250_000]) {
-    const json = { name: `${prefix}${size}`, disk_format: 'raw', container_format: 'bare' };
-    const { id } = JSON.parse((await ask(user, one, 'post', '', { json })).text) as { id: string };
-    const data = randomBytes(size).toString('hex');
-    expect((await ask(user, one, 'put', `/${id}/file`, { data, headers: binary })).status).toBe(204);
-    images.push({ id, data });
-  }
+  const images = [await image(user, one, 1000), await image(user, one, 1_250_000)];
   const [small, large] = images.map(({ id }) => id);
   // A megabyte is 1024000 bytes here.
   const segments = ['', '-00001', '-00002', '-00003'].map((suffix) => `${large}${suffix}`);
-  expect((await objects()).sort((a, b) => (a < b ? -1 : 1))).toEqual(
-    [`${small}`, ...segments].sort((a, b) => (a < b ? -1 : 1)),
-  );
+  expect(sorted(await objects())).toEqual(sorted([`${small}`, ...segments]));
+  await hasAnotherStore(user, one, `${small}`);
   const areWhole = async (pod: PodState) => {
     for (const { id, data } of images)
-      expect((await ask(user, pod, 'get', `/${id}/file`)).text === data, `what comes from ${pod.metadata.name}`).toBe(
-        true,
-      );
+      expect(
+        (await ask(user, pod, 'get', `/images/${id}/file`)).text === data,
+        `what comes from ${pod.metadata.name}`,
+      ).toBe(true);
   };
   await areWhole(two);
+  expect(sorted(await copies(two))).toEqual(sorted(images.map(({ id }) => id)));
   await Promise.all([one, two].map((pod) => deletePod(pod)));
   const [other] = await twoPods([one, two]);
   await areWhole(other);
-  for (const { id } of images) expect((await ask(user, other, 'delete', `/${id}`)).status).toBe(204);
-  expect(await objects()).toEqual([]);
+  for (const { id } of images) expect((await ask(user, other, 'delete', `/images/${id}`)).status).toBe(204);
+  expect([await objects(), await objects('glance-archive')]).toEqual([[], []]);
 });
