@@ -61,7 +61,8 @@ test('what it says of Barbican is told as long as it is stated, or there', async
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { barbican: null } });
   await cloud.clock.advance(60_000);
   expect(cloud.get('Barbican', 'my-cloud-barbican')?.metadata.deletionTimestamp).toBeDefined();
-  expect(told()?.message).toBe('spec.barbican is absent');
+  const message = 'spec.barbican is absent: Barbican my-cloud-barbican is to be deleted';
+  expect(told()).toMatchObject({ status: 'False', message });
   await hold([]);
   await cloud.until(() => told() === undefined);
   expect(cloud.condition(OpenStackControlPlane, 'my-cloud')?.status).toBe('True');

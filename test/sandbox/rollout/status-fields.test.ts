@@ -25,7 +25,7 @@ function isWritten(value: unknown, path: readonly string[]): boolean {
 }
 
 /** Fields that only some resources of a kind have something for; those of what lies in Ceph: ceph-storage.test.ts. */
-const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting', 'references'];
+const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting', 'references', 'peers'];
 /** Those that are only there during an upgrade (test/sandbox/made-up-release). */
 const ofUpgrades = ['release.phase'];
 /** Those that answer an annotation (restore.test.ts, rotation.test.ts). */

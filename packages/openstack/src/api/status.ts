@@ -71,6 +71,11 @@ export const common = {
     }),
     { maxProperties: 32 },
   ),
+  peers: array(
+    'Kinds of the same cloud whose presence counts, and that were wanted when the resource was composed. While its control plane wants others, Ready is not about that yet.',
+    string('Kind, such as Barbican.', { maxLength: 63 }),
+    { maxItems: 64 },
+  ),
   rotated: map(
     'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused from then on.',
     object('The last rotation.', {

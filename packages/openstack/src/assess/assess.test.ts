@@ -323,13 +323,47 @@ describe('steps', () => {
 
   test('a step that is skipped, and that nothing exists of, has no condition', () => {
     const words = { reason: 'Disabled', message: 'spec.x is absent' } as const;
-    const steps = [step(config, { skipped: { ...words, of: config } })];
+    const steps = [step(config, { skipped: { ...words, of: config, untold: true } })];
     const observe = () => config;
     expect(assessAll(steps, world)).toEqual([]);
     expect(assessAll(steps, { ...world, observe, ours: () => false })).toEqual([]);
-    expect(assessAll(steps, { ...world, observe })).toEqual([
-      { condition: 'DeploymentReady', status: 'True', ...words },
-    ]);
+    const told = [step(config, { skipped: { ...words, of: config } })];
+    expect(assessAll(told, world)).toEqual([{ condition: 'DeploymentReady', status: 'True', ...words }]);
+  });
+
+  test('a step that is skipped is not done as long as there is what it would make', () => {
+    const words = { reason: 'Disabled', message: 'spec.x is absent' } as const;
+    const observe = () => config;
+    for (const untold of [{}, { untold: true }] as const) {
+      const steps = [step(config, { skipped: { ...words, of: config, ...untold } })];
+      expect(assessAll(steps, { ...world, observe })).toEqual([
+        {
+          condition: 'DeploymentReady',
+          status: 'False',
+          reason: 'Progressing',
+          message: `spec.x is absent: ${config.kind} ${config.metadata.name} is to be deleted`,
+        },
+      ]);
+    }
+  });
+
+  test('a resource that has not reckoned with what its control plane wants is not done, whatever it says', () => {
+    const object = {
+      apiVersion: 'openstack.k8s.io/v1alpha1',
+      kind: 'Nova',
+      metadata: { name: 'nova', namespace: 'ns' },
+    };
+    const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
+    const health = (peers: readonly string[] | undefined) => {
+      const live = stored('Nova', 'nova', { ...object, status: { conditions: [ready], ...(peers && { peers }) } });
+      const objects: Desired[] = [{ verb: 'apply', object, peers: ['Cinder'] }];
+      const { status, message } = assess({ ...step(config), objects }, { ...world, observe: () => live });
+      return [status, message];
+    };
+    expect(health(['Cinder'])).toEqual(['True', '']);
+    expect(health([])).toEqual(['False', 'Nova nova has not reconciled with Cinder yet']);
+    expect(health(['Barbican', 'Cinder'])).toEqual(['False', 'Nova nova has not reconciled without Barbican yet']);
+    expect(health(undefined)).toEqual(['True', '']);
   });
 
   test('a generated Secret is whole when every key is there', () => {

@@ -1,9 +1,10 @@
+import type { StoredObject } from '@openstack-operator/kube';
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import { conditionOf, isStale } from '../engine/status/conditions.ts';
 import { withDeadline } from '../engine/status/deadlines.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
-import type { Cause, Desired, Progress, Step } from '../engine/vocabulary/step.ts';
+import type { Cause, Desired, Progress, Skip, Step } from '../engine/vocabulary/step.ts';
 import { kindOf } from '../registry/kinds.ts';
 import { sentenceOf } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
@@ -27,12 +28,16 @@ export function assessAll(steps: readonly Step[], observed: Observed): Progress[
   return [...results.values()];
 }
 
-function isUntold({ skipped }: Step, { observe, ours }: Observed): boolean {
-  const { of } = skipped ?? {};
+function isUntold({ skipped }: Step, observed: Observed): boolean {
+  return skipped?.untold === true && !isLeft(skipped, observed);
+}
+
+/** Whether there still is what a step that is skipped would make. */
+function isLeft({ of }: Skip, { observe, ours }: Observed): boolean {
   if (of === undefined) return false;
   const { namespace = '', name = '' } = of.metadata;
   const live = observe(kindOf(of), { namespace, name });
-  return live === undefined || ours?.(live) === false;
+  return live !== undefined && ours?.(live) !== false;
 }
 
 /**
@@ -42,8 +47,10 @@ function isUntold({ skipped }: Step, { observe, ours }: Observed): boolean {
 export function assess(step: Step, observed: Observed, blocker?: Progress): Progress {
   const { condition } = step;
   if (step.skipped !== undefined) {
-    const { of: _of, ...words } = step.skipped;
-    return { condition, status: 'True', ...words };
+    const { of, untold: _untold, ...words } = step.skipped;
+    if (of === undefined || !isLeft(step.skipped, observed)) return { condition, status: 'True', ...words };
+    const message = `${words.message}: ${of.kind} ${of.metadata.name} is to be deleted`;
+    return { condition, status: 'False', reason: 'Progressing', message };
   }
   if (step.problem !== undefined) return { condition, status: 'False', ...step.problem };
   if (blocker !== undefined) {
@@ -186,5 +193,17 @@ function healthOf(desired: Desired, observed: Observed): Health {
   // Its status says that all of its 0 pods are ready, but it serves nobody.
   if (kind.group === 'apps' && replicas === 0 && observed.isAutoscaled?.(object) !== true)
     return wait('Stopped', `${title} is stopped: its replicas are set to 0; set 1 or more to start it`);
-  return workloadHealth(kind, live, observed);
+  const health = workloadHealth(kind, live, observed);
+  const behind = health.done && desired.verb === 'apply' ? changedPeer(live, desired.peers) : undefined;
+  return behind === undefined ? health : wait('Progressing', `${title} ${behind}`);
+}
+
+/** The first kind that a resource is to reckon with, and does not, or the other way round. One of an earlier operator does not tell. */
+function changedPeer({ status }: StoredObject, wanted: readonly string[] = []): string | undefined {
+  const { peers } = (status ?? {}) as { peers?: readonly string[] };
+  if (peers === undefined) return undefined;
+  const added = wanted.find((kind) => !peers.includes(kind));
+  if (added !== undefined) return `has not reconciled with ${added} yet`;
+  const removed = peers.find((kind) => !wanted.includes(kind));
+  return removed && `has not reconciled without ${removed} yet`;
 }

@@ -43,6 +43,8 @@ export interface Child {
   readonly after: readonly string[];
   /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
   readonly references: Readonly<Record<string, string>>;
+  /** Kinds of children whose presence counts in what it is. */
+  readonly peers: readonly string[];
   /** First label of the public host name, for children that are reached from outside. */
   readonly hostname?: string;
   /** Runs agents on the nodes that the cloud claims. */
@@ -62,7 +64,7 @@ function childField(reference: ReferenceField): string {
 
 /** The children of a control plane, in the order in which they come up. */
 export const children: readonly Child[] = services.flatMap((service): Child[] => {
-  const { kind, child, groups, name } = service;
+  const { kind, child, groups, name, peers = [] } = service;
   if (child === undefined) return [];
   const { properties = {} } = kind.spec.schema;
   const references = [...referencesOf(service), ...mentionsOf(service)];
@@ -82,6 +84,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
       ...(Object.hasOwn(properties, 'publicHostname') ? { hostname: name } : {}),
+      peers: peers.map((peer) => peer.kind.kind),
       onNodes: groups !== undefined,
       ...(child.fields === undefined ? {} : { fields: child.fields }),
       has: (field) => Object.hasOwn(properties, field),

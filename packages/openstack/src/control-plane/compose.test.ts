@@ -56,6 +56,7 @@ test('a cloud has an optional service where its field is there and does not disa
   expect(skipped({ barbican: { enabled: false } })).toEqual({
     reason: 'Disabled',
     message: 'spec.barbican.enabled is false',
+    of: { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'Barbican', metadata: expect.anything() },
   });
 });
 

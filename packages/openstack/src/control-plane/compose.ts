@@ -85,11 +85,13 @@ function isOptional(field: string): boolean {
 function whyDisabled(resource: ServiceResource, spec: ControlPlaneSpec, child: Child): Skip {
   const { field } = child;
   const reason = 'Disabled';
-  if (!isAbsent(spec, field)) return { reason, message: `spec.${field}.enabled is false` };
+  const of = { apiVersion: resource.apiVersion, ...nameOf(resource, child) };
+  if (!isAbsent(spec, field)) return { reason, message: `spec.${field}.enabled is false`, of };
   return {
     reason,
     message: `spec.${field} is absent`,
-    of: { apiVersion: resource.apiVersion, ...nameOf(resource, child) },
+    of,
+    untold: true,
   };
 }
 
@@ -246,7 +248,7 @@ function childStep(cloud: Cloud, child: Child): Step {
     condition,
     needs: [],
     awaits: [],
-    objects: [{ verb: 'apply', object, specFrom: `spec.${child.field}` }],
+    objects: [{ verb: 'apply', object, specFrom: `spec.${child.field}`, ...wantedPeers(spec, child) }],
   } as const satisfies Step;
   if (!isEnabled(spec, child.field)) {
     const users = usersOf(spec, child);
@@ -267,6 +269,14 @@ function childStep(cloud: Cloud, child: Child): Step {
   }
   const needs = children.filter(({ field }) => child.after.includes(field) && isEnabled(spec, field)).map(conditionOf);
   return { ...step, needs: child.onNodes ? ['NodesReady', ...needs] : needs };
+}
+
+/** The kinds whose presence counts in what a child is, of those that the control plane wants. */
+function wantedPeers(spec: ControlPlaneSpec, { peers }: Child): { readonly peers?: readonly string[] } {
+  if (peers.length === 0) return {};
+  return {
+    peers: children.flatMap(({ kind, field }) => (peers.includes(kind) && isEnabled(spec, field) ? [kind] : [])),
+  };
 }
 
 /** What needs a child and is enabled. */

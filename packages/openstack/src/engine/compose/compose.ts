@@ -184,13 +184,21 @@ export function refusedRelease({ spec }: ServiceResource, surroundings: Surround
   return problem && incomplete(problem);
 }
 
-/** The resources that it refers to, as they are now, by field: who assesses it sees whether they have changed since. */
-function composedWith(service: Service, { spec, reference }: Context): { readonly references?: References } {
+/** The resources that it refers to, as they are now, by field, and its peers: who assesses it sees whether they have changed since. */
+function composedWith(
+  service: Service,
+  { spec, reference, surroundings }: Context,
+): { readonly references?: References; readonly peers?: readonly string[] } {
+  const { peers } = service;
   const references = [...neededBy(service, spec), ...mentionsOf(service)].flatMap((field) => {
     const { name, generation = 0 } = reference(field)?.metadata ?? {};
     return name === undefined ? [] : [[field, { name, generation }] as const];
   });
-  return references.length === 0 ? {} : { references: Object.fromEntries(references) };
+  const present = peers?.flatMap(({ kind: { kind } }) => (surroundings.peer(kind) === undefined ? [] : [kind]));
+  return {
+    ...(references.length === 0 ? {} : { references: Object.fromEntries(references) }),
+    ...(present === undefined || peers?.length === 0 ? {} : { peers: present }),
+  };
 }
 
 /** Where the API answers, as the catalogue has it. */

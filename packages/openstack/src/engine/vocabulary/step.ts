@@ -74,6 +74,8 @@ export type Desired =
       readonly retained?: boolean;
       /** Field of the resource that is the object's spec: mistakes in it are told as the resource's. */
       readonly specFrom?: string;
+      /** Kinds that the object, a resource of ours, has to reckon with before it is done (`status.peers`). */
+      readonly peers?: readonly string[];
     }
   /** Made once: what is missing is generated, what exists is kept. `object` is a Secret without data. */
   | {
@@ -168,8 +170,10 @@ export interface Problem {
 
 /** Why a step is skipped on purpose. */
 export interface Skip extends Problem {
-  /** What the step would make: where it does not exist, the step has no condition. Absent: it has one in any case. */
+  /** What the step would make: as long as there is one, it is not done. */
   readonly of?: KubeObject;
+  /** The step has no condition where that does not exist. */
+  readonly untold?: true;
 }
 
 /**
