@@ -16,6 +16,7 @@ import {
   type Progress,
   type Reason,
   type ReleaseStatus,
+  type Rotation,
   reasons,
   reconcileRequestOf,
   retainedFor,
@@ -68,10 +69,13 @@ export function statusOf(
   const degraded = judged.filter(({ reason }) => reasons[reason].effect === 'degraded').map(({ message }) => message);
   const upkeep = lasting.has('') ? failures.get('') : undefined;
   if (upkeep !== undefined) degraded.push(upkeep.message);
+  const completed = completedRotations(context, composition, judged);
   const ready: Progress =
-    cause === undefined
-      ? { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') }
-      : { condition: 'Ready', status: 'False', reason: cause.reason, message: cause.message };
+    cause !== undefined
+      ? { condition: 'Ready', status: 'False', reason: cause.reason, message: cause.message }
+      : completed.length > 0
+        ? { condition: 'Ready', status: 'False', reason: 'Progressing', message: refusedNext }
+        : { condition: 'Ready', status: 'True', reason: 'Ready', message: [...new Set(degraded)].join('; ') };
   const generation = context.object.metadata.generation ?? 1;
   const conditions = [...judged, ready].map(({ condition, status, reason, message }): Condition => {
     const before = conditionOf(context.object, condition);
@@ -95,11 +99,11 @@ export function statusOf(
     ...old,
     ...composition.status,
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
-    ...rotatedOf(context, composition, judged),
+    ...rotatedOf(context, completed),
     observedGeneration: generation,
     ...(request === undefined ? {} : { lastHandledReconcileAt: request }),
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
-    phase,
+    phase: cause === undefined && completed.length > 0 ? 'Progressing' : phase,
     message: (conditions.at(-1)?.message ?? '').slice(0, mostOfSentence),
     conditions: [...(old.conditions ?? []).filter(({ type }) => !spoken.has(type)), ...conditions],
     ...(Object.keys(finishedJobs).length === 0 ? {} : { jobs: finishedJobs }),
@@ -107,19 +111,31 @@ export function statusOf(
   };
 }
 
-/** The rotations that are completed: those before, and those under way once nothing is left of the passwords before. */
-function rotatedOf(
-  { cache, object, clock }: Pick<ComposeContext, 'cache' | 'object' | 'clock'>,
+/** Why a resource is not Ready whose pods all have the new passwords: its next reconcile has those before refused. */
+const refusedNext = 'all pods use the new passwords; those before are about to be refused';
+
+/** The rotations under way that are completed, as nothing is left of the passwords before. */
+function completedRotations(
+  { cache, object }: Pick<ComposeContext, 'cache' | 'object'>,
   { rotating = {} }: Findings['composition'],
   judged: readonly Progress[],
+): readonly (readonly [secret: string, Rotation])[] {
+  const rotations = Object.entries(rotating);
+  if (rotations.length === 0) return [];
+  const isDone = judged.every(({ status, outdated }) => status === 'True' && outdated !== true);
+  return isDone && !usesBefore({ cache, object }) ? rotations : [];
+}
+
+/** The rotations that were completed, with those that are completed now. */
+function rotatedOf(
+  { object, clock }: Pick<ComposeContext, 'object' | 'clock'>,
+  completed: ReturnType<typeof completedRotations>,
 ): { readonly rotated?: Readonly<Record<string, object>> } {
   const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, object>> };
-  const isDone = judged.every(({ status, outdated }) => status === 'True' && outdated !== true);
-  if (Object.keys(rotating).length === 0 || !isDone || usesBefore({ cache, object }))
-    return rotated === undefined ? {} : { rotated };
+  if (completed.length === 0) return rotated === undefined ? {} : { rotated };
   const time = timestamp(clock);
-  const completed = Object.entries(rotating).map(([secret, rotation]) => [secret, { ...rotation, time }]);
-  return { rotated: { ...rotated, ...Object.fromEntries(completed) } };
+  const added = completed.map(([secret, rotation]) => [secret, { ...rotation, time }] as const);
+  return { rotated: { ...rotated, ...Object.fromEntries(added) } };
 }
 
 /** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */

@@ -77,7 +77,7 @@ export const common = {
     { maxItems: 64 },
   ),
   rotated: map(
-    'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused from then on.',
+    'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused once the resource is Ready again.',
     object('The last rotation.', {
       generation: int('How many passwords there were, with the present one.', {
         minimum: 1,
