@@ -21,7 +21,7 @@ const file = (name: string, text: string): string => {
 
 test('help teaches, and a mistyped command is answered with the nearest one', () => {
   expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('kubectl openstack demo') });
-  expect(run('rendr')).toMatchObject({ status: 1, stderr: expect.stringContaining('Did you mean render?') });
+  expect(run('rendr')).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean render?') });
 });
 
 test('validate: one line for each mistake, exit 1; exit 0 for a valid file', () => {
@@ -64,12 +64,55 @@ test('validate: what is composed shows beside what is not admitted, and items of
   expect(stderr).toContain('2 mistakes in ');
 });
 
+const database = (name: string, spec: object = {}) =>
+  JSON.stringify({ apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'MariaDB', metadata: { name }, spec });
+
+test('validate and render take several files, each of which counts', () => {
+  const wrong = file('first.json', database('one', { replicas: -1 }));
+  const right = file('second.json', database('two'));
+  expect(run('validate', '-f', wrong, '-f', right)).toEqual(
+    expect.objectContaining({
+      status: 1,
+      stdout: `MariaDB one (${wrong}): spec.replicas: -1: should be greater than or equal to 0\n`,
+      stderr: expect.stringContaining(`1 mistake in ${wrong}, ${right}\n`),
+    }),
+  );
+  const other = file('third.json', database('three'));
+  expect(run('validate', '-f', right, '-f', other)).toMatchObject({
+    status: 0,
+    stdout: `${right}, ${other}: 2 resources are valid\n`,
+  });
+  const { stdout } = run('render', '-f', right, '-f', other);
+  const names = parseAllDocuments(stdout).map(
+    (document) => (document.toJS() as { metadata: { name: string } }).metadata.name,
+  );
+  expect(names).toEqual(expect.arrayContaining(['two', 'three']));
+});
+
+test.each([
+  ['documents', [`${database('db')}\n---\n${database('db')}\n`], ['document 2', 'document 1']],
+  [
+    'items',
+    [JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [1, 2].map(() => JSON.parse(database('db')) as object) })],
+    ['items[1]', 'items[0]'],
+  ],
+  ['files', [database('db'), database('db')], ['same-files-1.yaml', 'same-files-0.yaml']],
+])('validate: the same resource twice, in two %s, is one mistake', (what, texts, [second = '', first = '']) => {
+  const paths = texts.map((text, index) => file(`same-${what}-${index}.yaml`, text));
+  const { status, stdout } = run('validate', ...paths.flatMap((path) => ['-f', path]));
+  expect(status).toBe(1);
+  expect(stdout.replaceAll(`${scratch}/`, '')).toMatch(/^MariaDB db.*: metadata\.name: .*\n$/u);
+  expect(stdout.replaceAll(`${scratch}/`, '')).toContain(
+    `: ${second} is the same resource as ${first}: remove one of the two, or give it another name\n`,
+  );
+});
+
 test('validate: standard input is called so', () => {
   const args = ['validate', '-f', '-'];
   const input = 'apiVersion: v1\nkind: List\nitems: []\n';
   const { status, stderr } = spawnSync('bin/kubectl-openstack', args, { encoding: 'utf8', timeout: 60_000, input });
   expect({ status, stderr }).toEqual({
-    status: 1,
+    status: 2,
     stderr: 'kubectl openstack: standard input has no resource of openstack.k8s.io\n',
   });
 });

@@ -95,16 +95,16 @@ test.concurrent.each([
   {
     what: 'a cluster that does not answer',
     argv: ['my-cloud', '--kubeconfig', 'closed'],
-    code: 1,
+    code: 2,
     says: /https:\/\/127\.0\.0\.1:1: connect ECONNREFUSED .*; check that the cluster runs, or name another one with --kubeconfig/,
   },
   {
     what: 'a kubeconfig that is not there',
     argv: ['my-cloud', '--kubeconfig', 'none'],
-    code: 1,
+    code: 2,
     says: /none: .*exist/,
   },
-  { what: 'no name', argv: [], code: 1, says: "missing required argument 'name'" },
+  { what: 'no name', argv: [], code: 2, says: "missing required argument 'name'" },
   { what: 'a timeout that is none', argv: ['my-cloud', '--timeout', 'soon'], code: 2, says: 'expected seconds' },
 ])('refused: $what', async ({ argv, code, says }) => {
   const paths = argv.map((word) => (['closed', 'none'].includes(word) ? join(scratch, word) : word));

@@ -2,13 +2,13 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { group } from '@openstack-operator/openstack';
 import type { Mistake } from './admission.ts';
 import { CommandError } from './command-error.ts';
-import { readFileObjects, titleOfFile } from './read-resources.ts';
+import { readFileObjects, titleOfFile, titleOfFiles } from './read-resources.ts';
 import { type SoundPart, soundPart } from './sound-part.ts';
 import { titleOf, validateResource } from './validate-resource.ts';
 
-/** A resource of ours in a file, and what admission says of it. */
+/** A resource of ours in files that are read together, and what admission says of it. */
 export interface CheckedResource {
-  /** Kind and key, and where it stands in a list. */
+  /** Kind and key, and where it stands: which of several files, and where in a list. */
   readonly title: string;
   readonly resource: KubeObject;
   readonly mistakes: readonly Mistake[];
@@ -20,21 +20,48 @@ export interface CheckedResource {
 const MOST_LINES = 100;
 
 /**
- * The resources of ours in a file. What is of other groups is named on standard error.
- * @throws CommandError when it cannot be read or has none
+ * The resources of ours in files. What is of other groups is named on standard error. A resource that is there already is a
+ * mistake.
+ * @throws CommandError when one cannot be read, or when they have none
  */
-export function checkFile(file: string): CheckedResource[] {
-  const checked = readFileObjects(file).flatMap(({ object: resource, item }) => {
+export function checkFiles(files: readonly string[]): CheckedResource[] {
+  const places = new Map<string, string>();
+  const all = files.flatMap((file) =>
+    readFileObjects(file).map((one) => ({ ...one, inFile: files.length > 1 ? [titleOfFile(file)] : [] })),
+  );
+  const checked = all.flatMap(({ object: resource, inFile, document, item }) => {
     if (!resource.apiVersion.startsWith(`${group}/`)) {
       process.stderr.write(`not checked: ${resource.apiVersion} ${resource.kind} is not of ${group}\n`);
       return [];
     }
-    const mistakes = validateResource(resource);
-    const title = `${titleOf(resource)}${item === undefined ? '' : ` (${item})`}`;
+    const joined = (...parts: readonly (string | undefined)[]) =>
+      [...inFile, ...parts].filter((part) => part !== undefined).join(', ');
+    const title = `${titleOf(resource)}${joined(item) === '' ? '' : ` (${joined(item)})`}`;
+    const mistakes = [...validateResource(resource), ...alreadyAt(places, resource, joined(document, item))];
     return [{ title, resource, mistakes, sound: soundPart(resource, mistakes) }];
   });
-  if (checked.length === 0) throw new CommandError(`${titleOfFile(file)} has no resource of ${group}`);
+  if (checked.length === 0)
+    throw new CommandError(`${titleOfFiles(files)} ${files.length === 1 ? 'has' : 'have'} no resource of ${group}`);
   return checked;
+}
+
+/** That a resource stands at an earlier place as well; notes its place otherwise. */
+function alreadyAt(places: Map<string, string>, resource: KubeObject, place: string): Mistake[] {
+  const { apiVersion, kind, metadata } = resource;
+  const { name, namespace = 'default' } = metadata;
+  if (name === undefined) return [];
+  const id = JSON.stringify([apiVersion, kind, namespace, name]);
+  const first = places.get(id);
+  if (first === undefined) {
+    places.set(id, place);
+    return [];
+  }
+  return [
+    {
+      field: 'metadata.name',
+      message: `${place} is the same resource as ${first}: remove one of the two, or give it another name`,
+    },
+  ];
 }
 
 /** What admission says of the resources, a line each. */
@@ -48,8 +75,8 @@ export function linesOf(checked: readonly CheckedResource[]): string[] {
  * Ends a command that has found mistakes.
  * @throws CommandError that counts them, after they were written
  */
-export function refuse(file: string, lines: readonly string[], out: { write(text: string): void }): never {
+export function refuse(files: readonly string[], lines: readonly string[], out: { write(text: string): void }): never {
   for (const line of lines.slice(0, MOST_LINES)) out.write(`${line}\n`);
   if (lines.length > MOST_LINES) out.write(`and ${lines.length - MOST_LINES} more\n`);
-  throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${titleOfFile(file)}`);
+  throw new CommandError(`${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'} in ${titleOfFiles(files)}`, 1);
 }

@@ -159,7 +159,7 @@ test('sections and files that say nothing are none', () => {
 });
 
 test('a service alone in its file, which refers to others', () => {
-  const [nova] = readResources('config/samples/nova.yaml');
+  const [nova] = readResources(['config/samples/nova.yaml']);
   if (nova === undefined) throw new Error('no sample');
   const config = { 'nova.cnf': { DEFAULT: { debug: true } } };
   const [mistake, ...others] = composedMistakes([{ ...nova, spec: { ...(nova['spec'] as object), config } }]);
@@ -168,7 +168,7 @@ test('a service alone in its file, which refers to others', () => {
 });
 
 test('VLANs of a Neutron alone in its file: its OVNNetwork may have bridges of its own', () => {
-  const [neutron] = readResources('config/samples/neutron.yaml');
+  const [neutron] = readResources(['config/samples/neutron.yaml']);
   if (neutron === undefined) throw new Error('no sample');
   const vlanRanges = [{ physicalNetwork: 'physnet9', minimum: 1, maximum: 2 }];
   expect(composedMistakes([{ ...neutron, spec: { ...(neutron['spec'] as object), vlanRanges } }])).toEqual([]);
@@ -183,6 +183,6 @@ test('a service without one that it needs', () => {
 test.each(readdirSync('config/samples').filter((name) => !['gateway.yaml', 'kustomization.yaml'].includes(name)))(
   '%s has none',
   (name) => {
-    expect(composedMistakes(readResources(`config/samples/${name}`))).toEqual([]);
+    expect(composedMistakes(readResources([`config/samples/${name}`]))).toEqual([]);
   },
 );

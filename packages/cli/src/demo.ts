@@ -23,12 +23,16 @@ import { validateResource } from './validate-resource.ts';
 const patience = 20 * 60_000;
 
 /** `kubectl openstack demo`. */
-export async function demoCommand(options: { file?: string; speed: 'real' | 'fast'; keep?: boolean }): Promise<void> {
+export async function demoCommand(options: {
+  file?: readonly string[];
+  speed: 'real' | 'fast';
+  keep?: boolean;
+}): Promise<void> {
   const began = realClock.monotonic();
   const resources = options.file === undefined ? [minimalControlPlane] : readResources(options.file);
   const mistakes = resources.flatMap(validateResource);
   if (mistakes.length > 0) {
-    throw new CommandError(mistakes.map(({ field, message }) => `${field}: ${message}`).join('\n'));
+    throw new CommandError(mistakes.map(({ field, message }) => `${field}: ${message}`).join('\n'), 1);
   }
   const fast = options.speed === 'fast';
   const virtual = fast ? virtualClock({ start: realClock.now() }) : undefined;
@@ -56,7 +60,7 @@ export async function demoCommand(options: { file?: string; speed: 'real' | 'fas
   for (const kind of kinds) operator.runtime.cache.onChange(kind, () => draw(resourcesIn(operator.runtime)));
   for (const resource of resources) await settle(rehearsal.create(resource));
   await until(() => resources.every((resource) => isReady(operator, resource))).catch((error: Error) => {
-    throw new CommandError(standstill(resourcesIn(operator.runtime), { begun, patience }) || error.message);
+    throw new CommandError(standstill(resourcesIn(operator.runtime), { begun, patience }) || error.message, 1);
   });
   draw(resourcesIn(operator.runtime), true);
   summary(rehearsal, operator, { took: clock.now() - begun, real: realClock.monotonic() - began, fast });
@@ -116,9 +120,12 @@ function summary(
 
 /** Serves the sandbox until interrupted; virtual time goes on as real time does. */
 async function keep({ sandbox }: Rehearsal, virtual: VirtualClock | undefined): Promise<void> {
-  const close = await serveSandbox(sandbox, { kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig') });
   const ended = new AbortController();
   const end = interrupted().then(() => ended.abort());
+  const close = await serveSandbox(sandbox, {
+    kubeconfig: join(tmpdir(), 'openstack-demo.kubeconfig'),
+    operator: true,
+  });
   if (virtual !== undefined) await keepPace(virtual, ended.signal);
   await end;
   await close();

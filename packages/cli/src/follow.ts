@@ -37,6 +37,7 @@ export async function followCommand(
     if (!isApiError(error, 404)) throw error;
     throw new CommandError(
       `OpenStackControlPlane ${ref.namespace}/${name} does not exist; kubectl get oscp -A lists them`,
+      1,
     );
   });
   const begun = parseTimestamp(controlPlane.metadata.creationTimestamp ?? '');
@@ -73,8 +74,8 @@ export async function followCommand(
   const end = await ended;
   draw(resources(), true);
   await cache.stop();
-  if (end === 'deleted') throw new CommandError(`OpenStackControlPlane ${ref.namespace}/${name} was deleted`);
-  if (end === 'late') throw new CommandError(standstill(resources(), { begun, patience }) || `${name} is not Ready`);
+  if (end === 'deleted') throw new CommandError(`OpenStackControlPlane ${ref.namespace}/${name} was deleted`, 1);
+  if (end === 'late') throw new CommandError(standstill(resources(), { begun, patience }) || `${name} is not Ready`, 1);
   process.stdout.write(`Ready ${seconds(realClock.now() - begun)} after it was created.\n`);
 }
 

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
 import { demoCommand } from './demo.ts';
 import { followCommand } from './follow.ts';
 import { renderCommand } from './render-command.ts';
@@ -7,7 +8,14 @@ import { validateCommand } from './validate.ts';
 
 /** The command line: every command with its options. `parseAsync` runs it. */
 export const program = new Command('kubectl openstack')
-  .description('Tries, checks and shows OpenStack clouds that are made from custom resources.')
+  .description(
+    `Tries, checks and shows OpenStack clouds that are made from custom resources.
+
+Exits with 0 when all is well; with 1 when resources have mistakes, are missing or do not become Ready; with 2 when the call is wrong, its input cannot be read, or anything else fails.`,
+  )
+  .version(manifest.version, '--version', 'print the version')
+  // Commander itself ends with 1 whatever is wrong with the call.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .showHelpAfterError('(--help tells more)')
   .addHelpText(
     'after',
@@ -29,7 +37,11 @@ Examples:
   kubectl openstack sandbox --kubeconfig /tmp/kubeconfig`,
   );
 
-const file = () => new Option('-f, --file <file>', 'file with resources in YAML or JSON; - reads standard input');
+const file = () =>
+  new Option(
+    '-f, --file <file>',
+    'file with resources in YAML or JSON; - reads standard input; may be given several times',
+  ).argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path]);
 
 program
   .command('demo')

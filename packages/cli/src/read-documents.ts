@@ -5,6 +5,8 @@ import { GoYamlValue, tooDeep } from './go-yaml-value.ts';
 /** One document of a file, as JSON, and where a part of it stands. */
 export interface ReadDocument {
   readonly value: unknown;
+  /** Which one it is, such as `document 2`; absent where the file has no other. */
+  readonly document?: string;
   /** An error about the document: `field` is a path such as `spec.nova`, or `(root)`. */
   readonly errorAt: (field: string, message: string) => CommandError;
 }
@@ -27,7 +29,8 @@ export function readDocuments(text: string, name: string): ReadDocument[] {
   });
   const documents = Array.isArray(parsed) ? parsed : [];
   return documents.flatMap((document, position) => {
-    const place = documents.length > 1 ? `${name}: document ${position + 1}, ` : `${name}: `;
+    const which = documents.length > 1 ? { document: `document ${position + 1}` } : {};
+    const place = which.document === undefined ? `${name}: ` : `${name}: ${which.document}, `;
     const at = (offset: number, message: string) =>
       new CommandError(`${place}line ${lines.linePos(offset).line}: ${message}`);
     const [error] = document.errors;
@@ -47,7 +50,7 @@ export function readDocuments(text: string, name: string): ReadDocument[] {
     if (value === null) return [];
     const errorAt = (field: string, message: string) =>
       at(offsetOf(document, field), `${field === '' ? '(root)' : field}: ${message}`);
-    return [{ value, errorAt }];
+    return [{ value, ...which, errorAt }];
   });
 }
 

@@ -9,16 +9,23 @@ export function titleOfFile(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
+/** How messages call files that are read together. */
+export function titleOfFiles(files: readonly string[]): string {
+  return files.map(titleOfFile).join(', ');
+}
+
 /** An object of a file. */
 export interface FileObject {
   readonly object: KubeObject;
+  /** Which document of the file has it, such as `document 2`; absent where there is no other. */
+  readonly document?: string;
   /** Where it stands within a list, such as `items[2]`; absent for a document of its own. */
   readonly item?: string;
 }
 
-/** The objects of a file, see readFileObjects. */
-export function readResources(file: string): KubeObject[] {
-  return readFileObjects(file).map(({ object }) => object);
+/** The objects of files, see readFileObjects. */
+export function readResources(files: readonly string[]): KubeObject[] {
+  return files.flatMap((file) => readFileObjects(file).map(({ object }) => object));
 }
 
 /**
@@ -35,7 +42,12 @@ export function readFileObjects(file: string): FileObject[] {
   }
   const documents = readDocuments(text, name);
   if (documents.length === 0) throw new CommandError(`${name} has no object`);
-  return documents.flatMap(objectsOf);
+  return documents.flatMap((document) =>
+    objectsOf(document).map((one) => ({
+      ...one,
+      ...(document.document === undefined ? {} : { document: document.document }),
+    })),
+  );
 }
 
 function objectsOf({ value, errorAt }: ReadDocument): FileObject[] {

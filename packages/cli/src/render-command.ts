@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { checkFile, linesOf, refuse } from './checked-file.ts';
+import { checkFiles, linesOf, refuse } from './checked-file.ts';
 import { CommandError } from './command-error.ts';
 import { claimsOf, objectsOf, renderAll } from './render.ts';
 
@@ -7,7 +7,7 @@ import { claimsOf, objectsOf, renderAll } from './render.ts';
 const capabilities: Readonly<Record<string, string>> = { 'gateway-api': `gateway.networking.k8s.io/HTTPRoute` };
 
 /** `kubectl openstack render`: YAML of every object; what `validate` would refuse before it composes is refused alike. */
-export function renderCommand(options: { file: string; capabilities: string }): void {
+export function renderCommand(options: { file: readonly string[]; capabilities: string }): void {
   const asked = options.capabilities.split(',').filter((name) => name !== '');
   const unknown = asked.find((name) => !(name in capabilities));
   if (unknown !== undefined) {
@@ -16,7 +16,7 @@ export function renderCommand(options: { file: string; capabilities: string }): 
       2,
     );
   }
-  const checked = checkFile(options.file);
+  const checked = checkFiles(options.file);
   const lines = linesOf(checked);
   if (lines.length > 0) refuse(options.file, lines, process.stderr);
   const resources = checked.flatMap(({ sound }) => sound?.object ?? []);

@@ -20,11 +20,14 @@ export async function sandboxCommand(options: {
   const sandbox =
     rehearsal?.sandbox ?? createSandbox({ ...surroundings, images: openstackImages(), nodes: [{ name: 'node-1' }] });
   const operator = await rehearsal?.startOperator();
+  // Before it is told how: who reads that may interrupt at once.
+  const asked = interrupted();
   const close = await serveSandbox(sandbox, {
     ...(port === undefined ? {} : { port }),
     kubeconfig: options.kubeconfig,
+    operator: operator !== undefined,
   });
-  await (operator === undefined ? interrupted() : Promise.race([interrupted(), operator.ended]));
+  await (operator === undefined ? asked : Promise.race([asked, operator.ended]));
   await close();
   await operator?.stop();
   sandbox.stop();

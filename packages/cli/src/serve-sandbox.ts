@@ -4,12 +4,13 @@ import type { Sandbox } from '@openstack-operator/sandbox';
 import { CommandError } from './command-error.ts';
 
 /**
- * Serves a sandbox on 127.0.0.1, writes a kubeconfig of its administrator, and says how to use it.
+ * Serves a sandbox on 127.0.0.1, writes a kubeconfig of its administrator, and says how to use it. `operator`: whether it has
+ * our CRDs.
  * @returns what ends it
  */
 export async function serveSandbox(
   sandbox: Sandbox,
-  options: { port?: number; kubeconfig: string },
+  options: { port?: number; kubeconfig: string; operator: boolean },
 ): Promise<() => Promise<void>> {
   const listening = await sandbox
     .listen(options.port === undefined ? {} : { port: options.port })
@@ -29,7 +30,7 @@ export async function serveSandbox(
     );
   }
   process.stdout.write(
-    `\nKubernetes API: ${listening.url}\nTo use it:      export KUBECONFIG=${path}\n                kubectl get openstack,pods -A\nTo stop it:     Ctrl-C\n`,
+    `\nKubernetes API: ${listening.url}\nTo use it:      export KUBECONFIG=${path}\n                kubectl get ${options.operator ? 'openstack,pods -A' : 'nodes,namespaces'}\nTo stop it:     Ctrl-C\n`,
   );
   return () => listening.close();
 }

@@ -13,7 +13,7 @@ const controlPlane = (spec: Record<string, unknown>, more: Record<string, unknow
 });
 
 test('the demo brings up the minimal sample', () => {
-  expect([minimalControlPlane]).toEqual(readResources('config/samples/controlplane_minimal.yaml'));
+  expect([minimalControlPlane]).toEqual(readResources(['config/samples/controlplane_minimal.yaml']));
 });
 
 test.each([
@@ -166,8 +166,8 @@ test('an unknown kind and an unknown version', () => {
 });
 
 test('a file that cannot be read, or is no object, says so', () => {
-  expect(() => readResources('/does/not/exist.yaml')).toThrow('/does/not/exist.yaml cannot be read');
-  expect(() => readResources('package.json')).toThrow(
+  expect(() => readResources(['/does/not/exist.yaml'])).toThrow('/does/not/exist.yaml cannot be read');
+  expect(() => readResources(['package.json'])).toThrow(
     'package.json: line 1: apiVersion: this is not a Kubernetes object',
   );
 });

@@ -1,20 +1,20 @@
-import { type CheckedResource, checkFile, linesOf, refuse } from './checked-file.ts';
+import { type CheckedResource, checkFiles, linesOf, refuse } from './checked-file.ts';
 import { type ComposedMistake, composedMistakes } from './composed-mistakes.ts';
-import { titleOfFile } from './read-resources.ts';
+import { titleOfFiles } from './read-resources.ts';
 import { mayFollow } from './sound-part.ts';
 
 /** `kubectl openstack validate`: exit 1 and one line for each mistake; warnings go to standard error. */
-export function validateCommand({ file }: { file: string }): void {
-  const checked = checkFile(file);
+export function validateCommand({ file: files }: { file: readonly string[] }): void {
+  const checked = checkFiles(files);
   const lines = linesOf(checked);
   for (const { title, field, message, isWarning } of composedOf(checked)) {
     const line = `${title}: ${field}: ${message}`;
     if (isWarning === true) process.stderr.write(`warning: ${line}\n`);
     else lines.push(line);
   }
-  if (lines.length > 0) refuse(file, lines, process.stdout);
+  if (lines.length > 0) refuse(files, lines, process.stdout);
   process.stdout.write(
-    `${titleOfFile(file)}: ${checked.length} ${checked.length === 1 ? 'resource is' : 'resources are'} valid\n`,
+    `${titleOfFiles(files)}: ${checked.length} ${checked.length === 1 ? 'resource is' : 'resources are'} valid\n`,
   );
 }
 

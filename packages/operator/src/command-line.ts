@@ -1,3 +1,6 @@
+import { parseArgs } from 'node:util';
+import { ConfigError } from '@openstack-operator/kube';
+
 interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly default?: string;
@@ -5,6 +8,9 @@ interface CommandOption {
   readonly value?: string;
   readonly means: string;
 }
+
+/** Values of `--log-level`, from most to least. */
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 /** Options of `openstack-operator run`, as `parseArgs` takes them. */
 export const runOptions = {
@@ -38,6 +44,31 @@ export const runOptions = {
   'log-level': { type: 'string', value: 'LEVEL', default: 'info', means: 'debug, info, warn or error' },
 } as const satisfies Readonly<Record<string, CommandOption>>;
 
+/**
+ * What the arguments of `openstack-operator run` say; `port` as a number.
+ * @throws ConfigError that names the option, before anything else is looked at
+ */
+export function parseRun(args: readonly string[]) {
+  const { values } = parsed(args);
+  const port = Number(values.port);
+  if (!(/^\d+$/u.test(values.port) && port < 65536)) {
+    throw new ConfigError(`--port: ${JSON.stringify(values.port)} is not a port number (0 to 65535)`);
+  }
+  const level = logLevels.find((one) => one === values['log-level']);
+  if (level === undefined) {
+    throw new ConfigError(`--log-level: ${JSON.stringify(values['log-level'])} is not one of ${logLevels.join(', ')}`);
+  }
+  return { ...values, port, level };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: runOptions });
+  } catch (cause) {
+    throw new ConfigError(`${(cause as Error).message}; openstack-operator --help lists the options`, { cause });
+  }
+}
+
 const commands = {
   'run [options]': 'runs the operator',
   'records TARGET --file FILE': 'creates users, endpoints and virtual hosts (run by Jobs)',
@@ -58,6 +89,13 @@ const variables = {
   NODE_OPTIONS: 'options of Node.js; config/manager limits the heap to 70% of the memory limit',
 };
 
+const exitCodes = {
+  0: 'done, or stopped as asked',
+  1: 'failed',
+  2: 'the call is wrong, or run cannot read its kubeconfig',
+  3: 'of count: the service keeps some',
+};
+
 /** What `openstack-operator --help` prints. */
 export const usage = `openstack-operator: runs OpenStack clouds from custom resources
 
@@ -67,9 +105,13 @@ ${list(commands, 'openstack-operator ')}
 Options of run:
 ${list(Object.fromEntries(Object.entries(runOptions).map(([name, option]) => [flagOf(name, option), meaningOf(option)])))}
   --help                      print this text
+  --version                   print the version
 
 Environment:
 ${list(variables)}
+
+Exit codes:
+${list(exitCodes)}
 `;
 
 function flagOf(name: string, { value }: CommandOption): string {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   accessCheck,
+  ConfigError,
   type ConnectOptions,
   connect,
   createHealth,
@@ -18,8 +18,9 @@ import {
 } from '@openstack-operator/kube';
 import { kinds } from '@openstack-operator/openstack';
 import { Registry } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
 import { clusterDomainOf } from './cluster-domain.ts';
-import { runOptions, usage } from './command-line.ts';
+import { parseRun, usage } from './command-line.ts';
 import { conditionMetrics } from './condition-metrics.ts';
 import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
@@ -29,7 +30,7 @@ import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runOperator } from './run-operator.ts';
 
-/** Ends the process: 0 stopped as asked, 1 failed, 2 wrong arguments. */
+/** Ends the process with what it returns, see `usage`. */
 async function main(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
   const stop = new AbortController();
@@ -67,6 +68,9 @@ async function main(args: readonly string[]): Promise<number> {
     case 'help':
       process.stdout.write(usage);
       return 0;
+    case '--version':
+      process.stdout.write(`${manifest.version}\n`);
+      return 0;
     case undefined:
     default:
       process.stderr.write(
@@ -87,8 +91,7 @@ const artifactWorld: ArtifactWorld = {
 };
 
 async function runCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: runOptions });
-  const level = values['log-level'] as 'debug' | 'info' | 'warn' | 'error';
+  const { level, port, ...values } = parseRun(args);
   const log = createLog({ clock: realClock, write: (line) => process.stdout.write(`${line}\n`), level });
   const { env } = process;
   const registry = new Registry();
@@ -107,7 +110,7 @@ async function runCommand(args: readonly string[], signal: AbortSignal): Promise
   // A renewal of the lease waits behind no other request.
   const { client: leaseClient } = await connect(connection);
   const serving = await serve({
-    port: Number(values.port),
+    port,
     metrics,
     health,
     log,
@@ -169,5 +172,5 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`openstack-operator: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof ConfigError ? 2 : 1;
 }
