@@ -41,10 +41,11 @@ function containersOf(objects: readonly (Workload | null)[]): Container[] {
 
 const samples = readdirSync('config/samples').filter((name) => !['kustomization.yaml', 'gateway.yaml'].includes(name));
 const textOf = (name: string) => readFileSync(`config/samples/${name}`, 'utf8');
-const isCloud = (name: string) => name.startsWith('controlplane');
+/** One of several samples of a kind, such as controlplane_minimal.yaml. */
+const isVariant = (name: string) => name.includes('_');
 // Services refer to each other.
-const parts = samples.filter((name) => !isCloud(name)).map(textOf);
-const rendered = [...samples.filter(isCloud).map(textOf), parts.join('\n---\n')].flatMap(objectsOf);
+const parts = samples.filter((name) => !isVariant(name)).map(textOf);
+const rendered = [...samples.filter(isVariant).map(textOf), parts.join('\n---\n')].flatMap(objectsOf);
 
 const named = (name: string) => contract.images.filter((image) => image.names.includes(name));
 const imageName = (reference: string) => /([^/:]+):[^/]*$/.exec(reference)?.[1] ?? reference;
