@@ -92,6 +92,12 @@ describe('a service that is disabled', () => {
     for (const kind of ['Neutron', 'Nova']) expect(child(kind, { neutron: { enabled: false } })).toBeDefined();
   });
 
+  test('is named to what needs it at second hand, with what to do about it', () => {
+    expect(steps({ memcached: { enabled: false } }).get('NovaReady')?.problem?.message).toBe(
+      'Nova needs spec.glance, which needs spec.memcached, which is disabled; enable it, or disable spec.nova as well; until then the Nova is not changed or deleted',
+    );
+  });
+
   test('is a problem of what needs it at second hand, but of nothing that has its own elsewhere', () => {
     const off = { mariadb: { enabled: false } };
     expect(problems(off)).toEqual([

@@ -122,6 +122,12 @@ function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
   return needsHere(spec, child).find((need) => !isEnabled(spec, need.field) || absentNeed(spec, need) !== undefined);
 }
 
+/** From what cannot be down to what is disabled, each needing the next. */
+function needsDown(spec: ControlPlaneSpec, child: Child): readonly Child[] {
+  const next = isEnabled(spec, child.field) ? absentNeed(spec, child) : undefined;
+  return next === undefined ? [child] : [child, ...needsDown(spec, next)];
+}
+
 /** All that a child needs: what it refers to, but for what it only names or leaves unused, and what it finds by itself. */
 function needsOf({ finds, mentions, references, uses }: Child, template: object): readonly string[] {
   const referred = Object.values(references).filter((field) => !mentions.includes(field));
@@ -261,10 +267,9 @@ function childStep(cloud: Cloud, child: Child): Step {
   }
   const absent = absentNeed(spec, child);
   if (absent !== undefined) {
-    const why = isEnabled(spec, absent.field)
-      ? `which needs a disabled service itself (condition ${conditionOf(absent)})`
-      : 'which is disabled; enable it';
-    const message = `${child.kind} needs spec.${absent.field}, ${why}, ${wayOut(child, absent)}`;
+    const chain = needsDown(spec, absent).map(({ field }) => `spec.${field}`);
+    const why = 'which is disabled; enable it';
+    const message = `${child.kind} needs ${chain.join(', which needs ')}, ${why}, ${wayOut(child, absent)}`;
     return { ...step, problem: { reason: 'DependencyDisabled', message } };
   }
   const needs = children.filter(({ field }) => child.after.includes(field) && isEnabled(spec, field)).map(conditionOf);
