@@ -1,4 +1,4 @@
-import { deadlines, effects, eventReasons, type Reason, reasons } from '@openstack-operator/openstack';
+import { deadlines, effects, eventReasons, phases, type Reason, reasons } from '@openstack-operator/openstack';
 import type { GeneratedFile } from './generated-file.ts';
 import { page, table } from './markdown.ts';
 
@@ -13,7 +13,7 @@ export function conditionReference(): readonly GeneratedFile[] {
         ['Effect', 'Meaning', 'Phase', 'Event'],
         Object.entries(effects).map(([effect, { means, phase, event }]) => [effect, means, phase, event ?? 'none']),
       ),
-      'The phase `Pending` means that nothing has begun, `Paused` and `Deleting` that the resource is.',
+      `The phase \`Pending\` means that nothing has begun, \`Paused\` and \`Deleting\` that the resource is. In place of Progressing, a control plane has the phase of the first of its children that is not Ready: ${phases.map((phase) => `\`${phase}\``).join(', ')}, in this order.`,
       table(
         ['Reason', 'Effect', 'Meaning', 'What to do'],
         Object.entries(reasons).map(([reason, facts]) => [

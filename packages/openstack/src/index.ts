@@ -73,6 +73,7 @@ export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/stat
 export { conditionOf, isStale, reconcileRequestOf } from './engine/status/conditions.ts';
 export { deadlines, troubleOf, wasReady } from './engine/status/deadlines.ts';
 export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
+export { phases } from './engine/status/phases.ts';
 export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
