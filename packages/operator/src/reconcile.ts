@@ -1,6 +1,8 @@
 import {
   type Condition,
+  ControllerRevision,
   Job,
+  type Kind,
   type LabelSelector,
   Node,
   Pod,
@@ -290,6 +292,8 @@ const settled = new Set(['ContendedObjectError', 'ForeignObjectError', 'KeyMater
 /** Objects of others are not followed, so nothing tells when one is gone or comes: it is looked for every minute. */
 const settledAgain = 60_000;
 
+const controlledKinds: Readonly<Record<'ControllerRevision' | 'Job' | 'Pod', Kind>> = { ControllerRevision, Job, Pod };
+
 /** What the cache shows, for whoever assesses and plans. */
 function observedBy(context: ComposeContext, finishedJobs: Readonly<Record<string, string>>): Omit<Live, 'done'> {
   const { cache, object: resource } = context;
@@ -309,7 +313,7 @@ function observedBy(context: ComposeContext, finishedJobs: Readonly<Record<strin
     },
     ...(cache.has(Node) ? { nodes: cache.byIndex(Node, nodesByCloud, cloudOf(resource)) } : {}),
     unclean: (claims) => claimPlans(view, claims).flatMap(({ unclean }) => unclean),
-    controlled: (kind, owner) => (kind === 'Job' ? cache.controlledBy(Job, owner) : cache.controlledBy(Pod, owner)),
+    controlled: (kind, owner) => cache.controlledBy(controlledKinds[kind], owner),
     finishedJobs,
     isAutoscaled: (workload) => isAutoscaled(context, workload),
     moment: { now, resource },

@@ -109,7 +109,9 @@ test('a node with less than its guests may use is told alone; the others go on, 
   });
   expect(Object.keys(await inventories(cloud))).toEqual(['big-1']);
   await cloud.change(OpenStackControlPlane, 'my-cloud', nova(group('big', { guests: { ...guests, memory: '12Gi' } })));
-  await cloud.until(() => cloud.condition(Nova, 'my-cloud-nova', 'AgentsReady')?.reason === 'Done');
+  // The agents of the other node run with more than that until somebody asks.
+  const older = /^DaemonSet my-cloud-nova-libvirt-big: of an older revision on 1 of 2 nodes; /;
+  await cloud.until(() => older.test(cloud.condition(Nova, 'my-cloud-nova', 'AgentsReady')?.message ?? ''));
   // Its nova-compute was never up beside no libvirtd, and follows as well.
   await cloud.clock.advance(60_000);
   expect((await inventories(cloud))['small-1']).toMatchObject({ MEMORY_MB: { total: 16_384, reserved: 4096 } });

@@ -18,9 +18,19 @@ test('an image of a node agent changes: told, and replaced only when asked, neve
   await change(cloud, { spec: { ovnNetwork: { images: { 'ovn-controller': image } } } });
   await cloud.clock.advance(120_000);
   expect(controllers(cloud).map(({ metadata }) => metadata.uid)).toEqual(before);
-  const message = cloud.condition(OVNNetwork, 'my-cloud-ovn', 'AgentsReady')?.message ?? '';
+  const told = cloud.condition(OVNNetwork, 'my-cloud-ovn', 'AgentsReady');
+  expect(told).toMatchObject({ status: 'True', reason: 'Degraded' });
+  const { message = '' } = told ?? {};
   expect(message).toContain('DaemonSet my-cloud-ovn-ovn-controller: of an older revision on 3 of 3 nodes');
   expect(message).toContain('openstack.k8s.io/roll-node-agents=true');
+  for (const ready of [cloud.condition(OVNNetwork, 'my-cloud-ovn'), cloud.condition(OpenStackControlPlane, 'my-cloud')])
+    expect(ready).toMatchObject({ status: 'True', message });
+  const warned = cloud.list('Event').filter(({ type, reason }) => type === 'Warning' && reason === 'Degraded');
+  expect(
+    warned
+      .map(({ involvedObject }) => (involvedObject as { kind: string }).kind)
+      .sort((one, other) => (one < other ? -1 : 1)),
+  ).toEqual(['OVNNetwork', 'OpenStackControlPlane']);
 
   let fewest = 3;
   const end = cloud.rehearsal.sandbox.client();
@@ -144,13 +154,19 @@ describe('credentials of node agents on three nodes are issued anew', () => {
     const { cloud } = await readyCloud({ nodes });
     const before = agents(cloud).map(({ metadata }) => metadata.uid);
     let fewest = nodes.length;
+    const told = new Set<string>();
     cloud.rehearsal.sandbox.api.store.subscribe(undefined, ({ object }) => {
       if (object.kind === 'Pod') fewest = Math.min(fewest, agents(cloud).filter(isReady).length);
+      if (object.kind === 'Nova') told.add(cloud.condition(Nova, 'my-cloud-nova', 'AgentsReady')?.message ?? '');
     });
     await cloud.remove(Secret, 'my-cloud-nova-mq-password');
     await cloud.until(() => agents(cloud).every((pod) => !before.includes(pod.metadata.uid) && isReady(pod)));
     expect(before).toHaveLength(3);
     expect(fewest).toBe(2);
+    expect([...told]).toContain(
+      'DaemonSet my-cloud-nova-compute: of an older revision on 2 of 3 nodes, being replaced',
+    );
+    expect([...told].filter((message) => message.includes('roll-node-agents'))).toEqual([]);
   });
 
   test('on many nodes the first one goes alone, and a quarter of them at once after it', async () => {

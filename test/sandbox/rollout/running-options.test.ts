@@ -14,6 +14,8 @@ test('an option that nothing knows is refused before anything of it is written',
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, ...mistyped })));
   await cloud.until(() => cloud.condition(Keystone, keystone)?.reason === 'ConfigRefused');
   expect(cloud.condition(Keystone, keystone, 'ConfigReady')?.message).toContain(words);
+  const above = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'KeystoneReady')?.message ?? '';
+  await cloud.until(() => above().startsWith(`Keystone ${keystone}: ${words}`));
   expect(cloud.get('Deployment', `${keystone}-api`)).toBeUndefined();
 });
 

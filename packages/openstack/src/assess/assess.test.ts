@@ -71,7 +71,18 @@ describe('workloads', () => {
     ['not there', undefined, 'Missing', 'Deployment api is to be created'],
     ['not seen yet', { observedGeneration: 1 }, 'RollingOut', 'Deployment api: rollout has not begun'],
     ['half new', { ...done, updatedReplicas: 1 }, 'RollingOut', 'Deployment api: 1 of 2 pods are new'],
-    ['old pods left', { ...done, replicas: 3 }, 'RollingOut', 'Deployment api: 1 old pods are terminating'],
+    [
+      'old pods left',
+      { ...done, replicas: 3, availableReplicas: 3 },
+      'RollingOut',
+      'Deployment api: 1 old pod is being removed',
+    ],
+    [
+      'old pods that serve for new ones',
+      { ...done, replicas: 4 },
+      'RollingOut',
+      'Deployment api: not all new pods are available; 2 old pods are kept until then',
+    ],
     ['not available', { ...done, availableReplicas: 1 }, 'NotAvailable', 'Deployment api: 1 of 2 pods are ready'],
     ['done', done, 'Done', ''],
   ])('a Deployment that is %s', (_title, status, reason, message) => {
@@ -108,6 +119,19 @@ describe('workloads', () => {
     expect(verdict(live, live, { pods: () => [pod] })[2]).toBe(`Deployment api: 0 of 1 pods are ready${words}`);
   });
 
+  test('what is wrong with the new pod comes before what becomes of the old one', () => {
+    const spec = { replicas: 1, template };
+    const status = { ...done, updatedReplicas: 1, availableReplicas: 1 };
+    const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
+    const pod = stored('Pod', 'api-1', {
+      status: { containerStatuses: [{ name: 'api', ready: false, state: { waiting } }] },
+    });
+    const live = stored('Deployment', 'api', { spec, status });
+    expect(verdict(live, live, { pods: () => [pod] })[2]).toBe(
+      'Deployment api: the new pod is not available; pod api-1: container api: ImagePullBackOff: no such image; 1 old pod is kept until then',
+    );
+  });
+
   test.each<[string, object, string]>([
     [
       'not ready',
@@ -124,11 +148,10 @@ describe('workloads', () => {
 
 describe('node agents are judged by the nodes that they are for', () => {
   const nodeSelector = { [cloudLabel]: 'c', [nodeGroupLabel]: 'a' };
-  const daemonSet = (desiredNumberScheduled: number, numberReady: number, updatedNumberScheduled: number) =>
-    stored('DaemonSet', 'agent', {
-      spec: { template: { ...template, spec: { nodeSelector } } },
-      status: { observedGeneration: 2, desiredNumberScheduled, numberReady, updatedNumberScheduled },
-    });
+  const live = stored('DaemonSet', 'agent', {
+    spec: { template: { ...template, spec: { nodeSelector } } },
+    status: { observedGeneration: 2, desiredNumberScheduled: 2, numberReady: 2 },
+  });
   const node = (name: string, group: string) =>
     stored('Node', name, { metadata: { labels: { [cloudLabel]: 'c', [nodeGroupLabel]: group } } });
   const readyNode = (name: string, group: string, status = 'True') => ({
@@ -150,7 +173,6 @@ describe('node agents are judged by the nodes that they are for', () => {
     pods: () => pods,
     met: new Set(met),
   });
-  const live = daemonSet(2, 2, 2);
   const [one, two] = [readyNode('node-1', 'a'), readyNode('node-2', 'a')];
   const long = '2026-01-01T00:01:00Z';
   test.each<[string, ReturnType<typeof world>, string, string, string]>([
@@ -225,11 +247,54 @@ describe('node agents are judged by the nodes that they are for', () => {
     expect(some).toEqual(['True', 'Degraded', `agents are up on 1 of 2 nodes; node-2: ${said}`]);
   });
 
-  test('those of an older revision are told of: nobody replaces them unasked', () => {
-    const live = daemonSet(2, 2, 1);
-    const [status, , message] = verdict(live, live, world([one, two], [pod('node-1', true), pod('node-2', true)]));
-    expect(status).toBe('True');
-    expect(message).toContain('DaemonSet agent: of an older revision on 1 of 2 nodes');
+  describe('of an older revision', () => {
+    const hash = 'controller-revision-hash';
+    const revision = (number: number) => ({
+      ...stored('ControllerRevision', `agent-${number}`, { metadata: { labels: { [hash]: `${number}` } } }),
+      revision: number,
+    });
+    const of = (number: number, name: string, marks: Record<string, string> = {}) => {
+      const { metadata, ...rest } = pod(name, true);
+      return { ...rest, metadata: { ...metadata, labels: { [hash]: `${number}` }, annotations: marks } };
+    };
+    const withPods = (...pods: StoredObject[]) => ({
+      ...world([one, two], pods),
+      controlled: (kind: string) => (kind === 'Pod' ? pods : [revision(2), revision(1)]),
+    });
+    const said = (count: number) => `DaemonSet agent: of an older revision on ${count} of 2 nodes`;
+    const wayOut = 'annotate the resource with openstack.k8s.io/roll-node-agents=true to have them replaced one by one';
+    const resource = stored('Nova', 'nova', { metadata: { annotations: { [annotations.rollNodeAgents]: 'true' } } });
+    const asked = { moment: { now: blank.now, resource } };
+
+    test('a change that is not in force is told as degraded: nobody replaces them unasked', () => {
+      const view = withPods(of(1, 'node-1'), of(2, 'node-2'));
+      expect(verdict(live, live, view)).toEqual(['True', 'Degraded', `${said(1)}; ${wayOut}`]);
+    });
+
+    test('those that the operator was asked to replace need nobody, nor do those that go', () => {
+      const view = withPods(of(1, 'node-1'), of(2, 'node-2'));
+      expect(verdict(live, live, { ...view, ...asked })).toEqual(['True', 'Done', `${said(1)}, being replaced`]);
+      const { metadata, ...rest } = of(1, 'node-2');
+      const going = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:09:00Z' } };
+      const gone = withPods(of(2, 'node-1'), of(2, 'node-2'), going);
+      expect(verdict(live, live, gone)).toEqual(['True', 'Done', `${said(1)}, being replaced`]);
+    });
+
+    test('those whose credentials nobody accepts any more need nobody; the others wait', () => {
+      const { spec } = live as unknown as { spec: { template: { metadata: object } } };
+      const fresh = { [annotations.credentials]: 'new' };
+      const metadata = { ...spec.template.metadata, annotations: fresh };
+      const renewed = { ...live, spec: { ...spec, template: { ...spec.template, metadata } } };
+      const all = withPods(of(1, 'node-1'), of(1, 'node-2'));
+      expect(verdict(renewed, renewed, all)).toEqual(['True', 'Done', `${said(2)}, being replaced`]);
+      const mixed = ['True', 'Degraded', `${said(1)}, being replaced; ${said(1)}; ${wayOut}`];
+      expect(verdict(renewed, renewed, withPods(of(1, 'node-1'), of(1, 'node-2', fresh)))).toEqual(mixed);
+    });
+
+    test('keep a rollout from its end, whoever is to replace them', () => {
+      const view = { ...blank, ...withPods(of(1, 'node-1'), of(2, 'node-2')), observe: () => live };
+      for (const more of [{}, asked]) expect(assess(step(live), { ...view, ...more }).outdated).toBe(true);
+    });
   });
 });
 
@@ -313,6 +378,20 @@ describe('steps', () => {
       [keystone, mariadb].find((one) => one?.kind === kind.kind)) as never;
     const progress = assess(step(keystone), { ...world, observe });
     expect(progress).toMatchObject({ status, message: expect.stringContaining(words) });
+  });
+
+  test('paths in what a child says are those of its own spec: it is said whose', () => {
+    const apiVersion = 'openstack.k8s.io/v1alpha1';
+    const told = (status: string, message: string) => {
+      const ready = { type: 'Ready', status, reason: 'ConfigRefused', message, observedGeneration: 2 };
+      const child = stored('Keystone', 'c-keystone', { apiVersion, status: { conditions: [ready] } });
+      const objects = [{ verb: 'apply', object: child, specFrom: 'spec.keystone' }] as const;
+      return assess(step(child, { objects }), { ...world, observe: () => child }).message;
+    };
+    const words = 'spec.config["keystone.conf"].x: unknown';
+    expect(told('False', words)).toBe(`Keystone c-keystone: ${words}`);
+    expect(told('True', words)).toBe(`Keystone c-keystone: ${words}`);
+    expect(told('False', 'Job x is running')).toBe('Job x is running');
   });
 
   test('a problem is said, a skipped step is done', () => {

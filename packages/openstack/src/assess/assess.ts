@@ -68,8 +68,10 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
   const explained = causes.length === 0 ? {} : { causes };
   const open = parts.findIndex(({ health }) => !health.done);
   const before = (open === -1 ? parts : parts.slice(0, open)).map(({ health }) => health);
-  const said = (name: 'note' | 'remark') => before.flatMap((health) => (health.done ? (health[name] ?? []) : []));
-  const outdated = withWayOut(said('note'));
+  const said = (name: 'note' | 'leaving' | 'remark') =>
+    before.flatMap((health) => (health.done ? (health[name] ?? []) : []));
+  const waiting = withWayOut(said('note'));
+  const outdated = [...said('leaving'), ...waiting];
   const health = parts[open]?.health;
   const requeueAfter = [...before, ...(health === undefined ? [] : [health])].find(
     (one) => one.requeueAfter !== undefined,
@@ -81,7 +83,7 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
     return {
       condition,
       status: 'True',
-      reason: degraded.length === 0 ? 'Done' : 'Degraded',
+      reason: degraded.length + waiting.length === 0 ? 'Done' : 'Degraded',
       message,
       ...again,
       ...(outdated.length === 0 ? {} : { outdated: true }),
@@ -97,7 +99,8 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
   const awaited = health.reason === 'Missing' || health.rerun === true ? awaitedCause(step, observed) : undefined;
   if (awaited !== undefined) return { ...waits('Waiting', awaited.message), ...again, causes: [awaited, ...causes] };
   // Agents may be down for being of an older revision.
-  const message = [sentenceOf({ causes: [], ...health }), ...outdated].join('; ');
+  const told = [sentenceOf({ causes: [], ...health }), ...(health.meanwhile === undefined ? [] : [health.meanwhile])];
+  const message = [...told, ...outdated].join('; ');
   return { ...waits(health.reason, message), ...again, ...explained };
 }
 
@@ -113,13 +116,21 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
     if (desired.verb === 'claim') return { health };
     const { kind, metadata } = desired.object;
     const { namespace, name = '' } = metadata;
-    return { object: { kind, ...(namespace === undefined ? {} : { namespace }), name }, health };
+    const about = { kind, ...(namespace === undefined ? {} : { namespace }), name };
+    return { object: about, health: desired.verb === 'apply' && desired.specFrom ? named(about, health) : health };
   });
   const told = [
     ...(step.degraded ?? []).map((degraded): Part => ({ health: { done: true, degraded } })),
     ...(step.remarks ?? []).map((remark): Part => ({ health: { done: true, remark } })),
   ];
   return [...told, ...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
+}
+
+/** Paths in the words of a child are those of its own spec, not of its control plane's: it is said whose. */
+function named({ kind, name }: NonNullable<Cause['object']>, health: Health): Health {
+  const told = (words: string) => (/\bspec[.[]/u.test(words) ? `${kind} ${name}: ${words}` : words);
+  if (!health.done) return { ...health, message: told(health.message) };
+  return health.degraded === undefined ? health : { ...health, degraded: told(health.degraded) };
 }
 
 /** What a part has to say of why its step is not done, or is degraded. */
@@ -133,10 +144,10 @@ function causeOf({ object, health }: Part): readonly Cause[] {
   return degraded === undefined ? [] : [{ ...about, reason: 'Degraded', message: degraded, causes }];
 }
 
-/** Agents of an older revision, and what somebody can do about it. */
-function withWayOut(outdated: readonly string[]): readonly string[] {
+/** Agents that wait to be replaced, and what somebody can do about it. */
+function withWayOut(notes: readonly string[]): readonly string[] {
   const wayOut = `annotate the resource with ${annotations.rollNodeAgents}=true to have them replaced one by one`;
-  return outdated.length === 0 ? [] : [...outdated, wayOut];
+  return notes.length === 0 ? [] : [...notes, wayOut];
 }
 
 /** What another resource is still missing before a step may begin; undefined when all are Ready. */

@@ -4,12 +4,14 @@ import type { Cause } from '../engine/vocabulary/step.ts';
 /** Whether one object is as desired; otherwise what is awaited. */
 export type Health =
   /**
-   * `note`: of node agents that wait to be replaced. `remark`: of what is as it should be, all the same. `degraded`:
+   * `note`: of node agents that wait for somebody to have them replaced. `leaving`: of those that the operator
+   * replaces by itself. `remark`: of what is as it should be, all the same. `degraded`:
    * usable, but something is to be mended.
    */
   | {
       readonly done: true;
       readonly note?: string;
+      readonly leaving?: string;
       readonly remark?: string;
       readonly degraded?: string;
       /** Of what is degraded. */
@@ -22,6 +24,8 @@ export type Health =
       readonly message: string;
       /** Why it is not: pods, nodes, other resources. The first one explains most. */
       readonly causes?: readonly Cause[];
+      /** What stays until then, said after the causes. */
+      readonly meanwhile?: string;
       readonly requeueAfter?: number;
       /** When what is awaited showed a sign of life last (milliseconds since the epoch). */
       readonly begun?: number;

@@ -15,8 +15,8 @@ export interface Observed {
   readonly nodes?: readonly StoredObject[];
   /** Nodes that claims would take if they were clean; default: none. */
   readonly unclean?: (claims: readonly NodeClaim[]) => readonly UncleanNode[];
-  /** Jobs of a CronJob and pods of a Job, by their controller. */
-  readonly controlled?: (kind: 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
+  /** Jobs of a CronJob, pods of a Job or DaemonSet and revisions of a DaemonSet, by their controller. */
+  readonly controlled?: (kind: 'ControllerRevision' | 'Job' | 'Pod', owner: StoredObject) => readonly StoredObject[];
   /** Job name -> inputs digest of its last finished run (`status.jobs`). */
   readonly finishedJobs: Readonly<Record<string, string>>;
   /** Whether an autoscaler says how many pods of a stated workload run. Default: of none. */

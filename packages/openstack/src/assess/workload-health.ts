@@ -6,6 +6,7 @@ import { failedRunsKept } from '../engine/objects/schedule.ts';
 import { isNodeAgent } from '../engine/status/agents.ts';
 import { conditionOf, isStale } from '../engine/status/conditions.ts';
 import { isCrashing, lastChange, wasReady } from '../engine/status/deadlines.ts';
+import { goesUnasked, neverRan, ofOlderRevision } from '../engine/status/old-agents.ts';
 import { podWords } from '../engine/status/pod-words.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import { scheduleStatus } from '../engine/status/schedule-status.ts';
@@ -35,7 +36,7 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
   const spec = (live['spec'] ?? {}) as { replicas?: number; template?: unknown; updateStrategy?: { type?: string } };
   const seen = (status['observedGeneration'] ?? 0) >= (live.metadata.generation ?? 0);
   const replicas = spec.replicas ?? 1;
-  const waits = (reason: Reason, message: string): Health => ({
+  const waits = (reason: Reason, message: string) => ({
     ...wait(reason, message),
     causes: podCauses(live, observed, reason),
   });
@@ -45,8 +46,13 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       const updated = status['updatedReplicas'] ?? 0;
       const available = status['availableReplicas'] ?? 0;
       if (updated < replicas) return waits('RollingOut', `${title}: ${updated} of ${replicas} pods are new`);
-      if ((status['replicas'] ?? 0) > updated)
-        return waits('RollingOut', `${title}: ${(status['replicas'] ?? 0) - updated} old pods are terminating`);
+      const old = (status['replicas'] ?? 0) - updated;
+      if (old > 0) {
+        const pods = old === 1 ? '1 old pod is' : `${old} old pods are`;
+        if (available === old + updated) return waits('RollingOut', `${title}: ${pods} being removed`);
+        const open = updated === 1 ? 'the new pod is not available' : 'not all new pods are available';
+        return { ...waits('RollingOut', `${title}: ${open}`), meanwhile: `${pods} kept until then` };
+      }
       return available < replicas
         ? waits('NotAvailable', `${title}: ${available} of ${replicas} pods are ready`)
         : done;
@@ -65,8 +71,7 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       // Node agents are assessed together, node by node.
       const together = isNodeAgent(live) && observed.nodes !== undefined;
       if (!together && ready < wanted) return waits('NotAvailable', `${title}: ready on ${ready} of ${wanted} nodes`);
-      const older = wanted - (status['updatedNumberScheduled'] ?? 0);
-      return older > 0 ? { done: true, note: `${title}: of an older revision on ${older} of ${wanted} nodes` } : done;
+      return oldAgents(live, title, observed);
     }
     case 'CronJob':
       return scheduleHealth(live, observed);
@@ -82,6 +87,22 @@ function rolloutHealth(kind: Kind, live: StoredObject, observed: Observed): Heal
       // Our own kinds say it themselves; everything else is done once it exists.
       return kind.group === 'openstack.k8s.io' ? resourceHealth(live, title, observed) : foreignHealth(live, title);
   }
+}
+
+/** Node agents are replaced when the resource is annotated so; but some, by what they are or have, unasked. */
+function oldAgents(live: StoredObject, title: string, { controlled = () => [], moment }: Observed): Health {
+  const { desiredNumberScheduled: wanted = 0 } = (live['status'] ?? {}) as { desiredNumberScheduled?: number };
+  const old = controlled('Pod', live).filter(ofOlderRevision(controlled('ControllerRevision', live)));
+  const asked = moment?.resource.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
+  const goes = (pod: StoredObject) =>
+    asked || pod.metadata.deletionTimestamp !== undefined || neverRan(pod) || goesUnasked(live, pod);
+  const leaving = old.filter(goes).length;
+  const told = (count: number) => `${title}: of an older revision on ${count} of ${wanted} nodes`;
+  return {
+    done: true,
+    ...(leaving === 0 ? {} : { leaving: `${told(leaving)}, being replaced` }),
+    ...(leaving === old.length ? {} : { note: told(old.length - leaving) }),
+  };
 }
 
 /** A resource of ours, as it says itself, unless that is about what it was, or about what it referred to was. */

@@ -14,6 +14,14 @@ import { annotations, cloudOf, nodeGroupLabel } from '../engine/names/names.ts';
 import { isNodeAgent, isSelected, unreadySince } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
+import {
+  credentialsDiffer,
+  goesUnasked,
+  isHarmless,
+  neverRan,
+  ofOlderRevision,
+  variablesOf,
+} from '../engine/status/old-agents.ts';
 import { type Action, nothing, type Plan, soonest, statedObjects } from './action.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
 import type { Live } from './live.ts';
@@ -56,7 +64,7 @@ export function planNodeAgents(live: Live, composition: Composition): Plan {
   const mayGo = (asked || lost.length > 0) && why === undefined;
   const waits = (one: AgentPod) => unreadySince(one.pod) + patience - live.now;
   const isDue = (one: AgentPod) =>
-    isReplacedUnasked(one) || credentialsDiffer(one) || (mayGo && (asked || (lost.includes(one) && waits(one) <= 0)));
+    goesUnasked(one.agent, one.pod) || (mayGo && (asked || (lost.includes(one) && waits(one) <= 0)));
   const due = outdated.filter((one) => !useless.includes(one) && isDue(one));
   const { next, again } = nextOf(live, agents, { pods, due, composition });
   const actions = [...useless, ...next].map(({ pod }): Action => {
@@ -116,7 +124,10 @@ function nextOf(
         const here = byNode.get(node.metadata.name) ?? [];
         const mayGo = dueByNode.get(node.metadata.name) ?? [];
         const since = awaySince(node, agents, here, now);
-        const waiting = since === undefined ? mayGo : mayGo.filter((one) => isHarmless(one) || credentialsDiffer(one));
+        const waiting =
+          since === undefined
+            ? mayGo
+            : mayGo.filter(({ agent, pod }) => isHarmless(agent) || credentialsDiffer(agent, pod));
         return { name: node.metadata.name, waiting, since, serves: here.every(isReady) };
       });
     const limit = (group === undefined ? undefined : composition.maxUnavailable?.get(group)) ?? 1;
@@ -129,12 +140,15 @@ function nextOf(
       const isAway = since !== undefined;
       // A node that is away already is held back by itself alone, and for a while only.
       const away = isAway ? [since] : mine.flatMap((node) => node.since ?? []);
-      const term = isAway || waiting.every(credentialsDiffer) ? patience : Number.POSITIVE_INFINITY;
+      const term =
+        isAway || waiting.every(({ agent, pod }) => credentialsDiffer(agent, pod))
+          ? patience
+          : Number.POSITIVE_INFINITY;
       const held = away.map((begun) => begun + term).filter((end) => end > now);
       // A quarter of the nodes at once where nothing of a guest's depends on it, or where nobody accepts what an agent has:
       // once one node has shown that such an agent comes up, and while every other that went has. What no node can apply
       // stops at the first.
-      const mayJoin = (one: AgentPod) => (isReplacedUnasked(one) || credentialsDiffer(one)) && comesUp(one);
+      const mayJoin = (one: AgentPod) => goesUnasked(one.agent, one.pod) && comesUp(one);
       const isSafe = held.length === 0 && waiting.every(mayJoin);
       const most = isSafe ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
       if (isAway ? held.length === 0 : held.length + chosen < most) {
@@ -174,20 +188,14 @@ function awaySince(
 /** The pods of a DaemonSet, and whether they are of its newest revision. */
 function podsOf({ cache }: Live, agent: StoredObject): AgentPod[] {
   const revisions = cache.controlledBy(ControllerRevision, agent);
-  const newest = revisions.reduce<(typeof revisions)[number] | undefined>(
-    (best, one) => (best === undefined || one.revision > best.revision ? one : best),
-    undefined,
-  );
-  const hash = newest?.metadata.labels?.[hashLabel];
+  const isOld = ofOlderRevision(revisions);
   return cache.controlledBy(Pod, agent).map((pod) => ({
     agent,
     pod,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName ?? '',
-    isOld: hash !== undefined && pod.metadata.labels?.[hashLabel] !== hash,
+    isOld: isOld(pod),
   }));
 }
-
-const hashLabel = 'controller-revision-hash';
 
 /** A node that is off answers to no deletion, and one that is cordoned is somebody's work in progress. */
 function isUsable(node: StoredObject): boolean {
@@ -204,25 +212,6 @@ function isObserved({ metadata, status }: StoredObject): boolean {
   return observedGeneration >= (metadata.generation ?? 0);
 }
 
-/**
- * Whether an agent touches neither data path nor guests, and has something else to apply: its variables are what the
- * resource asks for. A new script or image alone, as an upgrade of the operator brings, waits as that of other agents.
- */
-function isReplacedUnasked(one: AgentPod): boolean {
-  const { template } = (one.agent['spec'] ?? {}) as { template?: { spec?: unknown } };
-  return isHarmless(one) && digest(variablesOf(one.pod['spec'])) !== digest(variablesOf(template?.spec));
-}
-
-/** Whether an agent touches neither data path nor guests. */
-function isHarmless({ agent }: AgentPod): boolean {
-  return agent.metadata.annotations?.[annotations.replacedUnasked] === 'true';
-}
-
-function variablesOf(spec: unknown): unknown {
-  const { containers = [] } = (spec ?? {}) as { containers?: readonly { env?: unknown }[] };
-  return containers.map(({ env = [] }) => env);
-}
-
 /** Whether the newest revision has other variables or files than a pod; a ConfigMap's name follows from what is in it. */
 function configurationDiffers({ agent, pod }: AgentPod): boolean {
   const { template } = (agent['spec'] ?? {}) as { template?: { spec?: unknown } };
@@ -231,27 +220,4 @@ function configurationDiffers({ agent, pod }: AgentPod): boolean {
     return [variablesOf(spec), volumes.flatMap(({ configMap }) => configMap?.name ?? [])];
   };
   return digest(configurationOf(pod['spec'])) !== digest(configurationOf(template?.spec));
-}
-
-interface Template {
-  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
-}
-
-/** Whether a pod has read other credentials at its start than a new one would. */
-function credentialsDiffer({ agent, pod }: AgentPod): boolean {
-  const { template = {} } = (agent['spec'] ?? {}) as { template?: Template };
-  const digestOf = ({ metadata }: Template) => metadata?.annotations?.[annotations.credentials];
-  return digestOf(pod) !== digestOf(template);
-}
-
-/** The scheduler has looked at it, and no container of it has ever begun: it does not fit, or cannot start. */
-function neverRan(pod: StoredObject): boolean {
-  if (conditionOf(pod, 'PodScheduled') === undefined) return false;
-  const { initContainerStatuses = [], containerStatuses = [] } = (pod['status'] ?? {}) as Record<
-    'initContainerStatuses' | 'containerStatuses',
-    readonly { readonly state?: object; readonly lastState?: object }[] | undefined
-  >;
-  return [...initContainerStatuses, ...containerStatuses].every(
-    ({ state = {}, lastState = {} }) => 'waiting' in state && Object.keys(lastState).length === 0,
-  );
 }
