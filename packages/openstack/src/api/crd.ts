@@ -1,7 +1,8 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import type { Api } from './define-api.ts';
 import { group, version } from './define-api.ts';
-import { type Field, mapped, neededFields, type OpenApiSchema, rule, transitionRules } from './schema.ts';
+import { neededFields } from './needed-fields.ts';
+import { type Field, mapped, type OpenApiSchema, rule, transitionRules } from './schema.ts';
 
 /**
  * The schema of a whole object of `api`, as the CRD has it. `spec` defaults to `{}`, so that defaults and rules below

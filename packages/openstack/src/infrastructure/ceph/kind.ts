@@ -1,5 +1,6 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength, subdomain } from '../../api/names.ts';
+import { requiringRule } from '../../api/needed-fields.ts';
 import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
@@ -12,7 +13,6 @@ import {
   object,
   type Rule,
   required,
-  requiringRule,
   rule,
   string,
   transition,
