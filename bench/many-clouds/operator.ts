@@ -27,7 +27,7 @@ export interface Usage {
   readonly idle: boolean;
 }
 
-keepHeapSmall();
+keepHeapSmall(realClock);
 const operatorNamespace = 'openstack-operator-system';
 /** Milliseconds between two looks at the event loop. */
 const RESOLUTION = 2;

@@ -29,12 +29,20 @@ const IDLE = 30;
 /** Seconds after which a rollout is given up; more for more clouds. */
 const patience = (clouds: number) => 120 + 30 * clouds;
 
-/** Rolls out so many minimal clouds at once, in processes of their own; then lets them rest; then restarts the operator. */
-export async function measure(clouds: number, folder: string, told: (text: string) => void): Promise<Measured> {
+/**
+ * Rolls out so many minimal clouds at once, in processes of their own; then lets them rest; then restarts the operator. V8
+ * collects more where less of the `heap` (MiB) is left.
+ */
+export async function measure(
+  { clouds, heap }: { readonly clouds: number; readonly heap: number },
+  folder: string,
+  told: (text: string) => void,
+): Promise<Measured> {
+  const flags = [...operatorFlags, `--max-old-space-size=${heap}`];
   const kubeconfig = join(folder, `kubeconfig-${clouds}`);
   const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
   const server = await startChild(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
-  let operator = await startChild(program, [kubeconfig], operatorFlags);
+  let operator = await startChild(program, [kubeconfig], flags);
   const { client } = await connect({ kubeconfig, env: {}, clock: realClock });
   try {
     await ask(operator.process);
@@ -49,7 +57,7 @@ export async function measure(clouds: number, folder: string, told: (text: strin
     const idle = await ask(operator.process);
     operator.process.send('stop');
     await once(operator.process, 'exit');
-    operator = await startChild(program, [kubeconfig], operatorFlags);
+    operator = await startChild(program, [kubeconfig], flags);
     const restarted = await rest(operator.process);
     return { clouds, seconds, rollout, idle, idleSeconds: IDLE, restart: Number(operator.said), restarted };
   } finally {

@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   switch (command) {
     case 'run':
-      keepHeapSmall();
+      keepHeapSmall(realClock);
       return await runCommand(rest, stop.signal);
     case 'records':
       return await runRecords(rest, {
