@@ -217,27 +217,18 @@ function housekeeping(context: Context<Glance>): Schedule {
 }
 
 function configuration(context: Context<Glance>) {
-  return sections(
-    logging,
-    proxied,
-    locks('glance'),
-    database(context, 'glance'),
-    authtoken(context),
-    stores(context),
-
-    {
-      DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
-      os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
-      os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
-      // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
-      // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
-      import_filtering_opts: {
-        allowed_schemes: '[https]',
-        allowed_ports: '[443]',
-        disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
-      },
-      paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
-      oslo_messaging_notifications: { driver: 'noop' },
+  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), stores(context), {
+    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
+    os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
+    os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
+    // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
+    // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
+    import_filtering_opts: {
+      allowed_schemes: '[https]',
+      allowed_ports: '[443]',
+      disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
     },
-  );
+    paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
+    oslo_messaging_notifications: { driver: 'noop' },
+  });
 }
