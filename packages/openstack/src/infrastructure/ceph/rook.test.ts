@@ -100,6 +100,14 @@ test('names that no object of Rook can have are told, with the field', () => {
   expect(problem?.message).toContain('spec.pools: fast_volumes; spec.users.glance: Glance_1: an object of Rook');
 });
 
+test.each(['admin', 'csi-rbd-node', 'rgw.store.a'])('a user that Rook has for itself is refused: %s', (glance) => {
+  const { problem } = rookStep({ pools: [images], users: { glance } }) ?? {};
+  expect(problem).toMatchObject({
+    reason: 'SpecRefused',
+    message: expect.stringContaining(`spec.users.glance: ${glance}: Ceph or Rook has this user for itself`),
+  });
+});
+
 test('the Secrets of Rook are followed, by the names of the users; in mode external none is', () => {
   const spec = { mode: 'rook', users: { cinder: 'volumes' } };
   const keys = ['volumes', 'cinder-backup', 'glance', 'manila', 'nova'].map((user) => `rook-ceph-client-${user}`);

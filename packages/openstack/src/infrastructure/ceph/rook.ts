@@ -165,7 +165,11 @@ function storageOf({ storageDeviceFilter: deviceFilter, osds }: CephClusterSpec)
   return { useAllNodes: false, useAllDevices: false, storageClassDeviceSets: [set] };
 }
 
-/** Names that Ceph takes, and Kubernetes does not. */
+/** Users that Ceph and Rook have for themselves, such as those of Rook's CSI drivers: a CephClient would change their rights. */
+const usersOfRook =
+  /^(admin|ceph-exporter|crash|healthchecker|(bootstrap-|csi-|mds\.|mgr\.|mon\.|osd\.|rbd-mirror|rgw).*)$/u;
+
+/** Names that Ceph takes, and Kubernetes does not; and users that are somebody else's. */
 export function nameProblem(context: Context<CephStorage>): Problem | undefined {
   const { resource, spec } = context;
   if (!isOfRook(spec)) return undefined;
@@ -177,6 +181,11 @@ export function nameProblem(context: Context<CephStorage>): Problem | undefined 
     ...fileSystems.map(({ name }) => ['spec.fileSystems', name] as const),
     ...usersIn(trialsOf(spec)).map((one) => [`spec.users.${one}`, user(one)] as const),
   ];
+  const taken = usersIn(trialsOf(spec)).filter((one) => usersOfRook.test(user(one)));
+  if (taken.length > 0) {
+    const message = `${taken.map((one) => `spec.users.${one}: ${user(one)}`).join('; ')}: Ceph or Rook has this user for itself, and its rights would be changed; choose another name`;
+    return { reason: 'SpecRefused', message };
+  }
   const messages = named.flatMap(([field, name]) => (valid.test(name) ? [] : [`${field}: ${name}`]));
   if (messages.length === 0) return undefined;
   const way =
