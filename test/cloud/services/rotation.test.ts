@@ -3,9 +3,11 @@ import { admin } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
 
+/** Those with a user in Keystone. */
+const identities = ['glance', 'neutron', 'nova', 'placement'];
 const services = ['keystone', 'glance', 'placement', 'neutron', 'nova'];
 
-test('passwords of database and broker are rotated under requests: none fails, and those before are refused', async () => {
+test('passwords of database, broker and Keystone are rotated under requests: none fails, and those before are refused', async () => {
   const { name, namespace } = (await controlPlane()).metadata;
   const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
   const passwordOf = async (service: string) =>
@@ -28,6 +30,14 @@ test('passwords of database and broker are rotated under requests: none fails, a
     const listed = await kubectl('exec', ...broker, '--', 'rabbitmqctl', '-q', 'list_users', '--no-table-headers');
     return listed.split('\n').flatMap((line) => /^((?:nova|neutron)\S*)\s/.exec(line)?.[1] ?? []);
   };
+  /** Users of services in Keystone that may log in. */
+  const identityUsers = async () =>
+    (await admin.call<{ name: string; is_enabled: boolean }[]>('identity.users'))
+      .filter(({ name, is_enabled }) => is_enabled && identities.includes(name.replace(/\.b$/, '')))
+      .map(({ name }) => name)
+      .toSorted();
+  const identitiesBefore = await identityUsers();
+  expect(identitiesBefore).toHaveLength(identities.length);
   const usersBefore = await brokerUsers();
   expect(usersBefore).toHaveLength(2);
   const since = (await kubectl('exec', ...broker, '--', 'date', '-u', '+%Y-%m-%dT%H:%M:%SZ')).trim();
@@ -53,10 +63,10 @@ test('passwords of database and broker are rotated under requests: none fails, a
   await until({
     what: 'all passwords to be rotated',
     seconds: 900,
-    // A service with a user on the broker has rotated two.
+    // Beside its password in the database a service may have a user on the broker, and a user in Keystone with a key of its cache.
     probe: async () =>
-      (await rotated()).flatMap((text) => text.split(value).slice(1)).length === services.length + usersBefore.length ||
-      undefined,
+      (await rotated()).flatMap((text) => text.split(value).slice(1)).length ===
+        services.length + usersBefore.length + 2 * identities.length || undefined,
     explain: async () => (await rotated()).join('\n'),
   });
   await until({
@@ -75,6 +85,17 @@ test('passwords of database and broker are rotated under requests: none fails, a
       return (users.length === 2 && users.every((user) => !usersBefore.includes(user))) || undefined;
     },
     explain: async () => (await brokerUsers()).join(),
+  });
+  await until({
+    what: 'the users before to be disabled in Keystone',
+    seconds: 300,
+    probe: async () => {
+      const users = await identityUsers();
+      return (
+        (users.length === identities.length && users.every((user) => !identitiesBefore.includes(user))) || undefined
+      );
+    },
+    explain: async () => (await identityUsers()).join(),
   });
   end.abort();
   await asking;

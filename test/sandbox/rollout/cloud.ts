@@ -168,7 +168,7 @@ export async function readyCloud(
 }
 
 /** A control plane's spec in which no other children are enabled. */
-const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
+export const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     children.flatMap(({ field }) => (fields.includes(field) ? [] : ([[field, { enabled: false }]] as const))),
   );

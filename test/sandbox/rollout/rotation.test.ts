@@ -1,8 +1,8 @@
 import { Secret, timestamp } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { OpenStackControlPlane, Placement } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, isReady, readyCloud } from './cloud.ts';
-import { login } from './keystone.ts';
+import { type Cloud, identityOnly, isReady, only, readyCloud } from './cloud.ts';
+import { entitiesOf, login, request } from './keystone.ts';
 
 const name = 'my-cloud-keystone-db-password';
 const database = { namespace: 'openstack', name: 'my-cloud-mariadb-0' };
@@ -178,6 +178,76 @@ test('a password of a certain age is rotated without a request, and every one af
   expect([generation(), await accepts(cloud, between)]).toEqual(['4', false]);
 });
 
+test('a user in Keystone takes turns with a second one: requests go on, and the one before is refused in the end', async () => {
+  const spec = { ...only('mariadb', 'memcached', 'keystone', 'placement'), passwordRotationDays: 2 };
+  const { cloud } = await readyCloud({ spec });
+  const secret = 'my-cloud-placement-service-password';
+  const passwordNow = () => Buffer.from(dataOf(cloud, secret)['password'] ?? '', 'base64').toString();
+  const enabled = async () =>
+    Object.fromEntries(
+      (await entitiesOf(cloud, 'users')).flatMap((user) =>
+        String(user['name']).startsWith('placement') ? [[user['name'], user['enabled']]] : [],
+      ),
+    );
+  const isLetIn = (name: string, password: string) =>
+    login(cloud, {
+      identity: { methods: ['password'], password: { user: { name, password, domain: { name: 'Default' } } } },
+      scope: { project: { name: 'service', domain: { name: 'Default' } } },
+    }).then(
+      () => true,
+      (error: unknown) => {
+        expect(String(error)).toContain('401');
+        return false;
+      },
+    );
+  const generation = () =>
+    (
+      (cloud.get('Placement', 'my-cloud-placement')?.['status'] ?? {}) as {
+        rotated?: Record<string, { generation?: number }>;
+      }
+    ).rotated?.[secret]?.generation;
+  const pods = () => cloud.list('Pod').filter(({ metadata }) => metadata.name.startsWith('my-cloud-placement-api-'));
+  const there = pods().map(({ metadata }) => metadata.name);
+  const first = passwordNow();
+  expect(await enabled()).toEqual({ placement: true });
+  // This password alone: its user is there before the pods that log in as it.
+  const longAgo = timestamp({ now: () => cloud.clock.now() - 3 * 86_400_000 });
+  await cloud.change(Secret, secret, { metadata: { annotations: { 'openstack.k8s.io/rotated-at': longAgo } } });
+  let asked = 0;
+  while (generation() !== 2) {
+    // Of a new token Placement has to ask Keystone, as its own user.
+    const answer = await request(
+      cloud,
+      await login(cloud),
+      'GET',
+      'http://my-cloud-placement-api.openstack.svc:8778/resource_providers',
+    );
+    expect(JSON.parse(answer)).toEqual({ resource_providers: [] });
+    asked++;
+    expect(await isLetIn('placement', first)).toBe(true);
+    // No pod logs in as a user that is not there.
+    if (pods().some(({ metadata }) => !there.includes(metadata.name)))
+      expect(await enabled()).toEqual({ placement: true, 'placement.b': true });
+    await cloud.clock.advance(500);
+  }
+  expect(asked).toBeGreaterThan(10);
+  await cloud.until(() => cloud.isReady('Placement', 'my-cloud-placement'));
+  const second = passwordNow();
+  expect(second).not.toBe(first);
+  expect(await enabled()).toEqual({ placement: false, 'placement.b': true });
+  expect([await isLetIn('placement', first), await isLetIn('placement.b', second)]).toEqual([false, true]);
+
+  await cloud.change(Placement, 'my-cloud-placement', {
+    metadata: { annotations: { 'openstack.k8s.io/rotate-at': 'now' } },
+  });
+  await cloud.until(() => generation() === 3);
+  await cloud.until(() => cloud.isReady('Placement', 'my-cloud-placement'));
+  expect(await enabled()).toEqual({ placement: true, 'placement.b': false });
+  const third = passwordNow();
+  expect([await isLetIn('placement', first), await isLetIn('placement', third)]).toEqual([false, true]);
+  expect(await isLetIn('placement.b', second)).toBe(false);
+});
+
 test('a control plane has all of its services rotate theirs', async () => {
   const { cloud } = await readyCloud();
   await rotate(cloud, 'all');
@@ -187,24 +257,29 @@ test('a control plane has all of its services rotate theirs', async () => {
         .list(kind)
         .flatMap(({ status }) => Object.entries((status as { rotated?: Record<string, unknown> }).rotated ?? {})),
     );
-  await cloud.until(() => done().length === 7);
+  await cloud.until(() => done().length === 15);
   await cloud.clock.advance(120_000);
   await cloud.ready();
   const users = [
     ...['keystone', 'glance', 'placement', 'neutron', 'nova'].map((service) => `${service}-db`),
     ...['neutron', 'nova'].map((service) => `${service}-mq`),
+    ...['glance', 'placement', 'neutron', 'nova'].map((service) => `${service}-service`),
+  ];
+  const secrets = [
+    ...users.map((user) => `${user}-password`),
+    ...['glance', 'placement', 'neutron', 'nova'].map((service) => `${service}-cache-key`),
   ];
   expect(Object.fromEntries(done())).toEqual(
     Object.fromEntries(
-      users.map((user) => [
-        `my-cloud-${user}-password`,
+      secrets.map((secret) => [
+        `my-cloud-${secret}`,
         { generation: 2, request: 'all', time: expect.stringMatching(/^20/) },
       ]),
     ),
   );
   const kept = cloud.list('Secret').filter(({ metadata }) => metadata.name.endsWith('-previous'));
   expect(kept.map((secret) => secret['data'] ?? {})).toEqual(kept.map(() => ({})));
-  expect(kept).toHaveLength(7);
+  expect(kept).toHaveLength(15);
   const broker = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: 'my-cloud-rabbitmq-0' });
   expect(broker).toContain("user 'nova.b' authenticated");
   expect(broker).not.toContain('refused');

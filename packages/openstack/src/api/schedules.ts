@@ -35,7 +35,7 @@ export const days = (what: string, fallback: number) => int(what, { minimum: 1, 
 
 /** When generated passwords are rotated without a request. */
 export const passwordRotationDays = int(
-  'Days after which a generated password of the database or the broker is replaced by another one, without a failed request. If absent, only the annotation openstack.k8s.io/rotate-at has them replaced.',
+  'Days after which a generated password of the database, the broker or Keystone is replaced by another one, without a failed request. If absent, only the annotation openstack.k8s.io/rotate-at has them replaced.',
   { minimum: 1, maximum: 3650 },
 );
 

@@ -17,6 +17,8 @@ export interface IdentityRecords {
   readonly roles: readonly { readonly name: string }[];
   readonly impliedRoles?: readonly { readonly role: string; readonly implies: string }[];
   readonly users: readonly UserRecord[];
+  /** Users that nobody may log in as for now: they are disabled, where they are. */
+  readonly idleUsers?: readonly Pick<UserRecord, 'name' | 'domain'>[];
   readonly services: readonly ServiceRecord[];
 }
 
@@ -92,6 +94,11 @@ export async function keepIdentityRecords(records: IdentityRecords, http: Http):
       await keeper.link(`/${path}/${target.id}/users/${entity.id}/roles/${id}`, `granted ${name} ${role} on ${title}`);
     }
   }
+  for (const { name, domain } of records.idleUsers ?? [])
+    await keeper.disable('user', 'users', {
+      name,
+      domain_id: domain === undefined ? defaultDomain : (domains.get(domain)?.id ?? ''),
+    });
   for (const service of records.services) {
     const entity = await keeper.service(service);
     const { region, ...urls } = service.endpoints;

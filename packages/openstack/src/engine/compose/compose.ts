@@ -8,7 +8,7 @@ import { selectorOf } from '../names/names.ts';
 import { rootOf } from '../names/roots.ts';
 import { countProblem, removalJob } from '../objects/count-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
-import { generatedSecrets } from '../objects/generated-secrets.ts';
+import { generatedSecrets, rotationsOf } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
@@ -128,23 +128,13 @@ function composeWith<R extends ServiceResource>(
     ),
     ...quorumOf(service as unknown as Service, context),
     ...(staying === undefined ? {} : { staying }),
-    rotating: rotationsOf(context),
+    rotating: rotationsOf(service as unknown as Service, context),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
         maxUnavailable === undefined ? [] : [[name, maxUnavailable] as const],
       ),
     ),
   };
-}
-
-/** Passwords that were rotated, and whose one before is still accepted. */
-function rotationsOf({ accounts, previousOf, surroundings }: Context): Readonly<Record<string, Rotation>> {
-  return Object.fromEntries(
-    [...accounts.database.users, accounts.broker].flatMap(({ secret }) => {
-      const rotation = previousOf(secret) === undefined ? undefined : surroundings.rotation(secret);
-      return rotation === undefined ? [] : [[secret, rotation] as const];
-    }),
-  );
 }
 
 /** The quorum that `status.members` is about; a kind without that remembers its members by itself. */

@@ -40,7 +40,7 @@ export const wellKnownAnnotations = {
     on: 'any resource',
     value: 'any new text, such as the time of day',
     means:
-      'Passwords of the service in the database and on the broker are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value (`request`) when no pod does; the resource is Ready again once they are refused. A control plane passes it on to its children.',
+      'Passwords of the service in the database, on the broker and in Keystone are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value (`request`) when no pod does; the resource is Ready again once they are refused. A control plane passes it on to its children.',
   },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,

@@ -3,6 +3,7 @@ import { requestOf } from '../status/conditions.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
 import type { Desired, Succession } from '../vocabulary/step.ts';
+import type { Rotation } from '../vocabulary/surroundings.ts';
 
 /** The Secrets that the operator makes for a resource: `<name>-<suffix>` each. */
 export function generatedSecrets(service: Service, context: Context): readonly Desired[] {
@@ -32,9 +33,27 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
           held: context.surroundings.isLent(),
         })
       : []),
-    ...identity.users.flatMap(({ suffix, secret }) => account(suffix, secret)),
-    ...(identity.users.length === 0 || context.cache === undefined ? [] : [credential('cache-key')]),
+    ...identity.users.flatMap(({ suffix, secret, user: { owns } }) =>
+      account(suffix, secret, { succeeded: owns === undefined, held: context.surroundings.isLent() }),
+    ),
+    // Pods with another key do not find what it was put there with, and ask Keystone.
+    ...(identity.users.length === 0 || context.cache === undefined
+      ? []
+      : [credential('cache-key', { succeeded: true })]),
   ];
+}
+
+/** Passwords that were rotated, and whose one before is still accepted. */
+export function rotationsOf(service: Service, context: Context): Readonly<Record<string, Rotation>> {
+  const { named, previousOf, surroundings } = context;
+  return Object.fromEntries(
+    secretsOf(service, context).flatMap(({ suffix, succeeded }) => {
+      const secret = named(suffix);
+      const isUnderWay = succeeded === true && previousOf(secret) !== undefined;
+      const rotation = isUnderWay ? surroundings.rotation(secret) : undefined;
+      return rotation === undefined ? [] : [[secret, rotation] as const];
+    }),
+  );
 }
 
 type Generated = Extract<Desired, { verb: 'generate' }>;

@@ -16,10 +16,7 @@ export interface Accounts {
 /** What a service has on the broker. */
 export interface BrokerAccount {
   readonly user: string;
-  /**
-   * The user's name in a generation of its password. A user has one password there: so that the one before is accepted for
-   * a while, two users take turns. No spec can state the name of the second one (`accountName`).
-   */
+  /** The user's name in a generation of its password (`inTurn`). */
   readonly userIn: (generation: number) => string;
   readonly vhost: string;
   /** The virtual host that the cloud's services send notifications to. */
@@ -56,6 +53,8 @@ export interface UserAccount extends Account {
   readonly user: IdentityUser;
   /** Name of the domain of the service's own that it is in; undefined when it is in `Default`. */
   readonly domain: string | undefined;
+  /** The user's name in a generation of its password (`inTurn`). */
+  readonly nameIn: (generation: number) => string;
 }
 
 interface AccountSpec {
@@ -110,7 +109,7 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
     },
     broker: {
       user,
-      userIn: (generation) => (generation % 2 === 0 ? `${user}.b` : user),
+      userIn: inTurn(user),
       vhost: messageQueue?.vhost ?? service.name,
       notifications: messageQueue?.notificationVhost ?? 'notifications',
       secret: messageQueue?.secretName ?? `${name}-mq-password`,
@@ -119,24 +118,38 @@ export function accountsOf(service: Named, name: string, spec: ServiceSpec & Acc
   };
 }
 
-/** The accounts, with the name that the user of the broker has by the generation of its password. */
+/**
+ * The name of a user by the generation of its password. The broker and Keystone know one password of a user: so that the
+ * one before is accepted for a while, two users take turns. No spec can state the name of the second one (`accountName`).
+ */
+const inTurn = (user: string) => (generation: number) => (generation % 2 === 0 ? `${user}.b` : user);
+
+/** The accounts, with the names that users of the broker and of Keystone have by the generation of their password. */
 export function inGeneration(accounts: Accounts, { rotation }: Pick<Surroundings, 'rotation'>): Accounts {
-  const { broker } = accounts;
-  return { ...accounts, broker: { ...broker, user: broker.userIn(rotation(broker.secret)?.generation ?? 1) } };
+  const { broker, identity } = accounts;
+  const generationOf = (secret: string) => rotation(secret)?.generation ?? 1;
+  const users = identity.users.map((one) => ({ ...one, name: one.nameIn(generationOf(one.secret)) }));
+  return {
+    ...accounts,
+    broker: { ...broker, user: broker.userIn(generationOf(broker.secret)) },
+    identity: { ...identity, users },
+  };
 }
 
-function identityAccounts({ name: service, identity }: Named, name: string, spec: IdentitySpec): IdentityAccounts {
+function identityAccounts({ name: service, identity }: Named, resource: string, spec: IdentitySpec): IdentityAccounts {
   const domainName = (domain: string) => spec.domains?.[domain] ?? domain;
   return {
     users: (identity?.users ?? []).map((user, index) => {
       const stated = index === 0 ? spec : spec.users?.[user.name];
       const suffix = index === 0 ? 'service-password' : passwordSuffix(user.name);
+      const name = stated?.userName ?? user.name;
       return {
         user,
-        name: stated?.userName ?? user.name,
+        name,
+        nameIn: user.owns === undefined ? inTurn(name) : () => name,
         domain: user.domain === undefined ? undefined : domainName(user.domain),
         suffix,
-        secret: stated?.secretName ?? `${name}-${suffix}`,
+        secret: stated?.secretName ?? `${resource}-${suffix}`,
       };
     }),
     domains: (identity?.domains ?? []).map(({ name, description }) => ({ name: domainName(name), description })),

@@ -21,6 +21,11 @@ export interface IdentityUser {
   readonly project?: string;
   /** One of the service's domains, by its name here: the user is in it, logs in to it, and has its roles on it. */
   readonly domain?: string;
+  /**
+   * What in the cloud belongs to this very user, such as trusts and key pairs: no second one may take its turn, so that
+   * its password is not rotated (production rule 23).
+   */
+  readonly owns?: string;
 }
 
 /** Whoever has a role has what it implies as well. */

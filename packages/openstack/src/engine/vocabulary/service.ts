@@ -130,7 +130,7 @@ export interface GeneratedSecret {
   readonly values: Readonly<Record<string, Generator>>;
   readonly secretClass: SecretClass;
   readonly rotation?: KeyRotation;
-  /** Its password is rotated, and the one before accepted meanwhile (`Context.previousOf`). */
+  /** Its password is rotated, and the one before kept until no pod has it (`Context.previousOf`). */
   readonly succeeded?: boolean;
   /** No rotation of it begins: somebody has it who is not told of another one. */
   readonly held?: boolean;

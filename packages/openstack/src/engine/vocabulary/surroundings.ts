@@ -127,6 +127,8 @@ export interface KnownSurroundings extends Partial<OperatorSurroundings> {
   readonly peersRemembered?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly served?: ReadonlySet<string>;
   readonly digests?: Readonly<Record<string, string>>;
+  /** By Secret. */
+  readonly rotations?: Readonly<Record<string, Rotation>>;
   readonly gateways?: Readonly<Record<string, GatewayFacts>>;
   readonly nodes?: readonly NodeFacts[];
   readonly wasReady?: boolean;
@@ -147,6 +149,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     peersRemembered,
     served,
     digests,
+    rotations,
     gateways,
     nodes = [],
     wasReady = false,
@@ -169,7 +172,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     address: () => undefined,
     serves: (api) => served?.has(api) === true,
     digest: (name) => ownValue(digests, name),
-    rotation: () => undefined,
+    rotation: (name) => ownValue(rotations, name),
     isLent: () => false,
     lacking: () => undefined,
     storageClasses: () => undefined,

@@ -34,7 +34,7 @@ export const aodh = defineService<Aodh>({
   // Ceilometer makes events of notifications; what services send themselves is none.
   listens: { topic, to: ['ceilometer'] },
   identity: {
-    users: [{ name: 'aodh', roles: ['admin', 'service'] }],
+    users: [{ name: 'aodh', roles: ['admin', 'service'], owns: 'trusts of owners of alarms' }],
     catalogue: [
       {
         type: 'alarming',

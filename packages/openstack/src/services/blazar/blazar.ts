@@ -45,7 +45,7 @@ export const blazar = defineService<Blazar>({
   connections: () => ({ manager: { processes: 1, pools: 1 } }),
   messaging: true,
   identity: {
-    users: [{ name: 'blazar', roles: ['admin', 'service'] }],
+    users: [{ name: 'blazar', roles: ['admin', 'service'], owns: 'trusts of owners of leases' }],
     catalogue: [
       {
         type: 'reservation',

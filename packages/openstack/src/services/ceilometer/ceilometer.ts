@@ -29,7 +29,10 @@ export const ceilometer = defineService<Ceilometer>({
   messaging: true,
   listens: { topic, to: 'all' },
   // It has no API.
-  identity: { users: [{ name: 'ceilometer', roles: ['admin', 'service'] }], catalogue: [] },
+  identity: {
+    users: [{ name: 'ceilometer', roles: ['admin', 'service'], owns: 'resources and metrics in Gnocchi' }],
+    catalogue: [],
+  },
   owned: {
     DEFAULT: { host: 'nothing: an agent is named after its node' },
     oslo_messaging_notifications: { topics: 'nothing: other services send there' },

@@ -45,7 +45,7 @@ export const cloudkitty = defineService<CloudKitty>({
   connections: () => ({ api: { processes: 2, pools: 1 }, processor: { processes: 3, pools: 1 } }),
   messaging: true,
   identity: {
-    users: [{ name: 'cloudkitty', roles: ['admin', 'service'] }],
+    users: [{ name: 'cloudkitty', roles: ['admin', 'service'], owns: 'the role rating on projects' }],
     roles: ['rating'],
     catalogue: [
       { type: 'rating', name: 'cloudkitty', description: 'OpenStack Rating', component: 'api', port: 'api', path: '' },

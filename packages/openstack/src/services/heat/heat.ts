@@ -40,7 +40,7 @@ export const heat = defineService<Heat>({
   messaging: true,
   identity: {
     users: [
-      { name: 'heat', roles: ['admin', 'service'] },
+      { name: 'heat', roles: ['admin', 'service'], owns: 'trusts of users of stacks' },
       { name: admin, domain: 'heat', roles: ['admin'] },
     ],
     roles: ['heat_stack_owner', 'heat_stack_user'],

@@ -1,5 +1,6 @@
 import { endpointsOf } from '../../engine/objects/endpoint.ts';
 import { type UserAccount, userTitle } from '../../engine/vocabulary/accounts.ts';
+import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Keeping } from '../../engine/vocabulary/keeping.ts';
 import { recordsFile } from '../../engine/vocabulary/records.ts';
 import { secretReference } from '../../oslo/references.ts';
@@ -33,7 +34,8 @@ export const identityRecords: Keeping = {
       projects: [{ name: 'service', description: 'Users of the services' }],
       roles: [...new Set(['admin', 'service', ...roles])].map((name) => ({ name })),
       ...(implied.length === 0 ? {} : { impliedRoles: implied }),
-      users: users.map(userRecord),
+      users: users.flatMap((user) => usersIn(user, context)),
+      ...idleUsers(users, context),
       services: identity.catalogue.map((entry, index) => {
         const { internal, public: outside } = endpointsOf(service, context, components, entry);
         const { type, name, description } = entry;
@@ -51,6 +53,27 @@ export const identityRecords: Keeping = {
     return shared || logins.length === 0 ? endpoints : `${logins.join(', ')} and ${endpoints}`;
   },
 };
+
+/** The user, and while its password is rotated the one whose turn it was, with the password before. */
+function usersIn(account: UserAccount, { previousOf }: Context): object[] {
+  const previous = previousOf(account.secret);
+  const before = previous && { ...account, name: account.nameIn(previous.generation), secret: previous.secret };
+  return [...(before === undefined ? [] : [before]), account].map(userRecord);
+}
+
+/** Users that wait for their turn: nobody logs in as they. The second one is there from the first rotation on. */
+function idleUsers(
+  users: readonly UserAccount[],
+  { previousOf, surroundings }: Context,
+): { readonly idleUsers?: readonly object[] } {
+  const idle = users.flatMap(({ name, nameIn, secret, domain }) => {
+    const { generation = 1 } = surroundings.rotation(secret) ?? {};
+    const before = nameIn(generation - 1);
+    if (generation === 1 || before === name || previousOf(secret) !== undefined) return [];
+    return [{ name: before, ...(domain === undefined ? {} : { domain }) }];
+  });
+  return idle.length === 0 ? {} : { idleUsers: idle };
+}
 
 function userRecord({ user: { roles, project = 'service' }, name, domain, secret }: UserAccount): object {
   const password = secretReference(secret, 'password', 'quoted');

@@ -58,7 +58,7 @@ export const manila = defineService<Manila>({
   }),
   messaging: true,
   identity: {
-    users: [{ name: 'manila', roles: ['admin', 'service'] }],
+    users: [{ name: 'manila', roles: ['admin', 'service'], owns: 'key pairs of share servers' }],
     catalogue: [entry('shared-file-system', 'manila'), entry('sharev2', 'manilav2')],
   },
   resources: ({ spec }) =>

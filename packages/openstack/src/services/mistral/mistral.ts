@@ -37,7 +37,7 @@ export const mistral = defineService<Mistral>({
   messaging: true,
   identity: {
     // What runs at a time or after an event does so by a trust: with the rights of who asked for it.
-    users: [{ name: 'mistral', roles: ['service'] }],
+    users: [{ name: 'mistral', roles: ['service'], owns: 'trusts of owners of triggers' }],
     // The first is the official type, the second what the client of Mistral looks for.
     catalogue: [entry('workflow', 'mistral'), entry('workflowv2', 'mistralv2')],
   },

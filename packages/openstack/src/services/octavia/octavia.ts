@@ -32,7 +32,9 @@ export const octavia = defineService<Octavia>({
   }),
   messaging: true,
   identity: {
-    users: [{ name: 'octavia', roles: ['admin', 'service'] }],
+    users: [
+      { name: 'octavia', roles: ['admin', 'service'], owns: 'key pairs, and access to certificates in Barbican' },
+    ],
     roles: ['observer', 'global_observer', 'member', 'admin', 'quota_admin'].map((role) => `load-balancer_${role}`),
     catalogue: [
       {

@@ -43,7 +43,7 @@ export const trove = defineService<Trove>({
   messaging: true,
   brokerUserGivenAway: true,
   identity: {
-    users: [{ name: 'trove', roles: ['admin', 'service'] }],
+    users: [{ name: 'trove', roles: ['admin', 'service'], owns: 'key pairs of database servers' }],
     catalogue: [
       {
         type: 'database',

@@ -32,7 +32,7 @@ export const zaqar = defineService<Zaqar>({
     ...(enableWebsocket && { websocket: { processes: 1, pools: 1 } }),
   }),
   identity: {
-    users: [{ name: 'zaqar', roles: ['service'] }],
+    users: [{ name: 'zaqar', roles: ['service'], owns: 'trusts of subscribers' }],
     catalogue: [
       { type: 'messaging', name: 'zaqar', description: 'OpenStack Messaging', component: 'api', port: 'api', path: '' },
     ],
