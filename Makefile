@@ -121,8 +121,8 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
 	vitest run --config test/node/vitest.config.ts
 
-cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too; SAMPLE=full: every service
-	@node tools/cloud/main.ts up --sample $(or $(SAMPLE),$(if $(filter yes,$(CEPH)),ceph,minimal))
+cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too; NODES=3: three nodes; SAMPLE=full: every service
+	@node tools/cloud/main.ts up $(if $(NODES),--nodes $(NODES)) --sample $(or $(SAMPLE),$(if $(filter yes,$(CEPH)),ceph,minimal))
 
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
@@ -150,6 +150,11 @@ test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, o
 test-cloud-storage: export CEPH = yes
 test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph, on a cloud of its own, or the files TESTS of them (test/cloud/storage)
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage/vitest.config.ts $(TESTS)
+
+.PHONY: test-cloud-nodes
+test-cloud-nodes: export NODES = 2
+test-cloud-nodes: cloud ## that servers on two nodes are kept apart and reach each other, on a cloud of its own (test/cloud/nodes)
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/nodes/vitest.config.ts
 
 .PHONY: test-cloud-ha
 test-cloud-ha: cloud ## that quorums of it (database, broker, OVN's databases) grow, and lose members, all at once too, without losing what was acknowledged

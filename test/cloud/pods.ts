@@ -79,11 +79,13 @@ export interface Container {
   readonly component: string;
   /** Where something is mounted in it. */
   readonly mounts: readonly string[];
+  /** That of its pod: of an agent, that of its node. */
+  readonly address: string;
 }
 
 /** The containers of the cloud that run, or those of Jobs that are done. */
 export async function containers(phase: 'Running' | 'Succeeded' = 'Running'): Promise<Container[]> {
-  return (await pods(ours, [phase])).flatMap(({ metadata, spec }) =>
+  return (await pods(ours, [phase])).flatMap(({ metadata, spec, status }) =>
     spec.containers.map(({ name, volumeMounts = [] }) => ({
       namespace: metadata.namespace,
       pod: metadata.name,
@@ -91,6 +93,7 @@ export async function containers(phase: 'Running' | 'Succeeded' = 'Running'): Pr
       service: metadata.labels['app.kubernetes.io/name'] ?? '',
       component: metadata.labels['app.kubernetes.io/component'] ?? '',
       mounts: volumeMounts.map(({ mountPath }) => mountPath),
+      address: status.podIP ?? '',
     })),
   );
 }

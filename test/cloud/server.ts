@@ -31,6 +31,8 @@ export interface Wanted {
   /** A script that the guest runs. */
   readonly script?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Of a group of servers that says on which hosts they are. */
+  readonly group?: string;
 }
 
 /** A server of a user, and what its guest says on the serial console. */
@@ -45,7 +47,7 @@ export class Server {
     this.name = name;
   }
 
-  static async create(user: User, { name, image, flavor, networks, script, metadata }: Wanted): Promise<Server> {
+  static async create(user: User, { name, image, flavor, networks, script, metadata, group }: Wanted): Promise<Server> {
     const state = await user.call<ServerState>('compute.create_server', {
       name: `${prefix}${name}`,
       image_id: image,
@@ -53,6 +55,7 @@ export class Server {
       networks,
       ...(script === undefined ? {} : { user_data: Buffer.from(`#!/bin/sh\n${script}\n`).toString('base64') }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(group === undefined ? {} : { scheduler_hints: { group } }),
     });
     return new Server(user, { id: state.id, name: `${prefix}${name}` });
   }

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Ran, run } from '../kubernetes/clients/command.ts';
@@ -66,6 +75,12 @@ export function createNode() {
       const { code, stdout, stderr } = await this.tryKubectl(...argv);
       if (code !== 0) throw new Error(`kubectl ${argv.join(' ')}: exit code ${code}\n${stderr}${stdout}`);
       return stdout;
+    },
+    /** Path of a file with a text. */
+    file(text: string): string {
+      const path = join(root, 'file');
+      writeFileSync(path, text);
+      return path;
     },
     /** Writes an image archive whose programs are busybox's. */
     async busyboxArchive(reference: string): Promise<string> {

@@ -19,6 +19,7 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
   --dir DIR      where credentials and logs are kept (default: ~/.cache/openstack-operator/cloud)
   --instance N   which of ten sets of addresses the node takes, 0 to 9 (default: 0); another cloud beside this one needs
                  another DIR and another N
+  --nodes N      up: how many nodes, 1 to 9 (default: 1): each with guests, and tunnels between them
   --no-server    up: stop when the control plane is Ready
   --sample NAME  up: which control plane of config/samples it is: ${sampleNames.join(', ')} (default: minimal); for
                  one that refers to Ceph there is a Ceph beside it (tools/ceph). The pods of full request more than two
@@ -38,6 +39,7 @@ function optionsOf(args: string[]) {
       dir: { type: 'string' },
       json: { type: 'boolean', default: false },
       instance: { type: 'string', default: '0' },
+      nodes: { type: 'string', default: '1' },
       'no-server': { type: 'boolean', default: false },
       sample: { type: 'string', default: 'minimal' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -50,6 +52,7 @@ async function main(): Promise<number> {
   const [command, ...rest] = process.argv.slice(2);
   const { values, positionals } = optionsOf(rest);
   if (!/^[0-9]$/.test(values.instance)) throw new UsageError(`--instance ${values.instance}: expected 0 to 9`);
+  if (!/^[1-9]$/.test(values.nodes)) throw new UsageError(`--nodes ${values.nodes}: expected 1 to 9`);
   if (!sampleNames.includes(values.sample)) {
     throw new UsageError(`--sample ${values.sample}: expected one of ${sampleNames.join(', ')}`);
   }
@@ -62,7 +65,11 @@ async function main(): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`${command} takes no argument ${unexpected}`);
   switch (command) {
     case 'up':
-      await up(place, { server: !values['no-server'], sample: sampleNamed(values.sample) });
+      await up(place, {
+        server: !values['no-server'],
+        sample: sampleNamed(values.sample),
+        nodes: Number(values.nodes),
+      });
       return 0;
     case 'status':
       return await status(place, { json: values.json });

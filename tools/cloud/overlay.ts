@@ -2,7 +2,9 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { monitorHosts } from '../ceph/names.ts';
 import { controlPlane, type Place, root } from './place.ts';
-import { hasCeph, type Sample } from './sample.ts';
+import { hasCeph } from './sample.ts';
+import { tunnelNetwork } from './tunnels.ts';
+import type { Wanted } from './up.ts';
 
 /** What images/build says of an archive: every image in it has this tag. */
 export interface ImageSet {
@@ -17,7 +19,7 @@ export interface Images extends ImageSet {
 }
 
 /** Writes the kustomizations that name this machine's images: of config/default, and of a sample of a control plane. */
-export function writeOverlay(place: Place, images: Images, sample: Sample): void {
+export function writeOverlay(place: Place, images: Images, { sample, nodes }: Wanted): void {
   const operatorImage = images.operator.names.find((name) => name.startsWith('localhost/')) ?? '';
   const [newName, newTag] = splitTag(operatorImage);
   write(join(place.overlay, 'operator'), {
@@ -34,12 +36,18 @@ export function writeOverlay(place: Place, images: Images, sample: Sample): void
         patch: JSON.stringify([
           { op: 'add', path: '/spec/imageRegistry', value: name.slice(0, name.lastIndexOf('/')) },
           { op: 'add', path: '/spec/imageTag', value: images.tag },
-          // A cloud of one node has no other to resize to.
-          {
-            op: 'add',
-            path: '/spec/nova/config',
-            value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
-          },
+          nodes > 1
+            ? {
+                op: 'add',
+                path: '/spec/nova/nodeGroups',
+                value: [{ name: 'default', tunnelNetwork: tunnelNetwork(place) }],
+              }
+            : // A cloud of one node has no other to resize to.
+              {
+                op: 'add',
+                path: '/spec/nova/config',
+                value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
+              },
           ...(hasCeph(sample)
             ? [{ op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts }]
             : []),

@@ -12,15 +12,23 @@ import { controlPlane, type Place, placeOf, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
 import { hasCeph, type Sample } from './sample.ts';
 import { run, say, step } from './step.ts';
+import { makeTunnelBridges } from './tunnels.ts';
+
+/** What cloud it is to be. */
+export interface Wanted {
+  readonly sample: Sample;
+  /** How many nodes. */
+  readonly nodes: number;
+}
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
-export async function up(place: Place, options: { server: boolean; sample: Sample }): Promise<void> {
-  const { guest } = await prepare(place, options.sample);
+export async function up(place: Place, options: Wanted & { server: boolean }): Promise<void> {
+  const { guest } = await prepare(place, options);
   if (hasCeph(options.sample)) await prepareCeph(place);
   const rolledOut = new AbortController();
   const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
   try {
-    await step('control plane', () => deployControlPlane(place));
+    await step('control plane', () => deployControlPlane(place, options.nodes));
   } finally {
     rolledOut.abort();
   }
@@ -73,7 +81,7 @@ async function prepareCeph(place: Place): Promise<void> {
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
-export async function prepare(place: Place, sample: Sample): Promise<{ guest: string }> {
+export async function prepare(place: Place, wanted: Wanted): Promise<{ guest: string }> {
   checkMachine(place);
   await installPackages(place);
   const parts = [
@@ -87,8 +95,8 @@ export async function prepare(place: Place, sample: Sample): Promise<{ guest: st
   ] as const;
   await Promise.allSettled(parts); // so that a failure is the last word
   const [, images, guest] = await Promise.all(parts);
-  await step('Kubernetes node', () => startNode(place, images));
-  await step('operator', () => deployOperator(place, images, sample));
+  await step('Kubernetes node', () => startNodes(place, images, wanted.nodes));
+  await step('operator', () => deployOperator(place, images, wanted));
   return { guest };
 }
 
@@ -97,18 +105,22 @@ async function buildImages(place: Place): Promise<Images> {
   return JSON.parse(readFileSync(printed.trim(), 'utf8')) as Images;
 }
 
-async function startNode(place: Place, images: Images): Promise<void> {
+async function startNodes(place: Place, images: Images, nodes: number): Promise<void> {
   const log = place.log('node');
-  await run(join(root, 'tools/kubernetes/up'), ['--dir', place.kubernetes, '--instance', String(place.instance)], {
-    log,
-  });
+  const start = (...more: readonly string[]) =>
+    run(join(root, 'tools/kubernetes/up'), ['--dir', place.kubernetes, '--instance', String(place.instance), ...more], {
+      log,
+    });
+  await start();
   await run(join(root, 'tools/kubernetes/load'), ['--dir', place.kubernetes, images.archive, images.operator.archive], {
     log,
   });
+  // With the images that the first one has by now.
+  if (nodes > 1) await start('--nodes', String(nodes));
 }
 
-async function deployOperator(place: Place, images: Images, sample: Sample): Promise<void> {
-  writeOverlay(place, images, sample);
+async function deployOperator(place: Place, images: Images, wanted: Wanted): Promise<void> {
+  writeOverlay(place, images, wanted);
   await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'operator')]);
   await kubectl(place, ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
   await kubectl(place, [
@@ -121,9 +133,10 @@ async function deployOperator(place: Place, images: Images, sample: Sample): Pro
   ]);
 }
 
-async function deployControlPlane(place: Place): Promise<void> {
+async function deployControlPlane(place: Place, nodes: number): Promise<void> {
   const { namespace, name } = controlPlane;
   await kubectl(place, ['apply', '--server-side', '-k', join(place.overlay, 'control-plane')]);
+  const tunnels = nodes > 1 ? makeTunnelBridges(place, nodes) : undefined;
   await run(
     join(root, 'bin/kubectl-openstack'),
     ['follow', name, '-n', namespace, '--kubeconfig', place.kubeconfig, '--timeout', '1800'],
@@ -132,4 +145,5 @@ async function deployControlPlane(place: Place): Promise<void> {
       shown: true,
     },
   );
+  await tunnels;
 }

@@ -63,7 +63,7 @@ delegate_cgroups() {
 }
 
 remove_cgroups() {
-  local at pid controller deadline=$((SECONDS + 10))
+  local at pid deadline=$((SECONDS + 10))
   while read -r at _; do
     while [ -d "$at/$cgroup" ]; do
       find "$at/$cgroup" -depth -type d -exec rmdir {} + 2> /dev/null && break
@@ -72,11 +72,15 @@ remove_cgroups() {
       sleep 0.02
     done
   done < <(cgroup_hierarchies)
-  if [ -e "$directory/state/controllers" ]; then
-    while read -r controller; do
-      echo "-$controller" > /sys/fs/cgroup/cgroup.subtree_control 2> /dev/null || true # somebody else uses it by now
-    done < "$directory/state/controllers"
-  fi
+}
+
+# What make_cgroups changed on the machine itself.
+restore_controllers() {
+  local controller
+  [ -e "$directory/state/controllers" ] || return 0
+  while read -r controller; do
+    echo "-$controller" > /sys/fs/cgroup/cgroup.subtree_control 2> /dev/null || true # somebody else uses it by now
+  done < "$directory/state/controllers"
 }
 
 # In the node: the same hierarchies at the same places, but from the node's cgroup down.

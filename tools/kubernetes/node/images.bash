@@ -12,6 +12,16 @@ imported() { # mark
   [ -s "$1" ] && ! grep -qvxFf <(list_images) "$1"
 }
 
+# The same, into all nodes that run.
+import_everywhere() { # archives
+  local each
+  enter=(in_node)
+  for each in $(nodes_of); do
+    use_node "$each"
+    if node_runs; then import_images "$@"; fi
+  done
+}
+
 import_images() { # archives
   local archive index mark began
   mkdir -p -- "$directory/store/imported"

@@ -73,23 +73,37 @@ restore_machine() {
   fi
 }
 
-# The node's end is eth0. Nothing on the machine forwards for it: pods reach the machine, and what it has no route for
-# ends there.
+# All nodes are on one bridge of the machine, and so is the machine. A node's end is eth0. Nothing on the machine forwards
+# for them: pods reach the machine, and what it has no route for ends there.
 connect_node() { # pid of its PID 1
-  local inside=(nsenter --target "$1" --net ip)
-  ip link add "$interface" type veth peer name eth0 netns "$1"
-  ip address add "$machine_address/24" dev "$interface"
-  ip link set "$interface" up
+  local inside=(nsenter --target "$1" --net ip) port=$interface-$number
+  if [ ! -e "/sys/class/net/$interface" ]; then
+    ip link add "$interface" type bridge
+    ip address add "$machine_address/24" dev "$interface"
+    ip link set "$interface" up
+  fi
+  ip link add "$port" type veth peer name eth0 netns "$1"
+  ip link set "$port" master "$interface" up
   "${inside[@]}" link set lo up
   "${inside[@]}" address add "$node_address/24" dev eth0
   "${inside[@]}" link set eth0 up
   "${inside[@]}" route add default via "$machine_address"
+  # A second card, without an address: an Open vSwitch in user space takes one whole.
+  ip link add "$port-2" type veth peer name eth1 netns "$1"
+  # Through a wire of two ends, packets with checksums that a card would have completed stay incomplete.
+  nsenter --target "$1" --net ethtool -K eth1 tx off > /dev/null
+  ip link set "$port-2" master "$interface" up
+  "${inside[@]}" link set eth1 up
+  [ "$number" = 1 ] || return 0
   ip route add "$service_network" via "$node_address"
   ip route add "$pod_network" via "$node_address"
 }
 
-disconnect_node() { # its routes go with it
-  # The kernel removes it by itself, a moment after the node's end.
-  ip link delete "$interface" 2> /dev/null || [ ! -e "/sys/class/net/$interface" ] ||
-    fail "the interface $interface cannot be removed" "See why: ip link delete $interface"
+disconnect_nodes() { # the routes go with the bridge
+  local link
+  for link in "/sys/class/net/$interface" "/sys/class/net/$interface"-*; do
+    # The kernel removes the ends of a node that has ended by itself, a moment later.
+    ip link delete "${link##*/}" 2> /dev/null || [ ! -e "$link" ] ||
+      fail "the interface ${link##*/} cannot be removed" "See why: ip link delete ${link##*/}"
+  done
 }

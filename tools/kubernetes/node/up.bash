@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # up sets here, directory, instance and images
 # up without --api-only: the machine's half of a node. The other half is node/init.
 
-for part in node cgroups packages machine images down; do
+for part in node cgroups packages machine images down start join; do
   # shellcheck source=/dev/null
   source "$here/node/$part.bash"
 done
@@ -20,15 +20,15 @@ trap 'rmdir -- "$directory" 2> /dev/null || true' EXIT # made in vain, when a ch
 kubeconfig=$directory/kubeconfig
 state=$directory/state
 
-load_images() {
-  [ -n "$images" ] || return 0
-  # shellcheck disable=SC2034 # import_images reads it
-  enter=(in_node)
-  import_images "${archives[@]}"
+load_images() { # into all nodes that run
+  [ -z "$images" ] || import_everywhere "${archives[@]}"
 }
+if [ -e "$state/instance" ]; then use_instance "$(< "$state/instance")"; else use_instance "$instance"; fi
 if node_runs; then
   [ -e "$kubeconfig" ] || fail "the node in $directory runs but never became Ready" "See $state/log, and end it with tools/kubernetes/down."
+  bin=$(< "$state/bin")
   load_images
+  join_nodes "$nodes"
   printf 'kubeconfig: %s\n' "$kubeconfig"
   say 'it runs already'
   exit 0
@@ -52,7 +52,6 @@ bin=$("$here/build")
 
 # --- from here on down has something to do ---
 
-launcher=
 # shellcheck disable=SC2317 # called by the trap
 give_up() {
   trap '' INT TERM HUP
@@ -63,35 +62,6 @@ give_up() {
 }
 trap give_up INT TERM HUP
 
-explain() { # what did not happen, log
-  tail -n 15 "$state/log/$2.log" | cut -c 1-400 >&2 || true
-  fail "$1" "Above are the last words of $2; all logs: $state/log. tools/kubernetes/down cleans up."
-}
-
-# One process a certificate, at the same time.
-make_certificates() (
-  cd -- "$state/pki" || exit
-  write_openssl_configuration "DNS:localhost, DNS:kubernetes, DNS:kubernetes.default, DNS:kubernetes.default.svc, \
-DNS:kubernetes.default.svc.cluster.local, DNS:$node_name, IP:127.0.0.1, IP:$first_service_address, IP:$node_address"
-  signed=(-CA ca.crt -CAkey ca.key)
-  client() { # name, subject: and its kubeconfig
-    certificate "$1" "$2" client "${signed[@]}"
-    write_kubeconfig "$1.kubeconfig" "$server" "$1" "./$1"
-  }
-  certificate ca /CN=kubernetes-ca ca
-  certificate kube-apiserver /CN=kube-apiserver server "${signed[@]}" &
-  certificate kubelet-server "/CN=$node_name" server "${signed[@]}" &
-  client admin /O=system:masters/CN=kubernetes-admin &
-  client controller-manager /CN=system:kube-controller-manager &
-  client scheduler /CN=system:kube-scheduler &
-  client kube-proxy /CN=system:kube-proxy &
-  client kubelet "/O=system:nodes/CN=system:node:$node_name" &
-  { certificate front-proxy-ca /CN=front-proxy-ca ca &&
-    certificate front-proxy-client /CN=front-proxy-client client -CA front-proxy-ca.crt -CAkey front-proxy-ca.key; } &
-  service_account_key &
-  all_made
-) 2>> "$state/log/openssl.log"
-
 began=$(now) began_at=$(date --utc +%FT%TZ)
 mkdir -p -- "$state/log" "$directory/store"
 # Pods of any user pass through these.
@@ -99,58 +69,19 @@ chmod 755 "$state"
 if [ ! -e "$state/kept" ]; then
   echo "$instance" > "$state/instance"
   mkdir -- "$state/pki"
-  make_certificates || explain 'openssl made no certificates' openssl
+  { make_certificates && make_node_certificates; } || explain 'openssl made no certificates' openssl
   tr -d - < /proc/sys/kernel/random/uuid > "$state/machine-id"
 fi
 rm -f -- "$state/kept" "$state/complete"
 echo "$bin" > "$state/bin"
 prepare_machine
-make_cgroups
-mkfifo -- "$state/go"
-
-namespaces=(--mount --uts --ipc --net --pid --cgroup --fork)
-( # a session of its own, in the node's cgroups, which it will see as the roots
-  cd /
-  join_cgroups
-  exec setsid unshare "${namespaces[@]}" "$BASH" "$here/node/init" "$state" "$instance" "$bin"
-) < /dev/null > "$state/log/init.log" 2>&1 9<&- &
-launcher=$!
-disown "$launcher"
-
-is_awake() { is_alive "$launcher"; }
-until [ -s "$state/pid" ]; do
-  is_awake || explain 'the namespaces of the node were not made' init
-  sleep 0.01
-done
-connect_node "$(< "$state/pid")"
-delegate_cgroups
-echo > "$state/go"
-
 kubectl() { KUBECACHEDIR=$state/kubectl-cache "$bin/kubectl" --kubeconfig "$state/pki/admin.kubeconfig" "$@"; }
-await() { # seconds, what, log, question that is answered by success
-  local until=$(($(now) + $1 * 1000000)) what=$2 log=$3
-  shift 3
-  until "$@" > /dev/null 2>&1; do
-    is_awake || explain "the node ended: $what did not come" init
-    [ "$(now)" -lt "$until" ] || explain "$what did not come in time" "$log"
-    sleep 0.05
-  done
-}
+start_node
 await 120 'the API' kube-apiserver ask /readyz
 await 30 'the namespace kube-system' kube-apiserver ask /api/v1/namespaces/kube-system
 say "[$(since "$began") s] the API is ready"
 sed "s|@dns@|$dns_address|" "$here/node/cluster.yaml" | kubectl apply --server-side --force-conflicts --filename - > "$state/log/cluster.log" 2>&1 ||
   explain 'the objects of the cluster were not made' cluster
-# Not kubectl: asked twenty times a second, its start would cost the node a core.
-condition() { # path, type: "True" and what follows it
-  ask "$1" | tr -d ' \n' | grep -oE "\"type\":\"$2\",\"status\":\"True\"[^}]*"
-}
-# What an earlier run of a kept node wrote does not count.
-node_is_ready() {
-  local says
-  says=$(condition "/api/v1/nodes/$node_name" Ready)
-  [[ $says =~ \"lastHeartbeatTime\":\"([^\"]*)\" && ! ${BASH_REMATCH[1]} < $began_at ]]
-}
 dns_answers() {
   condition /apis/apps/v1/namespaces/kube-system/deployments/coredns Available && timeout 1 bash -c "exec 3<> /dev/tcp/$dns_address/53"
 }
@@ -164,5 +95,6 @@ touch "$state/complete"
 cp -- "$state/pki/admin.kubeconfig" "$kubeconfig"
 say "[$(since "$began") s] DNS answers"
 load_images
+join_nodes "$nodes"
 printf 'kubeconfig: %s\n' "$kubeconfig"
 printf 'ready in %s s\n' "$(since "$began")"

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** What a cloud of two nodes does that one of a single node cannot. */
+export default defineConfig({
+  test: {
+    include: ['test/cloud/nodes/*.test.ts'],
+    globalSetup: ['test/cloud/setup.ts'],
+    pool: 'threads',
+    isolate: false,
+    fileParallelism: false,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    provide: { budget: 900 },
+  },
+});
