@@ -3,6 +3,7 @@ import { rootOf } from '../../engine/names/roots.ts';
 import type { Component, HostAccess, Mount, NodeAgent } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/vocabulary/node-groups.ts';
+import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import type { NodeFacts } from '../../engine/vocabulary/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
@@ -10,14 +11,8 @@ import { hasSecrets } from './ceph.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
-import {
-  ownState,
-  startCompute,
-  startComputeWithin,
-  startLibvirt,
-  startLibvirtWithSecrets,
-  startVirtlogd,
-} from './scripts.ts';
+import { libvirtPort, migratesLive, migrationMount, migrationSecret, ownName } from './live-migration.ts';
+import { ownState, startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
 
 /** The node groups: those of the spec, else one named `default`. */
 export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): readonly NodeGroup[] {
@@ -87,6 +82,12 @@ function hypervisors(context: Context<Nova>): Hypervisor[] {
   }));
 }
 
+/** Secrets of hypervisors. */
+export function computeSecrets(context: Context<Nova>): GeneratedSecret[] {
+  const agents = hypervisors(context).map(({ suffix }) => `libvirt${suffix}`);
+  return migratesLive(context.spec) ? [migrationSecret(context, agents)] : [];
+}
+
 /** One set of configuration for each group. */
 export function computeAgents(context: Context<Nova>): ComputeAgents[] {
   return hypervisors(context).map(({ suffix, name, virtType, cell, config, guests }) => ({
@@ -108,6 +109,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
     nodes: { ...hosts, ...group.nodes },
   });
   const groups = hypervisors(context);
+  const migrates = migratesLive(context.spec);
   const computes = groups.map(({ suffix, nodes, guests }): [string, Component] => [
     `compute${suffix}`,
     {
@@ -115,7 +117,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       variantOf: 'compute',
       config: `compute${suffix}`,
       init: [{ name: 'own-state', user: 'root', runs: { script: ownState } }],
-      runs: { script: guests === undefined ? startCompute : startComputeWithin },
+      runs: { script: `${migrates ? ownName : ''}${guests === undefined ? startCompute : startComputeWithin}` },
       // Its files outlive it: only a connection that is alive says that it hears what it is asked.
       health: { connected: 'nova-compute', to: [`${context.broker.host}:${context.broker.port}`] },
       // Longer than nova's graceful_shutdown_timeout of 60 s.
@@ -125,6 +127,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         OS_DEFAULT__MY_IP: { field: 'status.hostIP' },
         OS_VNC__SERVER_LISTEN: { field: 'status.hostIP' },
         OS_VNC__SERVER_PROXYCLIENT_ADDRESS: { field: 'status.hostIP' },
+        ...(migrates ? { LIBVIRT_SERVICE: context.host(`libvirt${suffix}`) } : {}),
         ...guestVariables(guests),
       },
       mounts: [...shared, { path: '/run/openvswitch', host: 'DirectoryOrCreate' }, modules],
@@ -138,11 +141,18 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       variantOf: 'libvirt',
       user: 'root',
       config: 'libvirt',
-      runs: { script: hasSecrets(context) ? startLibvirtWithSecrets : startLibvirt },
+      runs: { script: startLibvirt({ secrets: hasSecrets(context), migrates }) },
       health: { exec: ['virsh', '-c', 'qemu:///system', 'version'], periodSeconds: 10 },
-      env: { POD_UID: { field: 'metadata.uid' }, ...guestVariables(guests) },
+      env: {
+        POD_UID: { field: 'metadata.uid' },
+        ...(migrates ? { HOST_IP: { field: 'status.hostIP' } } : {}),
+        ...guestVariables(guests),
+      },
+      // Each host has a name by it.
+      ...(migrates ? { ports: { libvirt: libvirtPort }, service: 'headless' as const } : {}),
       mounts: [
         ...shared,
+        ...(migrates ? [migrationMount(context)] : []),
         { path: '/etc/libvirt/qemu', host: 'DirectoryOrCreate' },
         { path: '/etc/libvirt/secrets', host: 'DirectoryOrCreate' },
         { path: '/run/openvswitch', host: 'DirectoryOrCreate' },

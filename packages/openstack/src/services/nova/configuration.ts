@@ -18,6 +18,7 @@ import { type Cell, cellsOf } from './cells.ts';
 import { diskFiles, diskOptions, libvirtSecrets } from './ceph.ts';
 import { consoleProxy } from './control.ts';
 import type { Nova } from './kind.ts';
+import { migratesLive, migrationLibvirtd, migrationOptions, migrationQemu } from './live-migration.ts';
 
 const file = '/etc/nova/nova.conf';
 
@@ -37,8 +38,12 @@ export function configSets(context: Context<Nova>, agents: readonly ComputeAgent
     ...Object.fromEntries(cells),
     ...Object.fromEntries(agents.map((one) => [one.config, computeFiles(context, one)])),
     libvirt: {
-      '/etc/openstack/libvirtd.conf': libvirtd,
-      '/etc/libvirt/qemu.conf': qemu,
+      ...(migratesLive(context.spec)
+        ? {
+            '/etc/openstack/libvirtd.conf': `${migrationLibvirtd}${libvirtd}`,
+            '/etc/openstack/qemu.conf': `${qemu}${migrationQemu}`,
+          }
+        : { '/etc/openstack/libvirtd.conf': `${closed}${libvirtd}`, '/etc/libvirt/qemu.conf': qemu }),
       ...libvirtSecrets(context),
     },
     virtlogd: { '/etc/libvirt/virtlogd.conf': virtlogd },
@@ -178,7 +183,7 @@ export const isOfCompute = (section: string): boolean => !controlSections.has(se
 function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFiles {
   return {
     [file]: {
-      oslo: computeConfiguration(context, agents),
+      oslo: sections(computeConfiguration(context, agents), ...(migratesLive(context.spec) ? [migrationOptions] : [])),
       takes: isOfCompute,
       more: agents.user,
     },
@@ -193,9 +198,11 @@ export function consoleUrl(context: Context<Nova>, cell: Cell): string {
   return `${context.publicUrl(name, consoleProxy(context, cell.name)) ?? inside}/vnc_lite.html`;
 }
 
-const libvirtd = `listen_tls = 0
+const closed = `listen_tls = 0
 listen_tcp = 0
-unix_sock_group = "nova"
+`;
+
+const libvirtd = `unix_sock_group = "nova"
 unix_sock_rw_perms = "0770"
 auth_unix_rw = "none"
 auth_unix_ro = "none"

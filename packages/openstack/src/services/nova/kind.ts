@@ -13,7 +13,7 @@ import {
 import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
+import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
 import { cloud, common, endpoints, lasting, nodes, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
@@ -182,6 +182,15 @@ export const Nova = defineApi({
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
+      liveMigration: object(
+        'Moving running servers between nodes, with the disks that are on them, encrypted. To enable or disable it replaces the agents of all nodes, on request; guests run on.',
+        {
+          enabled: bool(
+            'Whether hosts take servers of others. Nodes reach each other on ports 16514 and 49152 to 49215.',
+            { fallback: false },
+          ),
+        },
+      ),
       cephStorageRef: cephStorageRef('volumes that servers attach, and disks of servers'),
       ephemeralStorage: choice(
         'Where root and ephemeral disks are stored: local on the nodes, or ceph in a pool of cephStorageRef.',

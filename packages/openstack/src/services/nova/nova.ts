@@ -3,7 +3,7 @@ import { defineService } from '../../engine/vocabulary/service.ts';
 import { nodeCleaner } from '../../infrastructure/node-cleaning.ts';
 import { cellsOf } from './cells.ts';
 import { diskPool, diskProblems, disksInCeph } from './ceph.ts';
-import { claimedGroups, computeAgents, computeComponents, groupProblems, groupsOf } from './compute.ts';
+import { claimedGroups, computeAgents, computeComponents, computeSecrets, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
 import { controlComponents, databaseConnections } from './control.ts';
 import { novaHousekeeping } from './housekeeping.ts';
@@ -72,6 +72,11 @@ export const nova = defineService<Nova>({
       images_rbd_pool: 'spec.cephPoolName',
       rbd_user: 'spec.users of the CephStorage',
       rbd_secret_uuid: 'nothing: libvirt knows the key by it',
+      live_migration_scheme: 'spec.liveMigration',
+      live_migration_with_native_tls: 'spec.liveMigration',
+      live_migration_inbound_addr: 'nothing: it is a name of the node',
+      live_migration_uri: 'nothing: hosts are called by TLS',
+      live_migration_tunnelled: 'nothing: QEMU encrypts by itself',
     },
     neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
     vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
@@ -94,6 +99,7 @@ export const nova = defineService<Nova>({
     },
   },
   carriedBy: ['neutronRef'],
+  secrets: computeSecrets,
   config: (context) => configSets(context, computeAgents(context)),
   components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
   jobs: novaJobs,

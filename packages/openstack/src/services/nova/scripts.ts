@@ -1,6 +1,7 @@
 import type { Job } from '../../engine/vocabulary/service.ts';
 import { endFormer, former } from '../../infrastructure/outliving.ts';
 import { secretsDirectory } from './ceph.ts';
+import { giveCertificates } from './live-migration.ts';
 
 /**
  * Leaves the pod's control groups, in every hierarchy of version 1 and in version 2: what is started from here on is
@@ -48,12 +49,15 @@ done
  * pod's control groups and in the node's process namespace, it survives when its container is killed (seen live), and
  * holds the files of its successor: that one ends it first.
  */
-const libvirtOf = (before: string) => `# libvirtd of this node. Its guests outlive it.
-${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
+const libvirtOf = (
+  before: string,
+  { migrates }: { readonly migrates: boolean },
+) => `# libvirtd of this node. Its guests outlive it.
+${migrates ? giveCertificates : ''}${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
 if [ ! -s "$identity" ]; then echo "$POD_UID" > "$identity"; fi
 cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
-if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
+${migrates ? narrow : ''}if [ -c /dev/kvm ]; then chmod 666 /dev/kvm; fi
 mkdir -p /var/lib/libvirt/qemu /run/libvirt/qemu
 ${endFormer('libvirtd')}${before}until [ -S /run/libvirt/virtlogd-sock ]; do sleep 1; done
 # Guests inherit it. To ask for more than the node grants, in qemu.conf, would keep every guest from starting.
@@ -61,20 +65,34 @@ ulimit -Sn "$(ulimit -Hn)"
 # Guests inherit it, too. The kubelet gives a pod that is system-node-critical -997: where memory runs out, the kernel would
 # kill databases and other pods before any guest.
 echo 0 > /proc/$$/oom_score_adj
-exec libvirtd --pid-file "$pidfile"
+exec libvirtd --pid-file "$pidfile"${migrates ? ' --listen' : ''}
 `;
 
-/** libvirtd of a node whose servers have nothing in Ceph. */
-export const startLibvirt = libvirtOf('');
+/** Other hosts are served at the address of the node alone. */
+const narrow = `echo "listen_addr = \\"$HOST_IP\\"" >> /etc/libvirt/libvirtd.conf
+cat /etc/openstack/qemu.conf > /etc/libvirt/qemu.conf
+echo "migration_address = \\"$HOST_IP\\"" >> /etc/libvirt/qemu.conf
+`;
 
-/** libvirtd that knows keys of users of Ceph: it reads them when it starts. */
-export const startLibvirtWithSecrets = libvirtOf(`mkdir -p /etc/libvirt/secrets
+/** What a libvirtd is for, beside guests with disks on its node. */
+export interface LibvirtUse {
+  /** It knows keys of users of Ceph, which it reads when it starts. */
+  readonly secrets: boolean;
+  /** It takes servers of other hosts, and gives them its own. */
+  readonly migrates: boolean;
+}
+
+/** libvirtd. */
+export const startLibvirt = ({ secrets, migrates }: LibvirtUse): string =>
+  libvirtOf(secrets ? giveSecrets : '', { migrates });
+
+const giveSecrets = `mkdir -p /etc/libvirt/secrets
 chmod 700 /etc/libvirt/secrets
 for file in ${secretsDirectory}/*; do
   cat "$file" > "/etc/libvirt/secrets/\${file##*/}"
   chmod 600 "/etc/libvirt/secrets/\${file##*/}"
 done
-`);
+`;
 
 /**
  * virtlogd, which writes the guests' consoles and cuts them. It outlives its pod, because a guest's console ends with the

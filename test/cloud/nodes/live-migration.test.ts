@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { admin, externalNetwork, guestImage, member, networks, tiny } from '../fixture.ts';
+import { controlPlane, program } from '../kubernetes.ts';
+import { outside } from '../provider-network.ts';
+import { Server } from '../server.ts';
+import { until } from '../until.ts';
+
+const { name, namespace } = (await controlPlane()).metadata;
+const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
+const plane = ['openstackcontrolplane', name];
+
+let server: Server;
+let floating: { readonly id: string; readonly floating_ip_address: string };
+let rule: string;
+
+/** Says whether nodes take servers of others, and has their agents replaced. Resolves when all is Ready with it. */
+async function enable(enabled: boolean): Promise<void> {
+  await kubectl(
+    'patch',
+    ...plane,
+    '--type=merge',
+    '-p',
+    JSON.stringify({ spec: { nova: { liveMigration: { enabled } } } }),
+  );
+  await kubectl('annotate', '--overwrite', ...plane, 'openstack.k8s.io/roll-node-agents=true');
+  await until({
+    what: 'the agents of all nodes to be replaced',
+    seconds: 600,
+    probe: async () => {
+      const { metadata, status } = JSON.parse(await kubectl('get', ...plane, '-o', 'json')) as {
+        readonly metadata: { readonly generation: number };
+        readonly status: {
+          readonly readyGeneration?: number;
+          readonly conditions: readonly { type: string; status: string }[];
+        };
+      };
+      const sets = JSON.parse(await kubectl('get', 'daemonsets', '-o', 'json')) as {
+        readonly items: readonly {
+          readonly status: Record<string, number | undefined>;
+        }[];
+      };
+      const isReady = status.conditions.find(({ type }) => type === 'Ready')?.status === 'True';
+      const isNew = sets.items.every(
+        ({ status: { desiredNumberScheduled, updatedNumberScheduled, numberReady } }) =>
+          updatedNumberScheduled === desiredNumberScheduled && numberReady === desiredNumberScheduled,
+      );
+      return (isReady && status.readyGeneration === metadata.generation && isNew) || undefined;
+    },
+    explain: () => kubectl('get', 'openstackcontrolplane,nova,daemonset,pod', '-o', 'wide'),
+  });
+  await kubectl('annotate', ...plane, 'openstack.k8s.io/roll-node-agents-');
+}
+
+const host = async () =>
+  (await admin.call<{ hypervisor_hostname: string }>('compute.get_server', server.id)).hypervisor_hostname;
+
+/** Seconds that the guest's kernel has run, as it said last; what it says at a host begins there. */
+const uptime = async () =>
+  Number(
+    (await server.console())
+      .match(/^== UPTIME [\d.]+$/gm)
+      ?.at(-1)
+      ?.split(' ')
+      .at(-1) ?? Number.NaN,
+  );
+
+beforeAll(async () => {
+  await enable(true);
+  const [user, image, flavor, { near }] = await Promise.all([member(), guestImage(), tiny(), networks()]);
+  server = await Server.create(user, { name: 'mover', image, flavor, networks: [{ uuid: near }] });
+  await server.reaches('ACTIVE', 240);
+  const [port] = await user.call<{ id: string }[]>('network.ports', { device_id: server.id });
+  floating = await user.call('network.create_ip', { floating_network_id: await externalNetwork(), port_id: port?.id });
+  const [group] = await user.call<{ id: string }[]>('network.security_groups', { name: 'default' });
+  const icmp = { security_group_id: group?.id, direction: 'ingress', ethertype: 'IPv4', protocol: 'icmp' };
+  rule = (await user.call<{ id: string }>('network.create_security_group_rule', icmp)).id;
+}, 900_000);
+afterAll(async () => {
+  const user = await member();
+  await user.call('network.delete_ip', floating.id);
+  await user.call('network.delete_security_group_rule', rule);
+  await enable(false);
+}, 900_000);
+
+/** Moves the server, and pings its floating address five times a second meanwhile. Gives the longest silence, in seconds. */
+async function move(): Promise<number> {
+  const before = { host: await host(), uptime: await uptime() };
+  // Its exit code tells of loss.
+  const pings = program('sh', '-c', `ping -i 0.2 -w 45 -D ${floating.floating_ip_address} || true`);
+  await admin
+    .call('compute.live_migrate_server', server.id, null, { block_migration: 'auto' })
+    .catch((error: unknown) => {
+      throw new Error(`the server does not move: ${String(error)}`);
+    });
+  await until({
+    what: 'the server to be on another node',
+    seconds: 180,
+    probe: async () => ((await server.state()).task_state === null && (await host()) !== before.host) || undefined,
+    explain: async () => JSON.stringify(await admin.call('compute.server_migrations', server.id)),
+  });
+  await server.reaches('ACTIVE');
+  // The same kernel goes on: it has not begun again, nor has it said a word of its start.
+  await server.says(/^== UPTIME/m);
+  expect(await uptime()).toBeGreaterThan(before.uptime);
+  expect(await server.console()).not.toContain('== BOOT');
+  const heard = (await pings).match(/^\[(\d+\.\d+)\] \d+ bytes/gm) ?? [];
+  const times = heard.map((line) => Number(line.slice(1, line.indexOf(']'))));
+  expect(times.length).toBeGreaterThan(100);
+  return Math.max(...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+}
+
+test('a running server moves to the other node and back, with its disk and its addresses', async () => {
+  await until({
+    what: `the floating address to answer from ${outside.cidr}`,
+    seconds: 120,
+    probe: () => program('ping', '-c', '1', '-W', '2', floating.floating_ip_address).then(Boolean, () => undefined),
+    explain: () => server.console(),
+  });
+  const first = await host();
+  const there = await move();
+  expect(await host()).not.toBe(first);
+  const back = await move();
+  expect(await host()).toBe(first);
+  process.stdout.write(`silence of a guest that moves: ${there.toFixed(1)} s there, ${back.toFixed(1)} s back\n`);
+  expect(Math.max(there, back)).toBeLessThan(15);
+});
+
+test('a host serves those alone who have a certificate of the cloud', async () => {
+  const { items } = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')) as {
+    readonly items: readonly {
+      readonly status: { readonly addresses: readonly { type: string; address: string }[] };
+    }[];
+  };
+  for (const { status } of items) {
+    const address = status.addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+    const ask = program('timeout', '5', 'openssl', 's_client', '-quiet', '-no_ign_eof', '-connect', `${address}:16514`);
+    await expect(ask).rejects.toThrow(/unexpected eof|certificate required/);
+  }
+});
