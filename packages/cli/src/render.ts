@@ -120,6 +120,8 @@ function placeholder(generator: Generator): string {
       return '<generated: a private key>';
     case 'sshPublicKey':
       return `<generated: the public key of ${generator.key}>`;
+    case 'cephKey':
+      return '<generated: a key of Ceph>';
     case 'rndcKey':
       return '<generated: a key of rndc>';
     case 'literal':

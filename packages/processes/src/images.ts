@@ -1,6 +1,8 @@
 import type { Image, Program } from '@openstack-operator/sandbox';
 import { ansiblePlaybook } from './infrastructure/ansible.ts';
 import { bootRecipes } from './infrastructure/boot-servers.ts';
+import { cephClients } from './infrastructure/ceph.ts';
+import { cephMonitor } from './infrastructure/ceph-monitor.ts';
 import { ip } from './infrastructure/ip-command.ts';
 import { libvirtPrograms } from './infrastructure/libvirt.ts';
 import { mariadbClients } from './infrastructure/mariadb-client.ts';
@@ -16,8 +18,9 @@ import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq
 import { socat } from './infrastructure/socat.ts';
 import { valkeyServer } from './infrastructure/valkey.ts';
 import { unboundModule } from './oslo/ovsdbapp.ts';
-import { imageOf, owned, type Recipe } from './recipe.ts';
+import { imageName, imageOf, owned, type Recipe } from './recipe.ts';
 import { services } from './services/index.ts';
+import { baseCommands } from './shell/system-commands.ts';
 
 const openvswitch = {
   '/usr/bin': {
@@ -115,6 +118,13 @@ const recipes: readonly Recipe[] = [
 export function openstackImages({ resolver = false }: { resolver?: boolean } = {}): Image[] {
   return recipes.map((recipe) => imageOf(recipe, resolver ? { [unboundModule]: '' } : {}));
 }
+
+/** A monitor of Ceph and its clients, for a cluster that stands outside of the cloud. */
+export const cephImage: Image = {
+  matches: (reference) => imageName(reference) === 'ceph',
+  programs: { ...baseCommands, ...cephClients, 'ceph-mon': cephMonitor },
+  entrypoint: ['ceph-mon'],
+};
 
 /** Some programs of a group. */
 function pick(programs: Readonly<Record<string, Program>>, names: readonly string[]): Record<string, Program> {

@@ -202,6 +202,20 @@ const cephRules: readonly RefusedSpec[] = [
     { external: ceph },
   ),
   refused(CephStorage, 'spec.external', 'external is for mode external: remove it', { mode: 'rook' }, atRook()),
+  refused(
+    CephStorage,
+    'spec.external.keyringSecretName',
+    'keyringSecretName is required without admin',
+    { external: { monitorHosts: '10.0.0.1' } },
+    { external: { monitorHosts: '10.0.0.1', admin: { keyringSecretName: 'ceph-admin' } } },
+  ),
+  refused(
+    CephStorage,
+    'spec.external.admin.user',
+    'expected the name without client.',
+    { external: { ...ceph, admin: { keyringSecretName: 'ceph-admin', user: 'client.admin' } } },
+    { external: { ...ceph, admin: { keyringSecretName: 'ceph-admin', user: 'maker' } } },
+  ),
   refused(CephStorage, 'spec.rook', 'rook is for mode rook: remove it', { rook: {} }, atRook({})),
   refused(
     CephStorage,

@@ -2,10 +2,11 @@ import { subdomain } from './names.ts';
 import { type Field, int, nameOf, object, required, rule, string } from './schema.ts';
 
 /** The name of an object in the same namespace. */
-export const objectName = (what: string) => string(what, { maxLength: 253, minLength: 1, form: subdomain });
+export const objectName = (what: string, otherwise?: string) =>
+  string(what, { maxLength: 253, minLength: 1, form: subdomain, ...(otherwise === undefined ? {} : { otherwise }) });
 
-/** The name of a Secret in the same namespace, which its user brings. */
-export const secretName = (what: string) => nameOf('Secret', objectName(what));
+/** The name of a Secret in the same namespace, which its user brings; `otherwise`: which one else. */
+export const secretName = (what: string, otherwise?: string) => nameOf('Secret', objectName(what, otherwise));
 
 /** The name of a ConfigMap in the same namespace, which its user brings. */
 export const nameOfConfigMap = (what: string) => nameOf('ConfigMap', objectName(what));

@@ -73,6 +73,17 @@ test('a key of rndc is a statement of its configuration', () => {
   );
 });
 
+test('a key of Ceph has the form of those that Ceph makes', () => {
+  const key = Buffer.from(made({ type: 'cephKey' }), 'base64');
+  expect([key.readUInt16LE(0), key.readUInt32LE(2), key.readUInt32LE(6), key.readUInt16LE(10)]).toEqual([
+    1,
+    Math.floor(sources.now / 1000),
+    0,
+    16,
+  ]);
+  expect(key.length).toBe(28);
+});
+
 test('what is known is kept; what it is made from must be there', () => {
   const generators = { crt: { type: 'certificate', key: 'key', commonName: 'x', days: 1 } } as const;
   expect(generateValues(generators, { crt: 'kept', more: 'too' }, sources)).toEqual({ crt: 'kept', more: 'too' });

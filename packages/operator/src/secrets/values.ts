@@ -50,6 +50,8 @@ function generate(generator: Generator, { random, now }: Sources, value: (key: s
       return sshPrivateKey(random);
     case 'sshPublicKey':
       return sshPublicKey(value(generator.key), generator.comment);
+    case 'cephKey':
+      return cephKey({ random, now });
     case 'rndcKey': {
       const secret = Buffer.from(random.bytes(32)).toString('base64');
       return `key "${generator.name}" {\n  algorithm hmac-sha256;\n  secret "${secret}";\n};\n`;
@@ -62,6 +64,18 @@ function generate(generator: Generator, { random, now }: Sources, value: (key: s
 /** A key of Fernet, in its alphabet: base64url with padding (cryptography.fernet). */
 export function fernetKey(random: Random): string {
   return Buffer.from(random.bytes(32)).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
+}
+
+/**
+ * A key of Ceph (CryptoKey::encode): kind 1 (AES), seconds and nanoseconds of its time, length, 16 bytes, little-endian; in
+ * base64.
+ */
+function cephKey({ random, now }: Sources): string {
+  const header = Buffer.alloc(12);
+  header.writeUInt16LE(1, 0);
+  header.writeUInt32LE(Math.floor(now / 1000), 2);
+  header.writeUInt16LE(16, 10);
+  return Buffer.concat([header, random.bytes(16)]).toString('base64');
 }
 
 /** `data` of a Secret from texts. */

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Process, Program } from '@openstack-operator/sandbox';
+import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import type { CommandLine } from '../command-line.ts';
 import { CommandError, commandWith, pause } from '../program-support.ts';
+import { type CephAnswer, type CephRequest, monitorPort } from './ceph-monitor.ts';
+import { ask } from './wire.ts';
 
 /** Whom librados logs in as, and where it reads that from. */
 export interface CephClient {
@@ -24,9 +27,10 @@ export class CephError extends Error {
 /**
  * librados reads where monitors are and the user's key, from files. The monitors, and the pools, are outside of the cloud,
  * and taken for what they should be.
+ * @returns the key
  * @throws CephError
  */
-export function connectToCeph(process: Process, { conf, user }: CephClient): void {
+export function connectToCeph(process: Process, { conf, user }: CephClient): string {
   const path = conf || '/etc/ceph/ceph.conf';
   const read = (path: string): string => (process.files.exists(path) ? process.files.read(path) : '');
   if (!process.files.exists(path)) throw new CephError(0, 'error calling conf_read_file');
@@ -38,6 +42,7 @@ export function connectToCeph(process: Process, { conf, user }: CephClient): voi
   // 12 bytes of a header, and 16 of the key.
   if (Buffer.from(key, 'base64').length !== 28)
     throw new CephError(22, 'RADOS invalid argument (error connecting to the cluster)');
+  return key;
 }
 
 /** Id of a cluster (`ceph fsid`): monitors whose addresses have the first three numbers in common are of the same one. */
@@ -50,20 +55,73 @@ function fsidAt(conf: string): string {
 /** What takes a command of a client, in milliseconds: guessed. */
 const takes = 100;
 
-const client = (program: string): Program =>
-  commandWith({ flags: 'c', values: 'id|user n|name p|pool conf keyring connect-timeout' }, async (process, line) => {
+/** The first monitor, where it is named: one by its address is outside of the cloud. */
+const monitorIn = (conf: string): string | undefined =>
+  /^\s*mon[_ ]host\s*=\s*\[?(?:v[12]:)?(?!v[12]:)([a-z][a-z0-9.-]*)/m.exec(conf)?.[1];
+
+/** How long a client looks for monitors (client_mount_timeout), in milliseconds. */
+const hunts = 300_000;
+
+/** Asks a monitor. @throws CommandError */
+async function askMonitor(process: Process, monitor: string, request: CephRequest): Promise<CephAnswer> {
+  try {
+    const connection = await process.network.connect(monitor, monitorPort, 'ceph');
+    try {
+      return await ask<CephAnswer>(connection, request);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    if (!(await pause(process, hunts))) return { code: 143, said: '' };
+    throw new CommandError('[errno 110] RADOS timed out (error connecting to the cluster)');
+  }
+}
+
+function requestOf(process: Process, program: Name, line: CommandLine): Omit<CephRequest, 'user' | 'key'> {
+  const [pool, size, input] = ['pool', 'size', 'in-file'].map((name) => line.value(name));
+  return {
+    program,
+    operands: line.operands,
+    ...(pool === undefined ? {} : { pool }),
+    ...(size === undefined ? {} : { size }),
+    ...(input === undefined ? {} : { input: process.files.read(input) }),
+  };
+}
+
+type Name = CephRequest['program'];
+
+const options = {
+  flags: 'c',
+  values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size autoscale-mode',
+};
+
+const client = (program: Name): Program =>
+  commandWith(options, async (process, line) => {
     if (!(await pause(process, takes))) return 143;
     const conf = line.value('conf');
+    const user = line.value('id') ?? 'admin';
+    let key: string;
     try {
-      connectToCeph(process, { user: line.value('id') ?? 'admin', ...(conf === undefined ? {} : { conf }) });
+      key = connectToCeph(process, { user, ...(conf === undefined ? {} : { conf }) });
     } catch (error) {
       if (!(error instanceof CephError)) throw error;
       throw new CommandError(`${program}: couldn't connect to cluster: ${error.message}`);
     }
-    if (program === 'ceph' && line.operands[0] === 'fsid')
-      process.stdout(`${fsidAt(process.files.read(conf ?? '/etc/ceph/ceph.conf'))}\n`);
+    const text = process.files.read(conf ?? '/etc/ceph/ceph.conf');
+    const monitor = monitorIn(text);
+    if (monitor !== undefined) {
+      const { code, said } = await askMonitor(process, monitor, { user, key, ...requestOf(process, program, line) });
+      if (said !== '' && code === 0) process.stdout(`${said}\n`);
+      if (said !== '' && code !== 0) process.stderr(`${said}\n`);
+      return code;
+    }
+    if (program === 'ceph' && line.operands[0] === 'fsid') process.stdout(`${fsidAt(text)}\n`);
     return 0;
   });
 
-/** `ceph`, `rados` and `rbd`: they can all that the cluster lets their user do, and print nothing but its id. */
+/**
+ * `ceph`, `rados` and `rbd`. Of monitors outside of the cloud they can all that their user asks for, and print nothing but
+ * the cluster's id; monitors in the cluster, which have names, are asked.
+ */
 export const cephClients = { ceph: client('ceph'), rados: client('rados'), rbd: client('rbd') };

@@ -14,6 +14,8 @@ export type Generator =
   | { readonly type: 'sshPrivateKey' }
   /** The line of `authorized_keys` that belongs to `key`, a value of the same Secret. */
   | { readonly type: 'sshPublicKey'; readonly key: string; readonly comment: string }
+  /** A key of Ceph (cephx), bare, as `ceph-authtool --gen-print-key` makes it. */
+  | { readonly type: 'cephKey' }
   /** A key of BIND's control channel (HMAC-SHA256) as a statement of `rndc.conf` and `named.conf`. */
   | { readonly type: 'rndcKey'; readonly name: string }
   /** A name that is no secret but belongs to one (a user beside its password). */

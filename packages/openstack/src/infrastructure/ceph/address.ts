@@ -33,6 +33,12 @@ export const keyOfRook = (user: string) => `rook-ceph-client-${user}`;
 /** Where programs find it. */
 export const cephConf = '/etc/ceph/ceph.conf';
 
+/** What follows the resource's name in that of the Secret with keys that the operator makes, where nobody brings any. */
+export const keysSuffix = 'cephx-keys';
+
+/** The key of a Secret under which the keyring of a user stands, as Ceph names its file. */
+export const keyringFile = (user: string) => `ceph.client.${user}.keyring`;
+
 const defaultUsers: Readonly<Record<CephUser, string>> = {
   cinder: 'cinder',
   cinderBackup: 'cinder-backup',
@@ -66,7 +72,9 @@ function addressWith({ metadata, spec }: KubeObject, answered: string | undefine
   const { mode, external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
   const { keyring, ...monitors } =
-    mode === 'rook' ? atRook(answered) : atMonitors(external ?? { monitorHosts: '', keyringSecretName: '' }, answered);
+    mode === 'rook'
+      ? atRook(answered)
+      : atMonitors(external ?? { monitorHosts: '' }, answered, `${metadata.name}-${keysSuffix}`);
   return {
     ...monitors,
     user,
@@ -82,10 +90,15 @@ function addressWith({ metadata, spec }: KubeObject, answered: string | undefine
 /** What the source of a cluster's address says: keyrings by the name of the user. */
 type Source = Pick<Ceph, 'conf' | 'monitors'> & { readonly keyring: (user: string) => ReturnType<Ceph['keyring']> };
 
-function atMonitors(external: NonNullable<CephStorageSpec['external']>, answered: string | undefined): Source {
-  const { keyringSecretName: secret, cephConfSecretName, monitorHosts } = external;
+/** `made`: the Secret with the keys where the spec names none. */
+function atMonitors(
+  external: NonNullable<CephStorageSpec['external']>,
+  answered: string | undefined,
+  made: string,
+): Source {
+  const { keyringSecretName: secret = made, cephConfSecretName, monitorHosts } = external;
   const monitors = answered ?? monitorHosts;
-  const keyring = (user: string) => ({ secret, key: `ceph.client.${user}.keyring` });
+  const keyring = (user: string) => ({ secret, key: keyringFile(user) });
   return cephConfSecretName === undefined
     ? { monitors, conf: confOf(monitors), keyring }
     : { monitors: undefined, conf: secretReference(cephConfSecretName, 'ceph.conf'), keyring };
@@ -119,11 +132,13 @@ export function clusterProblems({ spec }: Context, field: string): string[] {
  * What a client of the cluster reads. os-brick looks for a user's keyring under just this name, and knows no other place.
  */
 export function cephFiles(ceph: Ceph, ...users: readonly CephUser[]): ConfigFiles {
-  const keyrings = users.map((one) => [
-    `/etc/ceph/ceph.client.${ceph.user(one)}.keyring`,
-    `[client.${ceph.user(one)}]\n\tkey = ${ceph.key(one)}\n`,
-  ]);
-  return { [cephConf]: ceph.conf, ...(Object.fromEntries(keyrings) as ConfigFiles) };
+  const keyrings = users.map((one) => keyringOf(ceph.user(one), ceph.key(one)));
+  return Object.assign({ [cephConf]: ceph.conf }, ...keyrings) as ConfigFiles;
+}
+
+/** The keyring of a user where programs look for it. */
+export function keyringOf(user: string, key: string): ConfigFiles {
+  return { [`/etc/ceph/${keyringFile(user)}`]: `[client.${user}]\n\tkey = ${key}\n` };
 }
 
 /** The same, of the cluster that a service refers to; none where it refers to none. */

@@ -1,11 +1,23 @@
 import { everyFiveMinutes } from '../../engine/objects/schedule.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { defineService, type Found } from '../../engine/vocabulary/service.ts';
-import { type CephFound, cephAddress, cephFiles, foundOf, monitorsOfRook, statedAddress } from './address.ts';
-import { CephStorage, type CephStorageSpec } from './kind.ts';
+import { defineService, type Found, type GeneratedSecret, type Job } from '../../engine/vocabulary/service.ts';
+import { secretReference } from '../../oslo/references.ts';
+import {
+  type CephFound,
+  cephAddress,
+  cephFiles,
+  foundOf,
+  keyringFile,
+  keyringOf,
+  keysSuffix,
+  monitorsOfRook,
+  statedAddress,
+} from './address.ts';
+import { CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
 import { isOfRook, nameProblem, rememberedParts, rookKinds, rookObjects, secretsOfRook } from './rook.ts';
 import { tryAll } from './scripts.ts';
-import { trialsOf } from './trials.ts';
+import { makeMissing } from './setup.ts';
+import { capabilities, copiesOf, trialsOf, usersIn } from './trials.ts';
 
 /** A Ceph cluster (architecture, section 6.1): one that exists already, or that Rook runs; its pools, filesystems and keys are tried. */
 export const ceph = defineService<CephStorage>({
@@ -41,16 +53,23 @@ export const ceph = defineService<CephStorage>({
   dependsOn: {},
   config: ({ resource, spec }) => {
     const users = [...new Set(trialsOf(spec).map(({ user }) => user))];
-    return users.length === 0 ? {} : { main: cephFiles(statedAddress(resource), ...users) };
+    if (users.length === 0) return {};
+    const main = cephFiles(statedAddress(resource), ...users);
+    const admin = adminOf(spec);
+    return admin === undefined ? { main } : { main, setup: { ...main, ...admin.files } };
   },
+  secrets: madeKeys,
+  retainedSecrets: [keysSuffix],
   components: () => ({}),
   jobs: (context) => {
     return trialsOf(context.spec).length === 0
       ? []
       : [
+          ...setup(context),
           {
             suffix: 'pool-check',
             step: 'PoolsReady',
+            needs: setup(context).map(({ step }) => step),
             image: 'cinder-volume',
             runs: [check('pool-check', context)],
             ...monitorsFor(context),
@@ -127,7 +146,71 @@ function check(name: string, context: Context<CephStorage>) {
   };
 }
 
-/** Those of one purpose and name are one. */
+/** Who makes what is missing, and where its keyring comes from; undefined where nothing is to be made. */
+function adminOf({ mode, external }: CephStorageSpec) {
+  const { keyringSecretName: secret, user = 'admin' } = external?.admin ?? {};
+  if (mode === 'rook' || secret === undefined) return undefined;
+  return { user, secret, files: keyringOf(user, secretReference(secret, keyringFile(user), 'cephkey')) };
+}
+
+/**
+ * Keys of all users, where nobody brings any: of those that nothing is asked for yet, too, since once used it is never
+ * completed. It goes on where its own name is stated, once nothing is made any more.
+ */
+function madeKeys({ resource, spec, named }: Context<CephStorage>): GeneratedSecret[] {
+  const { mode, external } = spec;
+  if (mode === 'rook' || (external?.keyringSecretName ?? named(keysSuffix)) !== named(keysSuffix)) return [];
+  const { user } = statedAddress(resource);
+  const users: readonly CephUser[] = ['cinder', 'cinderBackup', 'glance', 'manila', 'nova'];
+  return [
+    {
+      suffix: keysSuffix,
+      values: Object.fromEntries(users.map((one) => [keyringFile(user(one)), { type: 'cephKey' }])),
+      secretClass: 'keyMaterial',
+      guards: { kind: 'Job', name: named('setup'), data: 'the keys that the cluster knows users by' },
+    },
+  ];
+}
+
+/** What makes what is missing, before everything is tried. */
+function setup(context: Context<CephStorage>): Job[] {
+  const { resource, spec } = context;
+  const admin = adminOf(spec);
+  if (admin === undefined) return [];
+  const { keyringSecretName, monitorHosts = '' } = spec.external ?? {};
+  const { user } = statedAddress(resource);
+  const trials = trialsOf(spec);
+  const way =
+    keyringSecretName === undefined
+      ? `bring the keyrings that users have there in a Secret, and state it in spec.external.keyringSecretName`
+      : `put what \`ceph auth get\` prints of it into Secret ${keyringSecretName}`;
+  const asked = [
+    ...[...copiesOf(spec)].flatMap(([name, copies]) => ['pool', name, String(copies ?? '')]),
+    ...(spec.fileSystems ?? []).flatMap(({ name }) => ['filesystem', name]),
+    ...usersIn(trials).flatMap((one) => {
+      const { mon = '', osd = '', mgr = '' } = capabilities(trials.filter((trial) => trial.user === one));
+      return ['user', user(one), mon, osd, mgr];
+    }),
+  ];
+  return [
+    {
+      suffix: 'setup',
+      step: 'SetupReady',
+      image: 'cinder-volume',
+      config: 'setup',
+      runs: [
+        {
+          name: 'setup',
+          script: makeMissing,
+          arguments: [admin.user, admin.secret, way, expectedId(context), monitorHosts, ...asked],
+        },
+      ],
+    },
+  ];
+}
+
+/** Those of one purpose and name are one: what is stated first counts. */
 function distinct<T extends { readonly name: string; readonly purpose?: string }>(all: readonly T[]): readonly T[] {
-  return [...new Map(all.map((one) => [`${one.purpose} ${one.name}`, one])).values()];
+  const same = (one: T, other: T) => one.name === other.name && one.purpose === other.purpose;
+  return all.filter((one, index) => all.findIndex((other) => same(one, other)) === index);
 }

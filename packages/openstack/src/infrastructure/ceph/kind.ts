@@ -66,37 +66,65 @@ const userName = (what: string, name: string) =>
     },
   );
 
-/** A cluster that exists already. */
-const external = object('A cluster that this operator does not run, for mode external.', {
-  monitorHosts: required(
-    string('Addresses of the monitors, with commas between them: host, or host:port.', {
-      maxLength: 2048,
-      form: {
-        pattern: '^[A-Za-z0-9.:/\\[\\]-]+(,[A-Za-z0-9.:/\\[\\]-]+)*$',
-        expected:
-          'hosts with commas between them, such as 10.0.0.1,10.0.0.2:6789 or [v2:10.0.0.1:3300/0,v1:10.0.0.1:6789/0]',
-      },
-    }),
-  ),
-  fsid: string(
-    'Id of the cluster, as `ceph fsid` prints it. Once a cluster has answered the check of pools it stays that one, whether its id is stated here or not: status.lasting remembers it, and services are told of other monitors only when these have answered with the same id.',
-    {
-      maxLength: 36,
-      form: {
-        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
-        expected: 'a UUID in lower case',
-      },
-    },
-  ),
-  keyringSecretName: required(
-    secretName(
-      'Secret with the keyring of each user, under the key ceph.client.<user>.keyring, as `ceph auth get client.<user>` prints it. The bare key will do as well.',
+/** Who may make what is missing in a cluster that exists already. */
+const admin = object(
+  'A user of the cluster with whose key a Job makes what is missing, before everything is tried: pools, filesystems, users and their rights. What is there stays, and nothing is taken away. If absent, nothing is made.',
+  {
+    keyringSecretName: required(
+      secretName(
+        'Secret with the keyring of this user, under the key ceph.client.<user>.keyring. Pods of that Job alone have it.',
+      ),
     ),
-  ),
-  cephConfSecretName: secretName(
-    'Secret with a ceph.conf of your own (key ceph.conf), in place of the one that names the monitors.',
-  ),
-});
+    user: cephName("Its name, without client. It needs mon 'allow *', osd 'allow *', mgr 'allow *'.", {
+      fallback: 'admin',
+      rules: [rule("!self.startsWith('client.')", 'expected the name without client.')],
+    }),
+  },
+);
+
+/** A cluster that exists already. */
+const external = object(
+  'A cluster that this operator does not run, for mode external.',
+  {
+    monitorHosts: required(
+      string('Addresses of the monitors, with commas between them: host, or host:port.', {
+        maxLength: 2048,
+        form: {
+          pattern: '^[A-Za-z0-9.:/\\[\\]-]+(,[A-Za-z0-9.:/\\[\\]-]+)*$',
+          expected:
+            'hosts with commas between them, such as 10.0.0.1,10.0.0.2:6789 or [v2:10.0.0.1:3300/0,v1:10.0.0.1:6789/0]',
+        },
+      }),
+    ),
+    fsid: string(
+      'Id of the cluster, as `ceph fsid` prints it. Once a cluster has answered the check of pools it stays that one, whether its id is stated here or not: status.lasting remembers it, and services are told of other monitors only when these have answered with the same id.',
+      {
+        maxLength: 36,
+        form: {
+          pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+          expected: 'a UUID in lower case',
+        },
+      },
+    ),
+    keyringSecretName: secretName(
+      'Secret with the keyring of each user, under the key ceph.client.<user>.keyring, as `ceph auth get client.<user>` prints it. The bare key will do as well.',
+      'with admin, the Secret <name>-cephx-keys with keys that the operator makes',
+    ),
+    admin,
+    cephConfSecretName: secretName(
+      'Secret with a ceph.conf of your own (key ceph.conf), in place of the one that names the monitors.',
+    ),
+  },
+  {
+    rules: [
+      requiringRule(
+        'has(self.keyringSecretName) || has(self.admin)',
+        'keyringSecretName is required without admin; of keys that the operator has made it is <name>-cephx-keys',
+        '.keyringSecretName',
+      ),
+    ],
+  },
+);
 
 /** CEL: where monitors of a cluster keep their data. */
 const dataOf = (root: string) => `(has(${root}.dataDirHostPath) ? ${root}.dataDirHostPath : '/var/lib/rook')`;
@@ -191,6 +219,10 @@ const pools = array(
   'Pools (RBD) that services use. Each is tried with the keys of the users that need it; what one of them may not do is told by name (condition PoolsReady). Below a control plane, those of its services are added by themselves.',
   object('One pool.', {
     name: required(poolName('Its name.')),
+    replicaCount: int(
+      'Copies that it keeps of everything. With external.admin it is of pools that the Job makes: one that is there keeps what it has.',
+      { minimum: 1, maximum: 10, otherwise: 'rook.replicaCount, or what the external cluster gives to new pools' },
+    ),
     purpose: required(
       choice('What it holds: it decides which users have to be able to read it, and to write to it.', [
         'cinder-volumes',

@@ -6,7 +6,7 @@ import type { ForeignKind } from '../../engine/vocabulary/foreign-kinds.ts';
 import type { Desired, Problem } from '../../engine/vocabulary/step.ts';
 import { keyOfRook, monitorsOfRook, statedAddress } from './address.ts';
 import type { CephClusterSpec, CephPool, CephStorage, CephStorageSpec, CephUser } from './kind.ts';
-import { type Trial, trialsOf } from './trials.ts';
+import { capabilities, copiesOf, trialsOf, usersIn } from './trials.ts';
 
 const api = 'ceph.rook.io/v1';
 const CephCluster = defineKind(api, 'CephCluster', 'cephclusters');
@@ -53,10 +53,6 @@ function partsOf({ spec, surroundings }: Context<CephStorage>): Pick<CephStorage
   };
 }
 
-/** Users of the cluster, in the order of their names. */
-const usersIn = (trials: readonly Trial[]) => [...new Set(trials.map(({ user }) => user))].sort(byName);
-const byName = (one: CephUser, other: CephUser) => (one < other ? -1 : 1);
-
 /** Secrets that Rook makes, and configuration refers to. */
 export function secretsOfRook(resource: KubeObject): string[] {
   const spec = (resource['spec'] ?? {}) as CephStorageSpec;
@@ -67,14 +63,6 @@ export function secretsOfRook(resource: KubeObject): string[] {
   return [monitorsOfRook.secret, ...users.map((one) => keyOfRook(user(one)))];
 }
 
-/** What a user may do, by kind of daemon: what the check tries, and nothing else. */
-function capabilities(trials: readonly Trial[]): Readonly<Record<string, string>> {
-  if (trials.some(({ what }) => what === 'share')) return { mon: 'allow r', mgr: 'allow rw' };
-  const written = trials.flatMap(({ what, name }) => (what === 'write' ? [`profile rbd pool=${name}`] : []));
-  const read = trials.flatMap(({ what, name }) => (what === 'read' ? [`profile rbd-read-only pool=${name}`] : []));
-  return { mon: 'profile rbd', osd: [...written, ...read].join(', '), mgr: written.join(', ') };
-}
-
 /** What Rook is asked for: the cluster, if it is to be made; pools, filesystems and users. */
 export function rookObjects(context: Context<CephStorage>): Desired[] {
   const { resource, spec, name } = context;
@@ -83,10 +71,11 @@ export function rookObjects(context: Context<CephStorage>): Desired[] {
   const { cluster } = spec.rook ?? {};
   const trials = trialsOf(partsOf(context));
   const pool = poolSpec(spec);
+  const copies = copiesOf(spec);
   const desired = (kind: Kind, of: string, rookSpec: object) => retained(context, kind, of, rookSpec);
   return [
     ...(cluster === undefined ? [] : [desired(CephCluster, name, clusterSpec(cluster))]),
-    ...[...new Set((spec.pools ?? []).map((one) => one.name))].map((one) => desired(CephBlockPool, one, pool)),
+    ...[...copies].map(([one, size]) => desired(CephBlockPool, one, poolSpec(spec, size))),
     ...(spec.fileSystems ?? []).map((one) =>
       desired(CephFilesystem, one.name, {
         metadataPool: pool,
@@ -127,7 +116,7 @@ function retained(
 }
 
 /** How a pool keeps what it holds. Rook refuses one copy unless it is told that this is meant. */
-function poolSpec({ rook: { replicaCount: size = 3, failureDomain = 'host' } = {} }: CephStorageSpec) {
+function poolSpec({ rook: { replicaCount = 3, failureDomain = 'host' } = {} }: CephStorageSpec, size = replicaCount) {
   return { failureDomain, replicated: { size, requireSafeReplicaSize: size > 1 } };
 }
 

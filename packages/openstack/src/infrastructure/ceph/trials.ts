@@ -30,3 +30,21 @@ export function trialsOf({ pools = [], fileSystems = [] }: Pick<CephStorageSpec,
   });
   return [...inPools, ...fileSystems.map(({ name }): Trial => ({ user: 'manila', name, what: 'share' }))];
 }
+
+/** Users of a cluster, in the order of their names. */
+export const usersIn = (trials: readonly Trial[]) => [...new Set(trials.map(({ user }) => user))].sort(byName);
+const byName = (one: CephUser, other: CephUser) => (one < other ? -1 : 1);
+
+/** What a user may do, by kind of daemon: what the check tries, and nothing else. */
+export function capabilities(trials: readonly Trial[]): Readonly<Record<string, string>> {
+  if (trials.some(({ what }) => what === 'share')) return { mon: 'allow r', mgr: 'allow rw' };
+  const written = trials.flatMap(({ what, name }) => (what === 'write' ? [`profile rbd pool=${name}`] : []));
+  const read = trials.flatMap(({ what, name }) => (what === 'read' ? [`profile rbd-read-only pool=${name}`] : []));
+  return { mon: 'profile rbd', osd: [...written, ...read].join(', '), mgr: written.join(', ') };
+}
+
+/** The pools, each once, and how many copies each is to keep where anybody says so. */
+export function copiesOf({ pools = [] }: Pick<CephStorageSpec, 'pools'>): ReadonlyMap<string, number | undefined> {
+  const stated = (name: string) => pools.find((one) => one.name === name && one.replicaCount !== undefined);
+  return new Map(pools.map(({ name }) => [name, stated(name)?.replicaCount]));
+}

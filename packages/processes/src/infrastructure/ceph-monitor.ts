@@ -1,0 +1,233 @@
+import type { Process, Program } from '@openstack-operator/sandbox';
+import { CommandError, commandWith, makeDirectories, notModelled, terminated } from '../program-support.ts';
+import { answering } from './wire.ts';
+
+/** Where monitors listen, by the older of their protocols. */
+export const monitorPort = 6789;
+
+/** What a client's command asks of a cluster. */
+export interface CephRequest {
+  /** Whom it logs in as, without `client.`, and with what. */
+  readonly user: string;
+  readonly key: string;
+  readonly program: 'ceph' | 'rados' | 'rbd';
+  readonly operands: readonly string[];
+  /** Of `rados`. */
+  readonly pool?: string;
+  /** Of a new pool. */
+  readonly size?: string;
+  /** What `-i` names, read. */
+  readonly input?: string;
+}
+
+/** How the command ends. */
+export interface CephAnswer {
+  readonly code: number;
+  readonly said: string;
+}
+
+/** Somebody that the cluster knows. */
+interface Entity {
+  readonly key: string;
+  readonly caps: Readonly<Record<string, string>>;
+}
+
+interface Cluster {
+  readonly fsid: string;
+  /** By their names, such as `client.cinder`. */
+  readonly entities: Record<string, Entity>;
+  /** Applications and number of copies by pool. */
+  readonly pools: Record<string, { readonly applications: Record<string, object>; readonly size: number }>;
+  readonly filesystems: string[];
+  /** Objects, as `pool/object`, and groups of subvolumes. */
+  readonly objects: string[];
+}
+
+const done = (said = ''): CephAnswer => ({ code: 0, said });
+const errors = { EPERM: 1, ENOENT: 2, EACCES: 13, EEXIST: 17, EINVAL: 22 } as const;
+const error = (name: keyof typeof errors, words: string): CephAnswer => ({
+  code: errors[name],
+  said: `Error ${name}: ${words}`,
+});
+
+/** The sections of a keyring. */
+function entitiesIn(keyring: string): Record<string, Entity> {
+  const sections = keyring.split(/^\[/m).slice(1);
+  return Object.fromEntries(
+    sections.map((text) => {
+      const caps = [...text.matchAll(/^\s*caps (\w+) = "(.*)"$/gm)].map(([, daemon = '', rights = '']) => [
+        daemon,
+        rights,
+      ]);
+      const key = /^\s*key\s*=\s*(\S+)/m.exec(text)?.[1] ?? '';
+      return [text.slice(0, text.indexOf(']')), { key, caps: Object.fromEntries(caps) as Entity['caps'] }];
+    }),
+  );
+}
+
+const grants = ({ caps }: Entity, daemon: string): string[] =>
+  (caps[daemon] ?? '').split(/[,;]/).map((one) => one.trim());
+
+const isAdmin = (entity: Entity, daemon: string): boolean => grants(entity, daemon).includes('allow *');
+
+/** What an entity may do in a pool. */
+function rightsIn(entity: Entity, pool: string): 'write' | 'read' | undefined {
+  const all = grants(entity, 'osd');
+  const may = (profile: string) => all.includes(profile) || all.includes(`${profile} pool=${pool}`);
+  if (isAdmin(entity, 'osd') || may('profile rbd')) return 'write';
+  return may('profile rbd-read-only') ? 'read' : undefined;
+}
+
+/** Capabilities as they follow each other in a command. */
+const capsOf = (words: readonly string[]): Entity['caps'] =>
+  Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])));
+
+/** What anybody may ask that monitors let read. */
+function look({ fsid, pools, filesystems }: Cluster, [one, two, ...words]: readonly string[]): CephAnswer | undefined {
+  if (one === 'fsid') return done(fsid);
+  if (one === 'health') return done('HEALTH_OK');
+  if (one === 'df') return done();
+  if (one === 'fs' && two === 'get') {
+    const [name = ''] = words;
+    return filesystems.includes(name)
+      ? done(`Filesystem '${name}' (1)`)
+      : error('ENOENT', `filesystem '${name}' not found`);
+  }
+  if ([one, two, ...words.slice(0, 2)].join(' ') !== 'osd pool application get') return undefined;
+  const pool = pools[words[2] ?? ''];
+  return pool === undefined
+    ? error('ENOENT', `unrecognized pool '${words[2]}'`)
+    : done(JSON.stringify(pool.applications, undefined, 4));
+}
+
+/** What changes pools and users. */
+function administer(cluster: Cluster, { operands, size, input }: CephRequest): CephAnswer | undefined {
+  const [one, two, name = '', ...caps] = operands;
+  const { entities, pools } = cluster;
+  const entity = entities[name];
+  if (one === 'osd' && two === 'pool' && name === 'create') {
+    const [pool = ''] = caps;
+    if (pools[pool] !== undefined) return done(`pool '${pool}' already exists`);
+    pools[pool] = { applications: {}, size: Number(size ?? 3) };
+    return done(`pool '${pool}' created`);
+  }
+  if (one !== 'auth') return undefined;
+  if (two === 'add') {
+    const key = entitiesIn(input ?? '')[name]?.key;
+    if (key === undefined) return error('EINVAL', `key for ${name} not found in provided keyring`);
+    if (entity !== undefined && entity.key !== key)
+      return error('EEXIST', `entity ${name} exists but key does not match`);
+    entities[name] = { key, caps: capsOf(caps) };
+    return done(`added key for ${name}`);
+  }
+  if (entity === undefined) return error('ENOENT', `failed to find ${name} in keyring`);
+  if (two === 'caps') {
+    entities[name] = { ...entity, caps: capsOf(caps) };
+    return done(`updated caps for ${name}`);
+  }
+  if (two !== 'get') return undefined;
+  const daemons = Object.entries(entity.caps).sort(([a], [b]) => (a < b ? -1 : 1));
+  const lines = daemons.map(([daemon, rights]) => `\tcaps ${daemon} = "${rights}"\n`);
+  return done(`[${name}]\n\tkey = ${entity.key}\n${lines.join('')}`.trimEnd());
+}
+
+/** What the manager does. */
+function manage(cluster: Cluster, entity: Entity, [, what, verb, name = '', group]: readonly string[]): CephAnswer {
+  const { filesystems, pools, objects } = cluster;
+  if (what === 'volume' && verb === 'create') {
+    if (!isAdmin(entity, 'mgr')) return error('EACCES', 'access denied');
+    for (const kind of ['meta', 'data']) pools[`cephfs.${name}.${kind}`] = { applications: { cephfs: {} }, size: 3 };
+    filesystems.push(name);
+    return done();
+  }
+  if (!isAdmin(entity, 'mgr') && !grants(entity, 'mgr').includes('allow rw')) return error('EACCES', 'access denied');
+  if (!filesystems.includes(name)) return error('ENOENT', `Volume ${name} not found`);
+  return verb === 'create' ? made(objects, `${name}/${group}`) : removed(objects, `${name}/${group}`);
+}
+
+function made(objects: string[], path: string): CephAnswer {
+  objects.push(path);
+  return done();
+}
+
+function removed(objects: string[], path: string): CephAnswer {
+  objects.splice(objects.indexOf(path), 1);
+  return done();
+}
+
+/** What `rados` and `rbd` do in a pool. */
+function usePool(cluster: Cluster, entity: Entity, { program, operands, pool: named }: CephRequest): CephAnswer {
+  const [verb = '', second = ''] = operands;
+  const pool = named ?? operands.at(-1) ?? '';
+  const found = cluster.pools[pool];
+  if (found === undefined)
+    return {
+      code: 2,
+      said: `${program === 'rbd' ? 'rbd: ' : ''}error opening pool '${pool}': (2) No such file or directory`,
+    };
+  const rights = rightsIn(entity, pool);
+  if (program === 'rbd' && verb === 'ls')
+    return rights === undefined ? { code: 1, said: 'rbd: listing images failed: (1) Operation not permitted' } : done();
+  const path = `${pool}/${second}`;
+  if (rights !== 'write') return { code: 1, said: `error creating ${path}: (1) Operation not permitted` };
+  if (program === 'rbd') {
+    if (!isAdmin(entity, 'mon')) return { code: 1, said: 'rbd: failed to enable application: (13) Permission denied' };
+    found.applications['rbd'] = {};
+    return done();
+  }
+  if (verb === 'rm') return removed(cluster.objects, path);
+  return cluster.objects.includes(path)
+    ? { code: 1, said: `error creating ${path}: (17) File exists` }
+    : made(cluster.objects, path);
+}
+
+function answer(cluster: Cluster, request: CephRequest): CephAnswer {
+  const { user, key, program, operands } = request;
+  const entity = cluster.entities[`client.${user}`];
+  if (entity === undefined || entity.key !== key)
+    return { code: 13, said: '[errno 13] RADOS permission denied (error connecting to the cluster)' };
+  if (program !== 'ceph') return usePool(cluster, entity, request);
+  const asked = look(cluster, operands);
+  const mayLook = grants(entity, 'mon').some((one) => ['allow *', 'allow r', 'profile rbd'].includes(one));
+  if (asked !== undefined) return mayLook ? asked : error('EACCES', 'access denied');
+  if (operands[0] === 'fs') return manage(cluster, entity, operands);
+  if (!isAdmin(entity, 'mon')) return error('EACCES', 'access denied');
+  return administer(cluster, request) ?? error('EINVAL', 'invalid command');
+}
+
+const store = (id: string): string => `/var/lib/ceph/mon/ceph-${id}`;
+
+/** What a monitor has in its store. */
+function read({ files }: Process, id: string): Cluster {
+  if (!files.exists(`${store(id)}/store.db`))
+    throw new CommandError(`monitor data directory at '${store(id)}' does not exist: have you run 'mkfs'?`);
+  return JSON.parse(files.read(`${store(id)}/store.db`)) as Cluster;
+}
+
+/**
+ * `ceph-mon`: a monitor, which knows pools, filesystems and users, and what these may do; manager and OSDs are part of it.
+ * `--mkfs` makes its store, with the users of a keyring.
+ */
+export const cephMonitor: Program = commandWith(
+  { flags: 'f mkfs', values: 'i|id fsid keyring public-addr' },
+  async (process, line) => {
+    const id = line.value('id') ?? '';
+    if (line.has('mkfs')) {
+      const entities = entitiesIn(process.files.read(line.value('keyring') ?? ''));
+      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: [] };
+      makeDirectories(process, store(id));
+      process.files.write(`${store(id)}/store.db`, JSON.stringify(cluster));
+      return 0;
+    }
+    if (!line.has('f')) notModelled(process, 'how to run in the background');
+    const cluster = read(process, id);
+    const receive = answering((request: CephRequest) => {
+      const answered = answer(cluster, request);
+      process.files.write(`${store(id)}/store.db`, JSON.stringify(cluster));
+      return answered;
+    });
+    process.network.listen(monitorPort, 'ceph', () => ({ receive }));
+    await terminated(process);
+    return 0;
+  },
+);
