@@ -197,7 +197,7 @@ test('backups stay where they are, for as long as any are stated', async () => {
 });
 
 test('an optional service that was stated as disabled is bound by what it has stated, not by defaults', async () => {
-  const disabled = { enabled: false, storageNodes: 4 };
+  const disabled = { enabled: false, storage: { size: '60Gi' } };
   await server.client.create(controlPlane, objectOf(controlPlane, { swift: disabled }, 'disabled'));
   const change = (swift: object) =>
     refusal(
@@ -209,8 +209,10 @@ test('an optional service that was stated as disabled is bound by what it has st
         { dryRun: true },
       ),
     );
-  expect(await change({ enabled: true, devicesPerNode: 2, storage: { size: '1Gi' } })).toBeUndefined();
-  expect(await change({ enabled: true, storageNodes: 3 })).toMatchObject([{ field: 'spec.swift.storageNodes' }]);
+  expect(await change({ enabled: true, devicesPerNode: 2 })).toBeUndefined();
+  expect(await change({ enabled: true, storage: { size: '50Gi' } })).toMatchObject([
+    { field: 'spec.swift.storage.size' },
+  ]);
 });
 
 test('a Swift whose rings were too large before that was a rule can be changed, and does not grow', async () => {

@@ -4,8 +4,8 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { choice, int, laterRule, object, rule, string, transition } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { choice, int, laterRule, object, rule, string } from '../../api/schema.ts';
+import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -96,17 +96,9 @@ export const Swift = defineApi({
       storagePolicy,
       storagePolicies,
       defaultStoragePolicy,
-      storageNodes: transition(
-        int('Storage nodes: pods with volumes of their own. More can be added at any time.', {
-          minimum: 1,
-          maximum: 100,
-          fallback: defaults.storageNodes,
-        }),
-        {
-          absent: String(defaults.storageNodes),
-          allows: (next, previous) => `${next} >= ${previous}`,
-          message: 'cannot be lowered: what a node holds would have to move away first, which is not offered yet',
-        },
+      storageNodes: int(
+        'Storage nodes: pods with volumes of their own. More can be added at any time. Of fewer, the last ones run until everything has moved away from them (condition RemovedNodesEmpty); their volumes stay.',
+        { minimum: 1, maximum: 100, fallback: defaults.storageNodes },
       ),
       devicesPerNode: int('Devices of each storage node: volumes d1, d2 and so on.', {
         minimum: 1,
@@ -152,7 +144,7 @@ export const Swift = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Swift.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Swift.', { ...common, phase, ...endpoints, found, lasting }),
   columns: [endpointColumn],
 });
 

@@ -1,13 +1,7 @@
 import { rsyncPort } from './configuration.ts';
 
-/**
- * Adds the devices that the builders do not have, and lets each partition move one replica at most. Arguments: folder,
- * partition power, hours between moves, the rings as `name:port:replicas`, separated by blanks, then each device as
- * `host/device`. Where there is no builder the devices are asked whether they hold what one has placed: none is made over it.
- */
-export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
-shift 4
-for ring in $rings; do
+/** Opens or makes each builder, and adds the devices that it does not have. */
+const opened = `for ring in $rings; do
   name=\${ring%%:*} replicas=\${ring##*:} port=\${ring#*:}
   port=\${port%:*}
   builder="$folder/$name.builder"
@@ -33,7 +27,16 @@ for ring in $rings; do
     swift-ring-builder "$builder" search $where > /dev/null ||
       swift-ring-builder "$builder" add --region 1 --zone 1 $where --weight 100
   done
-  # Without -q: the builder would say at length that nobody listens to it any more.
+`;
+
+/**
+ * Adds the devices that the builders do not have, and lets each partition move one replica at most. Arguments: folder,
+ * partition power, hours between moves, the rings as `name:port:replicas`, separated by blanks, then each device as
+ * `host/device`. Where there is no builder the devices are asked whether they hold what one has placed: none is made over it.
+ */
+export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
+shift 4
+${opened}  # Without -q: the builder would say at length that nobody listens to it any more.
   if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $# devices, " > /dev/null; then
     swift-ring-builder "$builder"
     echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for: state what it was, its data are still there; devices cannot be taken out yet, and the rest cannot be changed"
@@ -42,6 +45,98 @@ for ring in $rings; do
   # Status 1: nothing is to be moved, or not all of it may be moved yet.
   swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
 done
+`;
+
+/**
+ * The same where devices leave, or have left: these get no weight, so that their partitions move away in the same steps. One
+ * that had neither weight nor partitions when the run began, as all servers know by the rings of the run before, and whose
+ * folders of this ring are empty, is removed. It is looked at twice, because a proxy may know the rings of before for a minute.
+ * One that stays, and was about to leave, gets its weight back. `leaving`, the fifth argument, has those that leave, separated by
+ * blanks. Replicators of a device that is in no ring move nothing any more, and one without partitions is nobody's handoff
+ * (swift/common/ring/ring.py, get_more_nodes): hence this order.
+ */
+export const moveRings = `folder=$1 power=$2 hours=$3 rings=$4 leaving=$5
+shift 5
+newline='
+'
+look() {
+  where="--ip \${1%/*} --port $port --device \${1#*/}"
+  row=$(swift-ring-builder "$builder" search $where) || return 1
+  set -- \${row##*"$newline"}
+  shift 8
+  weight=$1 parts=$2
+}
+is_empty() {
+  policy=\${name#\${name%%-*}}
+  folders="\${name%"$policy"}s$policy"
+  [ "\${name%"$policy"}" != object ] || folders="$folders async_pending$policy"
+  url="rsync://\${1%/*}:${rsyncPort}/\${name%"$policy"}/\${1#*/}/"
+  for pause in 120 0; do
+    listing=$(rsync "$url") || return 1
+    for one in $folders; do
+      echo "$listing" | grep " $one$" > /dev/null || continue
+      entries=$(rsync "$url$one/") || return 1
+      case $entries in
+        *"$newline"*)
+          echo "$1 has no partition of $name any more, and $one is not empty yet"
+          return 1
+          ;;
+      esac
+    done
+    sleep "$pause"
+  done
+}
+${opened}  for device in "$@"; do
+    look "$device"
+    [ "$weight" != 0.00 ] || swift-ring-builder "$builder" set_weight $where 100 --yes
+  done
+  count=$#
+  for device in $leaving; do
+    look "$device" || continue
+    count=$((count + 1))
+    if [ "$weight" != 0.00 ]; then
+      swift-ring-builder "$builder" set_weight $where 0 --yes
+    elif [ "$parts" = 0 ] && is_empty "$device"; then
+      swift-ring-builder "$builder" remove $where --yes
+    fi
+  done
+  if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $count devices, " > /dev/null; then
+    swift-ring-builder "$builder"
+    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for, and has other devices than this Swift has had: state what it was, its data are still there"
+    exit 1
+  fi
+  # Status 1: nothing is to be moved, or not all of it may be moved yet.
+  swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
+done
+`;
+
+/**
+ * Tells what the rings still have of devices that leave. Arguments: a folder to work in, a folder with the builders, names of
+ * the rings, separated by blanks, what it says once there is nothing, then each device as `host/device`.
+ */
+export const awaitRemoval = `folder=$1 builders=$2 rings=$3 words=$4
+shift 4
+left=
+for name in $rings; do
+  # The builder wants to write beside it.
+  cat "$builders/$name.builder" > "$folder/$name.builder"
+  swift-ring-builder "$folder/$name.builder" | grep " partitions, " > /dev/null
+  for device in "$@"; do
+    row=$(swift-ring-builder "$folder/$name.builder" search --ip "\${device%/*}" --device "\${device#*/}") || continue
+    parts=$(echo "$row" | while read -r _ _ _ _ _ _ _ _ _ parts _; do echo "$parts"; done)
+    parts=\${parts##*[!0-9]}
+    case $parts in
+      0) has="is to be empty of what $name had there" ;;
+      *) has="has $parts partitions of $name" ;;
+    esac
+    left="\${left:+$left; }\${device%%.*}/\${device#*/} $has"
+  done
+done
+if [ -n "$left" ]; then
+  echo "$left" >&2
+  exit 1
+fi
+printf '%s' "$words" > /dev/termination-log
 `;
 
 /**

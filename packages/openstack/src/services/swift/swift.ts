@@ -1,12 +1,13 @@
-import { nightly } from '../../engine/objects/schedule.ts';
+import { hourly, nightly } from '../../engine/objects/schedule.ts';
 import { publishing } from '../../engine/vocabulary/access.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService, type Job } from '../../engine/vocabulary/service.ts';
 import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
 import { defaults, Swift } from './kind.ts';
+import { lastingNodes, leftWords, nodesOf, nodesThatLeft, rememberedNodes } from './nodes.ts';
 import { policyRings } from './policies.ts';
-import { buildRings, comparePolicies, runDaemons } from './scripts.ts';
+import { awaitRemoval, buildRings, comparePolicies, moveRings, runDaemons } from './scripts.ts';
 
 /** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
 export const swift = defineService<Swift>({
@@ -55,7 +56,9 @@ export const swift = defineService<Swift>({
     },
     storage: storageNode(context),
   }),
-  jobs: (context) => [rings(context), policies(context)],
+  jobs: (context) => [rings(context), policies(context), ...removal(context)],
+  lasting: lastingNodes,
+  remembers: rememberedNodes,
   access: { rings: [publishing('rings')], policies: [publishing('rings-policies', 'rings')] },
   needs: { DeploymentReady: ['PolicyRingsReady'] },
 });
@@ -74,7 +77,8 @@ const devices = ({ spec: { devicesPerNode = defaults.devicesPerNode } }: Context
 
 /** Comes up before rings name it: nobody is sent to a device that is not there. */
 function storageNode(context: Context<Swift>): Component {
-  const { storageNodes: replicas = defaults.storageNodes, storage: { size = '50Gi', ...storage } = {} } = context.spec;
+  const { storage: { size = '50Gi', ...storage } = {} } = context.spec;
+  const { running: replicas } = nodesOf(context);
   const server = (kind: keyof typeof servers) => ({
     runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
     health: { get: '/healthcheck', port: kind },
@@ -130,24 +134,68 @@ const folder = '/var/lib/swift/rings';
 
 /** The program of Jobs that make rings, which are `name:port:replicas`. */
 function building(context: Context<Swift>, rings: readonly string[]): Job['runs'][number] {
-  const { named, host, spec } = context;
-  const { partitionPower, minPartHours } = { ...defaults, ...spec.storagePolicy };
-  const nodes = Array.from({ length: spec.storageNodes ?? defaults.storageNodes }, (_, index) => index);
-  const targets = nodes.flatMap((index) =>
-    devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
-  );
+  const { partitionPower, minPartHours } = { ...defaults, ...context.spec.storagePolicy };
+  const { wanted, running, haveMoved } = nodesOf(context);
+  const leaving = haveMoved ? [targets(context, wanted, running).join(' ')] : [];
   return {
     name: 'build',
-    script: buildRings,
-    arguments: [folder, String(partitionPower), String(minPartHours), rings.join(' '), ...targets],
+    script: haveMoved ? moveRings : buildRings,
+    arguments: [
+      folder,
+      String(partitionPower),
+      String(minPartHours),
+      rings.join(' '),
+      ...leaving,
+      ...targets(context, 0, wanted),
+    ],
   };
+}
+
+/** The devices of storage nodes, from one number to before another, as rings name them. */
+function targets(context: Context<Swift>, from: number, to: number): readonly string[] {
+  const { named, host } = context;
+  return Array.from({ length: to - from }, (_, index) => from + index).flatMap((index) =>
+    devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
+  );
+}
+
+/** Waits until the rings have nothing of storage nodes that leave: then these end. */
+function removal(context: Context<Swift>): Job[] {
+  const { named, spec } = context;
+  const { wanted, running } = nodesOf(context);
+  if (running === wanted) return [];
+  const names = [...kinds, ...policyRings(spec).map(({ name }) => name)];
+  return [
+    {
+      suffix: 'removed-nodes',
+      step: 'RemovedNodesEmpty',
+      needs: ['PolicyRingsReady'],
+      image: 'swift-object',
+      config: 'none',
+      runs: [
+        {
+          name: 'look',
+          script: awaitRemoval,
+          arguments: [folder, ringFolder, names.join(' '), leftWords(context), ...targets(context, wanted, running)],
+        },
+      ],
+      mounts: [
+        { path: folder, scratch: true },
+        { path: ringFolder, secrets: [named('rings'), named('rings-policies')] },
+      ],
+      finds: nodesThatLeft,
+    },
+  ];
 }
 
 const filesOf = (rings: readonly string[]) =>
   rings.flatMap((name) => [`${folder}/${name}.builder`, `${folder}/${name}.ring.gz`]);
 
-const again = (context: Context<Swift>, suffix: string) =>
-  ({ cron: nightly(context, suffix), suspend: false, deadlineSeconds: 3600 }) as const;
+const again = (context: Context<Swift>, suffix: string) => {
+  const { wanted, running } = nodesOf(context);
+  const cron = running > wanted ? hourly(context, suffix) : nightly(context, suffix);
+  return { cron, suspend: false, deadlineSeconds: 3600 } as const;
+};
 
 /** The rings of all three servers, from builders that are kept beside them. */
 function rings(context: Context<Swift>): Job {

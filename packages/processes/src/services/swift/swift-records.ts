@@ -58,8 +58,13 @@ export class SwiftStore {
     this.#process.files.write(path, JSON.stringify(merged(this.read(place), record)));
   }
 
+  /** Removes a record, and the folder of its partition where that was the last one. */
   remove(place: RecordPlace): void {
-    this.#process.files.remove(this.#path(place));
+    const { files } = this.#process;
+    const path = this.#path(place);
+    files.remove(path);
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (files.list(folder).length === 0) files.remove(folder);
   }
 
   /** All records of a device. */

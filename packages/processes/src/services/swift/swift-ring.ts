@@ -12,6 +12,8 @@ export interface RingDevice {
   readonly port: number;
   readonly device: string;
   readonly weight: number;
+  /** It goes with the next rebalance. */
+  readonly isRemoved?: boolean;
 }
 
 /** A ring: for each replica the device of each partition. */
@@ -78,9 +80,14 @@ export const ringBuilder: Program = command(async (process) => {
     return 2;
   }
   const builder = JSON.parse(files.read(path)) as Builder;
-  const line = parseCommandLine(rest, { values: 'region zone ip port device weight' });
+  const line = parseCommandLine(rest, { flags: 'yes', values: 'region zone ip port device weight' });
   const { ip, port, device } = { ip: line.value('ip'), port: Number(line.value('port')), device: line.value('device') };
-  const found = builder.devices.find((one) => one.ip === ip && one.port === port && one.device === device);
+  // What is not said of a device may be anything.
+  const isMeant = (one: RingDevice) =>
+    [ip, line.value('port'), device].every(
+      (asked, index) => asked === undefined || asked === String([one.ip, one.port, one.device][index]),
+    );
+  const found = builder.devices.find(isMeant);
   const where = `${ip}:${port}R${ip}:${port}/${device}_""`;
   switch (action) {
     case 'default':
@@ -92,22 +99,41 @@ export const ringBuilder: Program = command(async (process) => {
       save(process, path, { ...builder, hours: Number(rest[0]) });
       say(`The minimum number of hours before a partition can be reassigned is now set to ${rest[0]}`);
       return 0;
-    case 'search':
-      say(found === undefined ? 'No matching devices found' : `Devices: ${found.id} ${where}`);
+    case 'search': {
+      say(found === undefined ? 'No matching devices found' : table(builder, found));
       return found === undefined ? 2 : 0;
+    }
+    case 'set_weight':
+    case 'remove': {
+      if (found === undefined || !line.has('yes')) {
+        say('Search value matched 0 devices.\nThe on-disk ring builder is unchanged.');
+        return 2;
+      }
+      const changed = action === 'remove' ? { isRemoved: true } : { weight: Number(line.operands[0]) };
+      const all = builder.devices.map((one) => (one === found ? { ...one, ...changed } : one));
+      save(process, path, { ...builder, devices: all });
+      const done =
+        action === 'remove'
+          ? 'marked for removal and will be removed next rebalance.'
+          : `weight set to ${changed.weight}`;
+      say(`d${found.id}r1z1-${where} ${done}`);
+      return 0;
+    }
     case 'add': {
       if (found !== undefined) {
         say(`Device ${found.id} already uses ${ip}:${port}/${device}.\nThe on-disk ring builder is unchanged.\n`);
         return 2;
       }
       if (ip === undefined || device === undefined) throw new CommandError('Required argument missing', 2);
-      const id = builder.devices.length;
+      const id = Math.max(-1, ...builder.devices.map((one) => one.id)) + 1;
       const weight = Number(line.value('weight'));
       save(process, path, { ...builder, devices: [...builder.devices, { id, ip, port, device, weight }] });
       say(`Device d${id}r1z1-${where} with ${weight.toFixed(1)} weight got id ${id}`);
       return 0;
     }
     case 'rebalance': {
+      const before = builder.devices.length;
+      builder.devices = builder.devices.filter(({ isRemoved }) => isRemoved !== true);
       if (builder.count > builder.devices.length) {
         say(
           `An error has occurred during ring validation.\n Replica count of ${builder.count}.0 requires more than ${builder.devices.length} devices`,
@@ -115,7 +141,7 @@ export const ringBuilder: Program = command(async (process) => {
         return 2;
       }
       const moved = rebalanced(builder, process.clock.now());
-      if (moved === 0) {
+      if (moved === 0 && builder.devices.length === before) {
         say('No partitions could be reassigned.');
         return 1;
       }
@@ -131,6 +157,14 @@ export const ringBuilder: Program = command(async (process) => {
       return notModelled(process, action);
   }
 });
+
+/** A device as `search` shows it. */
+function table({ replicas }: Builder, { id, ip, port, device, weight }: RingDevice): string {
+  const parts = replicas.flat().filter((one) => one === id).length;
+  const header =
+    'Devices:    id  region  zone      ip address  port  replication ip  replication port      name weight partitions balance meta';
+  return `${header}\n ${id} 1 1 ${ip} ${port} ${ip} ${port} ${device} ${weight.toFixed(2)} ${parts} 0.00 `;
+}
 
 function save({ files }: Process, path: string, builder: Builder): void {
   files.write(path, JSON.stringify(builder));
