@@ -69,7 +69,7 @@ export async function overNetwork(
       ? connectTls(
           network,
           { host, port: Number(port || 443), protocol: 'https' },
-          { trusted: ca ?? '', host, now: clock.now() },
+          { trusted: ca, host, now: clock.now() },
         )
       : network.connect(host, Number(port || 80), 'http');
   const connected = connecting.catch((error: unknown) => {

@@ -3,8 +3,8 @@ import type { FileSystem } from '@openstack-operator/sandbox';
 
 /** What a client knows when it looks at a server's certificate. */
 export interface Verification {
-  /** Certificates of the authorities that it trusts, as PEM. */
-  readonly trusted: string;
+  /** The certificate of the authority that it trusts, as PEM; absent: those of the system, which sign nothing here. */
+  readonly trusted?: string | undefined;
   /** The name by which it connects; absent: it does not compare. */
   readonly host?: string;
   /** Milliseconds since the epoch. */
@@ -22,8 +22,8 @@ export function certificateProblem(
   const failed = (why: string) => `[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: ${why} (_ssl.c:1033)`;
   if (certificate === undefined) return failed('self-signed certificate');
   const own = new X509Certificate(certificate);
-  const authority = new X509Certificate(trusted);
-  if (!own.checkIssued(authority) || !own.verify(authority.publicKey))
+  const authority = trusted === undefined ? undefined : new X509Certificate(trusted);
+  if (authority === undefined || !own.checkIssued(authority) || !own.verify(authority.publicKey))
     return failed('unable to get local issuer certificate');
   if ([own, authority].some(({ validToDate }) => validToDate.getTime() <= now))
     return failed('certificate has expired');

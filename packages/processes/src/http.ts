@@ -25,9 +25,9 @@ export function locationOf(message: HttpMessage): { path: string; query: URLSear
   return { path: path.replace(/(?<=.)\/+$/, ''), query: new URLSearchParams(query) };
 }
 
-/** The URL under which the client sees the service, from the Host header. */
+/** The URL under which the client sees the service, from the scheme and the Host header. */
 export function selfUrl(message: HttpMessage): string {
-  return `http://${headerOf(message, 'host') ?? 'localhost'}`;
+  return `${message.scheme ?? 'http'}://${headerOf(message, 'host') ?? 'localhost'}`;
 }
 
 /** The JSON object in a body, none for an empty one; undefined for what is no JSON. */

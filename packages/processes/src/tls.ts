@@ -1,4 +1,4 @@
-import type { Connection, Network, Peer, Session } from '@openstack-operator/sandbox';
+import type { Connection, Network, Peer, Process, Session } from '@openstack-operator/sandbox';
 import { certificateProblem, type Verification } from './certificates.ts';
 import { answering, ask } from './infrastructure/wire.ts';
 
@@ -40,11 +40,15 @@ export function behindTls(
   };
 }
 
-/** Begins TLS on a connection. @throws UntrustedServerError, in the words of Python's ssl */
-export async function startTls(connection: Connection, verification: Verification, shown?: string): Promise<void> {
+/** Begins TLS on a connection; without `verification` with anybody. @throws UntrustedServerError, in the words of Python's ssl */
+export async function startTls(
+  connection: Connection,
+  verification: Verification | undefined,
+  shown?: string,
+): Promise<void> {
   const request: TlsRequest = { type: 'tls', ...(shown !== undefined && { shown }) };
   const certificate = await ask<string | undefined>(connection, request);
-  const problem = certificateProblem(certificate, verification);
+  const problem = verification && certificateProblem(certificate, verification);
   if (problem !== undefined) throw new UntrustedServerError(problem);
 }
 
@@ -52,7 +56,7 @@ export async function startTls(connection: Connection, verification: Verificatio
 export async function connectTls(
   network: Network,
   { host, port, protocol }: { readonly host: string; readonly port: number; readonly protocol: string },
-  verification: Verification,
+  verification: Verification | undefined,
   shown?: string,
 ): Promise<Connection> {
   const connection = await network.connect(host, port, protocol);
@@ -63,4 +67,33 @@ export async function connectTls(
     throw error;
   }
   return connection;
+}
+
+/** Where an HTTP server is. */
+export interface HttpServer {
+  readonly scheme: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The file that names a client's authority is not there. */
+export class MissingAuthorityError extends Error {
+  override readonly name = 'MissingAuthorityError';
+}
+
+/**
+ * Connects to an HTTP server, by https to one whose certificate is for its name, and that who is named has signed.
+ * @param authority the file with the certificate of who has; absent: the system's
+ * @throws SystemError (EPROTO for a server of the other scheme), UntrustedServerError, MissingAuthorityError
+ */
+export async function connectHttp(
+  { network, files, clock }: Process,
+  { scheme, host: written, port }: HttpServer,
+  authority?: string,
+): Promise<Connection> {
+  const host = written.replace(/^\[|\]$/g, '');
+  if (scheme !== 'https') return network.connect(host, port, 'http');
+  if (authority !== undefined && !files.exists(authority)) throw new MissingAuthorityError(authority);
+  const trusted = authority === undefined ? undefined : files.read(authority);
+  return connectTls(network, { host, port, protocol: 'https' }, { trusted, host, now: clock.now() });
 }

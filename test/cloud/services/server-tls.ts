@@ -10,7 +10,7 @@ interface ControlPlane {
 }
 
 /** TLS to a server of the control plane, by the field of its spec; `kubectl` asks in its namespace. */
-export async function serverTls(field: 'mariadb' | 'rabbitmq' | 'ovnNetwork') {
+export async function serverTls(field: 'mariadb' | 'rabbitmq' | 'ovnNetwork' | 'keystone') {
   const { name, namespace } = (await controlPlane()).metadata;
   const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
   /** Says whether services connect by TLS. Resolves when that is written. */

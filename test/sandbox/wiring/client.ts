@@ -32,7 +32,13 @@ async function reporting(process: Process, run: () => Promise<void>): Promise<nu
   }
 }
 
-/** Environment: IDENTITY_URL, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any), CONSOLE_URL (of Skyline's, if any). */
+/** One request; CA: who has signed the certificates of servers behind https, as PEM. */
+function send(process: Process, call: Parameters<typeof overNetwork>[1]): ReturnType<typeof overNetwork> {
+  const { CA } = process.env;
+  return overNetwork(process, CA ? { ca: CA, ...call } : call);
+}
+
+/** Environment: IDENTITY_URL, CA, PASSWORD, REGION, TYPES (service types that the catalogue has to have), HOST (a node for guests, if any), DASHBOARD_URL (of Horizon, if any), CONSOLE_URL (of Skyline's, if any). */
 async function use(process: Process): Promise<void> {
   const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL, CONSOLE_URL } = process.env;
   const { token, project, catalog } = await login(process, IDENTITY_URL, PASSWORD);
@@ -65,7 +71,7 @@ async function use(process: Process): Promise<void> {
 /** Logs in to the modern dashboard, by one of the two paths of its API, and asks an API through it, then logs out. */
 async function look(process: Process, url: string, password: string): Promise<void> {
   const ask = async (method: string, path: string, headers: Record<string, string> = {}, body = '') => {
-    const answer = await overNetwork(process, { method, url: `${url}${path}`, headers, body });
+    const answer = await send(process, { method, url: `${url}${path}`, headers, body });
     demand(method, path, answer);
     return answer;
   };
@@ -92,7 +98,7 @@ async function browse(process: Process, url: string, password: string): Promise<
     const cookie = Object.entries(cookies).map((pair) => pair.join('='));
     const headers = { host: new URL(url).host, cookie: cookie.join('; ') };
     const method = body === undefined ? 'GET' : 'POST';
-    const answer = await overNetwork(process, { method, url: `${url}${path}`, headers, body: body ?? '' });
+    const answer = await send(process, { method, url: `${url}${path}`, headers, body: body ?? '' });
     const [, name = '', value = ''] = /^(\w+)=([^;]*)/u.exec(answer.headers['set-cookie'] ?? '') ?? [];
     cookies[name] = value;
     return answer;
@@ -143,16 +149,16 @@ const protectedPaths: Readonly<Record<string, string>> = {
 };
 
 async function demandToken(process: Process, url: string): Promise<void> {
-  const { status } = await overNetwork(process, { method: 'GET', url, headers: {} });
+  const { status } = await send(process, { method: 'GET', url, headers: {} });
   if (status !== 401) throw new Error(`GET ${url} without a token: ${status}`);
 }
 
 /** A browser with noVNC's page: the page, and the websocket that its script opens with the token of the page's address. */
 async function watchConsole(process: Process, page: string): Promise<void> {
   const { origin, host, searchParams } = new URL(page);
-  demand('GET', page, await overNetwork(process, { method: 'GET', url: page, headers: {} }));
+  demand('GET', page, await send(process, { method: 'GET', url: page, headers: {} }));
   const url = `${origin}/${searchParams.get('path') ?? ''}`;
-  const { status, body } = await overNetwork(process, {
+  const { status, body } = await send(process, {
     method: 'GET',
     url,
     headers: { host, upgrade: 'websocket', connection: 'Upgrade', origin },
@@ -171,7 +177,7 @@ interface Login {
 
 async function login(process: Process, url: string, password: string): Promise<Login> {
   const domain = { name: 'Default' };
-  const answer = await overNetwork(process, {
+  const answer = await send(process, {
     method: 'POST',
     url: `${url}/auth/tokens`,
     headers: { 'content-type': 'application/json' },
@@ -188,7 +194,7 @@ async function login(process: Process, url: string, password: string): Promise<L
 }
 
 async function call<T>(process: Process, token: string, method: string, url: string, body?: unknown): Promise<T> {
-  const answer = await overNetwork(process, {
+  const answer = await send(process, {
     method,
     url,
     headers: {

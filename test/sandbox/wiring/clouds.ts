@@ -20,7 +20,7 @@ const network = {
 export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   identity: { ...withParts(), mariadb: { tls: { enabled: true } } },
   image: withParts('glance'),
-  placement: withParts('placement'),
+  placement: { ...withParts('placement'), keystone: { tls: { enabled: true } } },
   network,
   full: withParts(...optional),
   keys: withParts('rabbitmq', 'barbican'),

@@ -53,7 +53,8 @@ const open = new Set([
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
 export async function use(cloud: Cloud): Promise<string | undefined> {
   const { data } = cloud.get('Secret', `${cloudName}-keystone-clouds`) ?? { data: {} };
-  const text = Buffer.from((data as Record<string, string>)['clouds.yaml'] ?? '', 'base64').toString();
+  const textOf = (key: string) => Buffer.from((data as Record<string, string>)[key] ?? '', 'base64').toString();
+  const text = textOf('clouds.yaml');
   const { clouds } = parse(text) as { clouds: Record<string, { auth: Record<string, string>; region_name: string }> };
   const { auth = {}, region_name: region = '' } = clouds['admin-internal'] ?? {};
   const asUser = await runPod(cloud, {
@@ -64,6 +65,7 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
       IDENTITY_URL: auth['auth_url'] ?? '',
       PASSWORD: auth['password'] ?? '',
       REGION: region,
+      CA: textOf('ca.crt'),
       // Where no node is claimed, the network has no agents.
       ...(cloud.list('DaemonSet').length > 0 && { HOST: 'node-1' }),
       ...(cloud.list('Horizon').length > 0 && {
@@ -136,10 +138,13 @@ function innards(cloud: Cloud): string[] {
     const { podIP } = (status ?? {}) as { podIP?: string };
     // Policies do not reach pods on the node's own network.
     if (metadata.namespace !== namespace || podIP === undefined || hostNetwork === true) return [];
-    return containers
-      .flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
-      .filter((port) => !open.has(port))
-      .map((port) => `${podIP}:${port}`);
+    return (
+      containers
+        .flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
+        // That with TLS is of 10000 above that without.
+        .filter((port) => !open.has(port) && !open.has(port - 10_000))
+        .map((port) => `${podIP}:${port}`)
+    );
   });
 }
 

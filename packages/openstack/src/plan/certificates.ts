@@ -1,37 +1,85 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { StoredObject } from '@openstack-operator/kube';
-import type { Generator } from '../engine/vocabulary/step.ts';
+import type { CertificateGenerator, Generator } from '../engine/vocabulary/step.ts';
 
 type Generators = Readonly<Record<string, Generator>>;
 
 /** Timers of Node.js end before 25 days. */
 const longestWait = 20 * 86_400_000;
 
-/** The keys of a Secret whose certificates are to be made anew by now, and the milliseconds until there is one. */
+/** A value of another Secret, as its `data` has it; undefined where there is none. */
+export type ValueOf = (secret: string, key: string) => string | undefined;
+
+/** Names of the other Secrets whose keys sign certificates of a Secret. */
+export function signersOf(generators: Generators): string[] {
+  return signaturesIn(generators).map(({ secret }) => secret);
+}
+
+function signaturesIn(generators: Generators): Required<NonNullable<CertificateGenerator['signedBy']>>[] {
+  return Object.values(generators).flatMap((generator) => {
+    const signedBy = generator.type === 'certificate' ? generator.signedBy : undefined;
+    return signedBy?.secret === undefined ? [] : [{ ...signedBy, secret: signedBy.secret }];
+  });
+}
+
+/** Whether other Secrets have what is to sign certificates of a Secret: a certificate, and the private key that belongs to it. */
+export function canBeSigned(generators: Generators, other: ValueOf): boolean {
+  return signaturesIn(generators).every(({ secret, certificate, key }) => {
+    try {
+      const signing = createPrivateKey(Buffer.from(other(secret, key) ?? '', 'base64'));
+      return read(other(secret, certificate) ?? '')?.checkPrivateKey(signing) === true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * The keys of a Secret whose certificates are to be made anew by now, and the milliseconds until there is one.
+ */
 export function certificateExpiry(
   now: number,
   secret: StoredObject,
   generators: Generators,
+  other: ValueOf,
 ): { readonly expiring: readonly string[]; readonly requeueAfter?: number } {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
   const waits = Object.entries(generators).flatMap(([key, generator]): [string, number][] => {
     const text = data[key];
-    return generator.type === 'certificate' && text !== undefined ? [[key, renewalOf(text) - now]] : [];
+    if (generator.type !== 'certificate' || text === undefined) return [];
+    return [[key, isAsStated(text, generator, other) ? renewalOf(text) - now : 0]];
   });
   const expiring = waits.filter(([, wait]) => wait <= 0).map(([key]) => key);
   const soonest = Math.min(...waits.map(([, wait]) => wait), longestWait);
   return { expiring, ...(waits.length === 0 ? {} : { requeueAfter: soonest }) };
 }
 
+/** Whether a certificate is for the host names that it is to be for, and signed by whom of another Secret it is to be. */
+function isAsStated(data: string, { dnsNames, signedBy }: CertificateGenerator, other: ValueOf): boolean {
+  const certificate = read(data);
+  if (certificate === undefined) return false;
+  if (dnsNames !== undefined && certificate.subjectAltName !== dnsNames.map((name) => `DNS:${name}`).join(', '))
+    return false;
+  if (signedBy?.secret === undefined) return true;
+  const authority = read(other(signedBy.secret, signedBy.certificate) ?? '');
+  return authority !== undefined && certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+/** The certificate that a value of a Secret is; undefined for what is none. */
+function read(data: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(Buffer.from(data, 'base64'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** When two thirds of a certificate's time are over, in milliseconds since the epoch; at once for what is none. */
 function renewalOf(data: string): number {
-  try {
-    const { validFromDate, validToDate } = new X509Certificate(Buffer.from(data, 'base64'));
-    const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
-    return from + ((to - from) * 2) / 3;
-  } catch {
-    return 0;
-  }
+  const certificate = read(data);
+  if (certificate === undefined) return 0;
+  const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+  return from + ((to - from) * 2) / 3;
 }
 
 /** The keys, and those whose values are made from theirs. */
@@ -50,5 +98,6 @@ export function withDependents(keys: readonly string[], generators: Generators):
 function sourcesOf(generator: Generator): string[] {
   if (generator.type === 'sshPublicKey') return [generator.key];
   if (generator.type !== 'certificate') return [];
-  return [generator.key, ...(generator.signedBy === undefined ? [] : [generator.signedBy.key])];
+  const { key, signedBy } = generator;
+  return [key, ...(signedBy === undefined || signedBy.secret !== undefined ? [] : [signedBy.key])];
 }

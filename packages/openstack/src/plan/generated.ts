@@ -14,7 +14,7 @@ import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
-import { certificateExpiry, withDependents } from './certificates.ts';
+import { canBeSigned, certificateExpiry, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith, retainedVolume } from './key-material.ts';
 import type { Live } from './live.ts';
 import { ownershipOf } from './ownership.ts';
@@ -29,6 +29,12 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   const secret = found ?? live.cache.get(Secret, { name, namespace });
   const interval = rotation === undefined ? {} : { requeueAfter: rotation.intervalSeconds * 1000 };
   const refuse = (error: Error): Plan => ({ actions: [{ verb: 'refuse', step, reason: 'Refused', error }] });
+  const other = (of: string, key: string): string | undefined => {
+    const { data = {} } = (live.cache.get(Secret, { name: of, namespace }) ?? {}) as { readonly data?: Data };
+    return data[key] || undefined;
+  };
+  // Whose resource it is makes it, or makes it anew, and that tells of it.
+  if (!canBeSigned(desired.values, other)) return nothing;
   if (secret === undefined) {
     const lost = lostWith(live, desired, 'is gone');
     return {
@@ -40,7 +46,7 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
     return refuse(new ForeignObjectError(secret, live.resource));
   if (secret.metadata.deletionTimestamp !== undefined) return nothing;
   const absent = missingKeys(secret, desired);
-  const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values);
+  const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values, other);
   const missing = [...new Set([...withDependents(absent, desired.values), ...expiring])];
   const gone = [...absent, ...unfilledKeys(live, secret, desired)];
   const lost =
@@ -69,6 +75,8 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   };
   return { actions: [update], ...(rotate || due === undefined ? interval : { requeueAfter: due }) };
 }
+
+type Data = Readonly<Record<string, string>>;
 
 /** The next act of the rotation of a password; undefined when there is none to be done. */
 function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObject, step: string): Plan | undefined {

@@ -1,6 +1,6 @@
 import { sleep } from '@openstack-operator/kube';
 import type { Counting, CountPlan } from '@openstack-operator/openstack';
-import { type JsonApi, jsonApi, patient } from './http.ts';
+import { type JsonApi, jsonApi, patient, trusting } from './http.ts';
 import { login } from './identity-login.ts';
 import type { RecordsWorld } from './run.ts';
 
@@ -21,7 +21,8 @@ type ApiWith = (headers: Readonly<Record<string, string>> | undefined) => JsonAp
 
 /**
  * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), by
- * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on project `service`) and API_URL from the environment.
+ * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on project `service`) and API_URL from the environment, and
+ * CA_CERTIFICATE, as PEM, where an authority of its own has signed those of both.
  * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2 of host@backend`), 1 nobody can
  * tell, 2 wrong arguments
  */
@@ -39,7 +40,7 @@ export async function runCount(
     return 2;
   }
   try {
-    const http = patient(world.http, clock, patience, signal);
+    const http = patient(trusting(world.http, env['CA_CERTIFICATE']), clock, patience, signal);
     const who = { username, password, project: 'service', userDomain: 'Default', projectDomain: 'Default' };
     const token = await login(http, url, who);
     const apiWith: ApiWith = (headers) => jsonApi(http, base, { 'x-auth-token': token, ...headers });

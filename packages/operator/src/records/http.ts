@@ -40,8 +40,8 @@ export interface JsonApi {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-/** Talks JSON below `base`; `ca`: who has to have signed the certificate of its server. */
-export function jsonApi(http: Http, base: string, headers: Readonly<Record<string, string>>, ca?: string): JsonApi {
+/** Talks JSON below `base`. */
+export function jsonApi(http: Http, base: string, headers: Readonly<Record<string, string>>): JsonApi {
   return {
     async call(method, path, body) {
       const call = {
@@ -53,13 +53,17 @@ export function jsonApi(http: Http, base: string, headers: Readonly<Record<strin
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(ca === undefined ? {} : { ca }),
       };
       const answer = await http(call);
       if (answer.status >= 400) throw new HttpError(call, answer);
       return answer.body.trim() === '' ? undefined : JSON.parse(answer.body);
     },
   };
+}
+
+/** Servers behind https have to have a certificate that this authority has signed, as PEM; absent: one of the system's. */
+export function trusting(http: Http, ca: string | undefined): Http {
+  return ca === undefined ? http : (call) => http({ ca, ...call });
 }
 
 /**

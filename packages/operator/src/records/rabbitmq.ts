@@ -5,8 +5,6 @@ import { type Http, HttpError, type JsonApi, jsonApi } from './http.ts';
 export interface BrokerRecords {
   /** Management API, such as `http://rabbitmq.openstack.svc:15672`. */
   readonly url: string;
-  /** Who has signed the certificate of the broker, as PEM. */
-  readonly ca?: string;
   readonly username: string;
   readonly password: string;
   /** `shared`: others have rights to it as well. */
@@ -31,7 +29,7 @@ export interface BrokerRecords {
  * API is the administrator's.
  */
 export async function keepBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
-  const admin = jsonApi(http, records.url, basic(records.username, records.password), records.ca);
+  const admin = jsonApi(http, records.url, basic(records.username, records.password));
   const changes: string[] = [];
   for (const { name } of records.vhosts) {
     if ((await found(admin, `/api/vhosts/${encode(name)}`)) !== undefined) continue;
@@ -63,7 +61,7 @@ export async function keepBrokerRecords(records: BrokerRecords, http: Http): Pro
 
 /** Removes the users and vhosts of the records, with their queues, but for vhosts that others use; says in words what it removed. */
 export async function removeBrokerRecords(records: BrokerRecords, http: Http): Promise<string[]> {
-  const admin = jsonApi(http, records.url, basic(records.username, records.password), records.ca);
+  const admin = jsonApi(http, records.url, basic(records.username, records.password));
   const changes: string[] = [];
   for (const name of [...records.users.map(({ name }) => name), ...(records.absentUsers ?? [])])
     changes.push(...(await remove(admin, `user ${name}`, userPath(name))));

@@ -1,5 +1,5 @@
 import type { Clock } from '@openstack-operator/kube';
-import { type Http, patient } from './http.ts';
+import { type Http, patient, trusting } from './http.ts';
 import { type IdentityRecords, keepIdentityRecords, removeIdentityRecords } from './keystone.ts';
 import { type BrokerRecords, keepBrokerRecords, removeBrokerRecords } from './rabbitmq.ts';
 import { keepResourceRecords, type ResourceRecords, removeResourceRecords } from './resources.ts';
@@ -15,7 +15,7 @@ export interface RecordsWorld {
   readonly signal?: AbortSignal;
 }
 
-/** What is done with a list, by its target; says in words what it changed. */
+/** What is done with a list (`ca`: who has signed the certificate of its server, as PEM), by its target; says in words what it changed. */
 type Workers = Readonly<Record<string, (records: never, http: Http) => Promise<string[]>>>;
 
 const keepers: Workers = {
@@ -76,8 +76,9 @@ async function workOff(workers: Workers, lists: readonly string[], world: Record
 const mostOfMessage = 4000;
 
 async function work(workers: Workers, target: string, file: string, world: RecordsWorld): Promise<string[]> {
-  const records = JSON.parse(world.read(file)) as never;
-  return (await workers[target]?.(records, patient(world.http, world.clock, 60, world.signal))) ?? [];
+  const records = JSON.parse(world.read(file)) as { readonly ca?: string };
+  const http = trusting(world.http, records.ca);
+  return (await workers[target]?.(records as never, patient(http, world.clock, 60, world.signal))) ?? [];
 }
 
 function usage(world: RecordsWorld): number {

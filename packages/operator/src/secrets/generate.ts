@@ -6,9 +6,10 @@ import {
   fieldManager,
   KeyMaterialMissingError,
   ownershipOf,
+  signersOf,
   withAnnotation,
 } from '@openstack-operator/openstack';
-import type { ComposeContext } from '../context.ts';
+import { type ComposeContext, readLive } from '../context.ts';
 import { decodeData, decodeValue, encodeData, fernetKey, generateValues, rotated, type Sources } from './values.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function createSecret(
       throw error;
     }
   }
-  const data = encodeData(generateValues(values, {}, sourcesOf(context)));
+  const data = encodeData(generateValues(values, {}, await sourcesOf(context, desired)));
   const { asked, completed } = succession ?? {};
   // What is new need not be rotated, and is none of the generations that were.
   const fresh = asked === undefined ? object : withAnnotation(object, annotations.rotatedFor, asked);
@@ -48,7 +49,11 @@ export async function updateSecret(
   const before = decodeData(live['data']);
   const kept = Object.entries(before).filter(([key]) => !missing.includes(key));
   const generated = Object.entries(desired.values).filter(([key]) => missing.includes(key));
-  const data = generateValues(Object.fromEntries(generated), Object.fromEntries(kept), sourcesOf(context));
+  const data = generateValues(
+    Object.fromEntries(generated),
+    Object.fromEntries(kept),
+    await sourcesOf(context, desired),
+  );
   const { rotation } = desired;
   if (!rotate) return await replace(context, { ...live, metadata }, data);
   const keys = rotation === undefined ? data : rotated(data, rotation.maxActiveKeys, fernetKey(context.random));
@@ -71,8 +76,20 @@ export async function copySecret(
   await context.client.replace<KubeObject>(Secret, stated, { fieldManager, signal: context.signal });
 }
 
-function sourcesOf({ random, clock }: ComposeContext): Sources {
-  return { random, now: clock.now() };
+/** What the values of a Secret are made from, with what other Secrets have of it. */
+async function sourcesOf(context: ComposeContext, desired: Extract<Action, { verb: 'create' }>['desired']) {
+  const others = new Map<string, Record<string, string>>();
+  for (const name of signersOf(desired.values)) {
+    const { namespace = '' } = desired.object.metadata;
+    others.set(name, decodeData((await readLive(context, Secret, { namespace, name }))?.['data']));
+  }
+  const other: Sources['other'] = (secret, key) => {
+    const value = others.get(secret)?.[key];
+    if (value === undefined)
+      throw new Error(`Secret ${secret} has no key ${key}, which Secret ${desired.object.metadata.name} is made from`);
+    return value;
+  };
+  return { random: context.random, now: context.clock.now(), other };
 }
 
 /** PUT under the resourceVersion. What stays keeps its bytes: files that a Job has made, such as rings, are no texts. */

@@ -9,6 +9,8 @@ export interface Sources {
   readonly random: Random;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** A value of another Secret. @throws Error when there is none */
+  readonly other?: (secret: string, key: string) => string;
 }
 
 /**
@@ -32,7 +34,7 @@ export function generateValues(
 }
 
 /** Makes one value; `value` gives others of the same Secret. */
-function generate(generator: Generator, { random, now }: Sources, value: (key: string) => string): string {
+function generate(generator: Generator, { random, now, other }: Sources, value: (key: string) => string): string {
   switch (generator.type) {
     case 'password':
       return alphanumeric(random, generator.length);
@@ -42,7 +44,9 @@ function generate(generator: Generator, { random, now }: Sources, value: (key: s
       return privateKey(random);
     case 'certificate': {
       const { key, commonName, days, authority = false, dnsNames = [], signedBy } = generator;
-      const signer = signedBy && { certificate: value(signedBy.certificate), key: value(signedBy.key) };
+      const { secret } = signedBy ?? {};
+      const signing = (name: string) => (secret === undefined ? value(name) : (other?.(secret, name) ?? ''));
+      const signer = signedBy && { certificate: signing(signedBy.certificate), key: signing(signedBy.key) };
       const request = { commonName, key: value(key), authority, dnsNames, days, ...(signer && { signer }) };
       return certificate(request, { random, now });
     }

@@ -1,8 +1,10 @@
 import { microTimestamp } from '@openstack-operator/kube';
 import type { HttpMessage, HttpReply, Listener, Process, Program } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
+import { type CertificatePaths, readCertificate } from '../certificates.ts';
 import { PythonError, SystemExit } from '../oslo/python-error.ts';
 import { CommandError, command, pause, terminated } from '../program-support.ts';
+import { behindTls } from '../tls.ts';
 import { readUwsgiSettings, type UwsgiSettings } from './uwsgi-settings.ts';
 
 /** An application that uwsgi has loaded: answers requests. */
@@ -64,24 +66,31 @@ class Backlog {
     this.#loaded.resolve(handler);
   }
 
-  async receive(message: unknown): Promise<HttpReply> {
+  async receive(message: HttpMessage): Promise<HttpReply> {
     const handler = await this.#loaded.promise;
     await pause(this.#process, 5);
-    return handler(message as HttpMessage);
+    return handler(message);
   }
 }
 
 function bind({ process, settings, backlog, log }: Server): Listener[] {
-  const sockets = [
-    ...settings.values('http-socket'),
-    ...settings.values('http'),
-    ...settings.values('https-socket').map((value) => value.split(',')[0] ?? ''),
-  ];
-  return sockets.map((address) => {
+  const plain = [...settings.values('http-socket'), ...settings.values('http')].map((address) => ({
+    address,
+    protocol: 'http',
+    accept: () => ({ receive: (message: unknown) => backlog.receive(message as HttpMessage) }),
+  }));
+  const secure = settings.values('https-socket').map((value) => {
+    const [address = '', certificate, key] = value.split(',');
+    const shown = certificateOf(process, settings, { address, certificate, key });
+    const accept = behindTls(shown, () => ({
+      receive: (message) => backlog.receive({ ...(message as HttpMessage), scheme: 'https' }),
+    }));
+    return { address, protocol: 'https', accept };
+  });
+  return [...plain, ...secure].map(({ address, protocol, accept }) => {
     const [host = '', port = ''] = address.split(/:(?=\d+$)/);
-    const session = { receive: (message: unknown) => backlog.receive(message) };
     const listener = worded(
-      () => process.network.listen(Number(port), 'http', () => session, { ...(host !== '' && { host }) }),
+      () => process.network.listen(Number(port), protocol, accept, { ...(host !== '' && { host }) }),
       (error) => {
         const taken = `probably another instance of uWSGI is running on the same address (${address}).\n`;
         const hint = error.code === 'EADDRINUSE' ? taken : '';
@@ -91,6 +100,31 @@ function bind({ process, settings, backlog, log }: Server): Listener[] {
     log(`uwsgi socket 0 bound to TCP address ${address} fd 3`);
     return listener;
   });
+}
+
+/**
+ * The certificate that a socket shows: as it was at the start, or when a file last changed that `touch-reload` names. Words
+ * and behaviour of uwsgi 2.0.21, run for this.
+ * @throws CommandError for files that cannot be used
+ */
+function certificateOf(
+  { files }: Process,
+  settings: UwsgiSettings,
+  { address, ...paths }: { readonly address: string } & CertificatePaths,
+): () => string {
+  const touched = () => settings.values('touch-reload').map((path) => (files.exists(path) ? files.read(path) : ''));
+  const load = (): string => {
+    const found = readCertificate(files, paths);
+    if ('pem' in found) return found.pem;
+    const words = `unable to assign ${found.unusable} ${paths[found.unusable]} for context "${address}"`;
+    throw new CommandError(`[uwsgi-ssl] ${words}`);
+  };
+  let [seen, shown] = [touched().join(), load()];
+  return () => {
+    const now = touched().join();
+    if (now !== seen) [seen, shown] = [now, load()];
+    return shown;
+  };
 }
 
 async function run(server: Server): Promise<number> {

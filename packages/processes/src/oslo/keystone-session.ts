@@ -1,6 +1,7 @@
 import { uuid } from '@openstack-operator/kube';
 import { type HttpReply, type Process, SystemError } from '@openstack-operator/sandbox';
 import { attempt } from '../attempt.ts';
+import { connectHttp, MissingAuthorityError, UntrustedServerError } from '../tls.ts';
 import type { Config } from './config.ts';
 import { PythonError } from './python-error.ts';
 
@@ -41,6 +42,8 @@ export class KeystoneSession {
   readonly #process: Process;
   readonly #config: Options;
   readonly #group: string;
+  /** File of who has to have signed certificates of servers; undefined: the system's. */
+  readonly #authority: string | undefined;
   #token: Token | undefined;
 
   /** @throws PythonError for an unknown plugin */
@@ -48,6 +51,8 @@ export class KeystoneSession {
     this.#process = process;
     this.#config = config;
     this.#group = config.optional(group, 'auth_section') ?? group;
+    // Options of the session are those of the group itself; requests reads the variable where they say nothing.
+    this.#authority = config.optional(group, 'cafile') ?? process.env['REQUESTS_CA_BUNDLE'];
     const type = config.optional(this.#group, 'auth_type');
     if (type !== undefined && !['password', 'v3password', 'v3applicationcredential'].includes(type))
       throw failure('auth_plugins.NoMatchingPlugin', `The plugin ${type} could not be found`);
@@ -121,13 +126,14 @@ export class KeystoneSession {
       );
     const isText = typeof body === 'string' && headers['content-type'] === 'application/octet-stream';
     const [, scheme = 'http', host = '', port = scheme === 'https' ? '443' : '80', path = '/'] = match;
-    if (scheme === 'https')
-      throw failure(
-        'connection.SSLFailure',
-        `SSL exception connecting to ${url}: [SSL: WRONG_VERSION_NUMBER] wrong version number`,
+    const where = { scheme, host, port: Number(port) };
+    const lost = (caused: string): PythonError =>
+      failure(
+        'connection.SSLError',
+        `SSL exception connecting to ${url}: HTTPSConnectionPool(host='${host}', port=${port}): Max retries exceeded with url: ${path} (Caused by SSLError(${caused}))`,
       );
     try {
-      const connection = await this.#process.network.connect(host, Number(port), 'http');
+      const connection = await connectHttp(this.#process, where, this.#authority);
       const reply = await Promise.race([
         connection.call({
           method,
@@ -145,17 +151,28 @@ export class KeystoneSession {
       if (reply === 'late') throw failure('connection.ConnectTimeout', `Request to ${url} timed out`);
       return reply as HttpReply;
     } catch (error) {
+      if (error instanceof UntrustedServerError) throw lost(`SSLCertVerificationError(1, '${error.message}')`);
+      if (error instanceof MissingAuthorityError)
+        throw new PythonError(
+          'OSError',
+          `Could not find a suitable TLS CA certificate bundle, invalid path: ${error.message}`,
+        );
       if (!(error instanceof SystemError)) throw error;
+      if (scheme === 'https' && error.code === 'EPROTO')
+        throw lost(
+          "SSLEOFError(8, '[SSL: UNEXPECTED_EOF_WHILE_READING] EOF occurred in violation of protocol (_ssl.c:1033)')",
+        );
       const reasons: Partial<Record<SystemError['code'], string>> = {
         ECONNREFUSED: 'Failed to establish a new connection: [Errno 111] Connection refused',
         ENOTFOUND: `Failed to resolve '${host}' ([Errno -2] Name or service not known)`,
         ETIMEDOUT: 'Failed to establish a new connection: [Errno 110] Connection timed out',
       };
       const cause = reasons[error.code];
+      const pool = scheme === 'https' ? 'HTTPSConnection' : 'HTTPConnection';
       const text =
         cause === undefined
           ? "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"
-          : `HTTPConnectionPool(host='${host}', port=${port}): Max retries exceeded with url: ${path} (Caused by ${error.code === 'ENOTFOUND' ? 'NameResolutionError' : 'NewConnectionError'}("<urllib3.connection.HTTPConnection object>: ${cause}"))`;
+          : `${pool}Pool(host='${host}', port=${port}): Max retries exceeded with url: ${path} (Caused by ${error.code === 'ENOTFOUND' ? 'NameResolutionError' : 'NewConnectionError'}("<urllib3.connection.${pool} object>: ${cause}"))`;
       throw failure('connection.ConnectFailure', `Unable to establish connection to ${url}: ${text}`);
     }
   }

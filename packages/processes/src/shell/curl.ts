@@ -2,6 +2,7 @@ import { type HttpReply, type Process, type Program, SystemError } from '@openst
 import { attempt } from '../attempt.ts';
 import { type CommandLine, parseCommandLine, UsageError } from '../command-line.ts';
 import { CommandError, command, pause } from '../program-support.ts';
+import { connectHttp, MissingAuthorityError, UntrustedServerError } from '../tls.ts';
 import { absolutePath } from './file-commands.ts';
 
 const names = {
@@ -21,7 +22,7 @@ class CurlError extends Error {
   }
 }
 
-/** `curl` over plain HTTP: method, headers, data, basic authentication, -f, -o, -w, -K, --retry. */
+/** `curl` over HTTP, and HTTPS with the authority that --cacert or CURL_CA_BUNDLE names: method, headers, data, basic authentication, -f, -o, -w, -K, --retry. */
 export const curl: Program = command(async (process) => {
   const words = process.argv.slice(1);
   const usage = (words: string): never => {
@@ -93,10 +94,10 @@ async function send(process: Process, url: string, line: CommandLine, limit: num
   const method = line.value('request') ?? (line.has('head') ? 'HEAD' : data.length > 0 ? 'POST' : 'GET');
   try {
     const socket = line.value('unix-socket');
+    const authority = line.value('cacert') ?? process.env['CURL_CA_BUNDLE'];
     const connection = await (socket === undefined
-      ? process.network.connect(host.replace(/^\[|\]$/g, ''), Number(port), 'http')
+      ? connectHttp(process, { scheme, host, port: Number(port) }, authority)
       : process.network.connectUnix(socket, 'http'));
-    if (scheme === 'https') throw new CurlError(35, 'OpenSSL/3.5.1: error:0A00010B:SSL routines::wrong version number');
     const late = new Promise<'late'>((resolve) => {
       if (limit > 0) process.clock.after(limit, () => resolve('late'), { ref: false });
     });
@@ -109,7 +110,12 @@ async function send(process: Process, url: string, line: CommandLine, limit: num
       throw new CurlError(28, `Operation timed out after ${limit} milliseconds with 0 bytes received`);
     return reply as HttpReply;
   } catch (error) {
+    if (error instanceof UntrustedServerError) throw new CurlError(60, certificateWords(error));
+    if (error instanceof MissingAuthorityError)
+      throw new CurlError(77, `error setting certificate file: ${error.message}`);
     if (!(error instanceof SystemError)) throw error;
+    if (error.code === 'EPROTO' && scheme === 'https')
+      throw new CurlError(35, `OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to ${host}:${port} `);
     if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
       throw new CurlError(6, `Could not resolve host: ${host}`);
     if (error.code === 'ETIMEDOUT')
@@ -118,6 +124,15 @@ async function send(process: Process, url: string, line: CommandLine, limit: num
     if (error.code === 'EPROTO') throw new CurlError(1, 'Received HTTP/0.9 when not allowed');
     throw new CurlError(7, `Failed to connect to ${host} port ${port} after 0 ms: Could not connect to server`);
   }
+}
+
+/** What OpenSSL says, as curl tells of it. */
+function certificateWords({ message }: UntrustedServerError): string {
+  const [, why = ''] = /certificate verify failed: (.*?)\.? \(_ssl/u.exec(message) ?? [];
+  const [, host] = /^Hostname mismatch, .*'(.*)'$/u.exec(why) ?? [];
+  return host === undefined
+    ? `SSL certificate problem: ${why}`
+    : `SSL: no alternative certificate subject name matches target host name '${host}'`;
 }
 
 function dataOf(process: Process, text: string): string {

@@ -267,6 +267,8 @@ export interface Listener {
 
 /** Messages of protocol `http`: probes of the kubelet speak it too. */
 export interface HttpMessage {
+  /** By which the client has come, as the server sees it; absent: http. */
+  readonly scheme?: 'https';
   readonly method: string;
   /** With the query string. */
   readonly path: string;

@@ -12,6 +12,7 @@ import { generatedSecrets, rotationsOf } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
+import { componentsOf } from '../vocabulary/api-tls.ts';
 import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
 import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
@@ -195,7 +196,7 @@ function composedWith(
 function apiOf(service: Service, context: Context): Readonly<Record<string, unknown>> {
   const [entry] = service.identity?.catalogue ?? [];
   if (entry === undefined) return {};
-  const endpoints = endpointsOf(service, context, service.components(context), entry);
+  const endpoints = endpointsOf(service, context, componentsOf(service, context), entry);
   return { apiEndpoint: endpoints.internal, endpoints };
 }
 
@@ -203,7 +204,7 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   const drafts = new StepDrafts();
   drafts.add('CredentialsReady', ...generatedSecrets(service, context));
 
-  const components = service.components(context);
+  const components = componentsOf(service, context);
   const sets = configSets(service, context, { owner: ownerOf(service, context), components });
   drafts.tell('ConfigReady', sets);
   drafts.tell('ConfigReady', specFindings(service, context));

@@ -101,7 +101,24 @@ export function client(context: Context, name?: string, filter: Filter = 'oslo')
       ? { project_name: user.project ?? 'service', project_domain_name: 'Default' }
       : { domain_name: domain }),
     region_name: context.region,
+    ...trustOfApis(context),
   };
+}
+
+/**
+ * By what clients of Keystone and of the APIs verify certificates, where they are to be told. `option`: what a section calls
+ * it, `cafile` where keystoneauth reads it.
+ */
+export function trustOfApis({ identity }: Context, option = 'cafile'): Readonly<Record<string, string>> {
+  return identity.trust === undefined ? {} : { [option]: trustedBy('identity') };
+}
+
+/**
+ * The same for programs of Python that have no option for it, or not for all of their clients: then they verify all servers
+ * behind HTTPS by it (the library requests reads the variable).
+ */
+export function trustByVariable({ identity }: Context): Readonly<Record<string, string>> {
+  return identity.trust === undefined ? {} : { REQUESTS_CA_BUNDLE: trustedBy('identity') };
 }
 
 /** APIs behind a gateway that ends TLS answer with its scheme. */

@@ -1,10 +1,12 @@
 import type { KubeObject } from '@openstack-operator/kube';
 import { serverCount } from '../names/names.ts';
+import { componentsOf } from '../vocabulary/api-tls.ts';
 import { type Context, contextOf } from '../vocabulary/context.ts';
 import type { CountPlan } from '../vocabulary/counting.ts';
 import { fieldFor } from '../vocabulary/dependencies.ts';
 import type { Guests, Job, Service, Staying } from '../vocabulary/service.ts';
 import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
+import { authorityKey } from '../vocabulary/trust.ts';
 import { endpointsOf } from './endpoint.ts';
 import { jobObject } from './job.ts';
 
@@ -25,6 +27,7 @@ function countJob(
 ): Job {
   const { name: username, secret } = context.user();
   const api = service.identity?.catalogue[0];
+  const { trust } = context.identity;
   if (api === undefined) throw new Error(`${service.name} is not in the catalogue`);
   return {
     suffix,
@@ -36,7 +39,8 @@ function countJob(
       OS_AUTH_URL: context.identity.internalUrl,
       OS_USERNAME: username,
       OS_PASSWORD: { secret, key: 'password' },
-      API_URL: endpointsOf(service, context, service.components(context), api).internal,
+      API_URL: endpointsOf(service, context, componentsOf(service, context), api).internal,
+      ...(trust === undefined ? {} : { CA_CERTIFICATE: { secret: trust.secret, key: authorityKey } }),
     },
     runs: [{ name: suffix, command: ['openstack-operator', 'count', JSON.stringify(plan)] }],
   };

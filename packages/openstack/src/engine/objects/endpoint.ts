@@ -1,4 +1,5 @@
 import { serviceHost } from '../names/names.ts';
+import { reachedAt } from '../vocabulary/api-tls.ts';
 import type { Component } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { CatalogueEntry } from '../vocabulary/identity.ts';
@@ -25,14 +26,14 @@ export function endpointsOf(
 ): Endpoints {
   const addressOf = (name: string) => {
     const component = components[name];
-    const port = component?.ports?.[entry.port];
+    const { scheme, port } = component === undefined ? {} : reachedAt(component, entry.port, context);
     if (component === undefined || port === undefined) {
       throw new Error(
         `${service.name}: endpoint ${entry.type} is of component ${name}, port ${entry.port}: there is none`,
       );
     }
     const host = serviceHost(workloadName({ context, name, component }), context.namespace);
-    return { component, url: `http://${host}:${port}${entry.path}` };
+    return { component, url: `${scheme}://${host}:${port}${entry.path}` };
   };
   const { component, url } = addressOf(entry.component);
   const outside = component.exposed === entry.port ? context.publicUrl(entry.component, component) : undefined;

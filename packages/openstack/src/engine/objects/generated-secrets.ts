@@ -1,5 +1,7 @@
 import { annotations, labelsOf, previousSuffix, retainedFor, retainedForLabel } from '../names/names.ts';
 import { requestOf } from '../status/conditions.ts';
+import { apiAuthority, componentsOf, suffixesWithTls } from '../vocabulary/api-tls.ts';
+import { signedCertificate } from '../vocabulary/certificate.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
 import type { Desired, Succession } from '../vocabulary/step.ts';
@@ -40,6 +42,7 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(identity.users.length === 0 || context.cache === undefined
       ? []
       : [credential('cache-key', { succeeded: true })]),
+    ...apiCertificate(service, context),
   ];
 }
 
@@ -54,6 +57,14 @@ export function rotationsOf(service: Service, context: Context): Readonly<Record
       return rotation === undefined ? [] : [[secret, rotation] as const];
     }),
   );
+}
+
+/** The certificate that its APIs serve TLS with. */
+function apiCertificate(service: Service, context: Context): readonly GeneratedSecret[] {
+  const authority = apiAuthority(service, context);
+  if (authority === undefined) return [];
+  const suffixes = suffixesWithTls(service, componentsOf(service, context));
+  return suffixes.length === 0 ? [] : [signedCertificate(context, suffixes.map(context.host), authority.secret)];
 }
 
 type Generated = Extract<Desired, { verb: 'generate' }>;

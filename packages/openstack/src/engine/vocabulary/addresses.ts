@@ -37,6 +37,13 @@ export interface BrokerAddress {
 export interface IdentityAddress {
   readonly internalUrl: string;
   readonly publicUrl: string;
+  /** What clients of it, and of the APIs that its catalogue has, verify certificates by; absent: nothing that they need be told. */
+  readonly trust?: Trust;
+  /**
+   * The authority of the APIs that register there: the Secret with its certificate and its key (`authorityKeys`), and
+   * whether the catalogue leads to their ports with TLS. Absent: they have none.
+   */
+  readonly apiAuthority?: { readonly secret: string; readonly inCatalogue: boolean };
   readonly admin: {
     readonly user: Secretly;
     readonly password: Secretly;

@@ -3,6 +3,7 @@ import { offerBy } from './dependencies.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import { recordsFile } from './records.ts';
 import type { ReferenceField } from './surroundings.ts';
+import { authorityOf } from './trust.ts';
 
 /**
  * Something that a service has in another one of its cloud, in the project of its first user: a network, a flavour; or in
@@ -78,6 +79,7 @@ export const resourceRecords: Keeping = {
     const { name, secret, user } = context.user();
     return recordsFile({
       url: context.identity.internalUrl,
+      ...authorityOf(context.identity),
       username: name,
       password: secretReference(secret, 'password', 'quoted'),
       project: user.project ?? 'service',

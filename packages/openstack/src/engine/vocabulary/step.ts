@@ -23,7 +23,8 @@ export type Generator =
 
 /**
  * A certificate (X.509) as PEM, of the private key `key`. Keys of the same Secret are meant throughout. When two thirds of
- * its days are over it is made anew, of the same private key: what trusted it before goes on to.
+ * its days are over it is made anew, of the same private key: what trusted it before goes on to. So it is when it is to be for
+ * other host names, or when another authority signs.
  */
 export interface CertificateGenerator {
   readonly type: 'certificate';
@@ -34,8 +35,8 @@ export interface CertificateGenerator {
   readonly authority?: true;
   /** Host names that it is for. */
   readonly dnsNames?: readonly string[];
-  /** Certificate and private key of who signs it; default: itself. */
-  readonly signedBy?: { readonly certificate: string; readonly key: string };
+  /** Certificate and private key of who signs it, of another Secret (`secret`) where it says so; default: itself. */
+  readonly signedBy?: { readonly certificate: string; readonly key: string; readonly secret?: string };
 }
 
 /**

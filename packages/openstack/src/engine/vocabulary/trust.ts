@@ -1,3 +1,4 @@
+import { secretReference } from '../../oslo/references.ts';
 import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
 import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
@@ -8,7 +9,7 @@ import type { Capability, Service } from './service.ts';
 export const authorityKey = 'ca.crt';
 
 /** Whose certificates clients verify, by what they use of it. */
-const trusted = ['database', 'broker', 'virtualNetwork'] as const satisfies readonly Capability[];
+const trusted = ['database', 'broker', 'identity', 'virtualNetwork'] as const satisfies readonly Capability[];
 
 type Trusted = (typeof trusted)[number];
 
@@ -16,6 +17,11 @@ const folderOf = (capability: Trusted): string => `/etc/openstack/trust/${capabi
 
 /** File with the certificate of whom clients trust. */
 export const trustedBy = (capability: Trusted): string => `${folderOf(capability)}/${authorityKey}`;
+
+/** What a list of records says of whom its client trusts: the certificate itself. */
+export function authorityOf({ trust }: { readonly trust?: Trust }): { readonly ca?: string } {
+  return trust === undefined ? {} : { ca: secretReference(trust.secret, authorityKey, 'quoted') };
+}
 
 /** Files with the certificate that clients show to a server, and its private key; undefined for one that asks for none. */
 export function shownTo(capability: Trusted, { client }: Trust): Trust['client'] {
@@ -45,8 +51,16 @@ export function trustMounts(configuration: string, service: Service, context: Co
     if (!configuration.includes(trustedBy(capability)) || field === undefined) return [];
     const { trust } = context.address(field) as { readonly trust?: Trust };
     if (trust === undefined) return [];
-    const { secret, client } = trust;
-    const shown = client === undefined ? [] : [client.certificate, client.key];
-    return [{ path: folderOf(capability), secret, keys: [authorityKey, ...shown], follows: true }];
+    return [mountOf(capability, trust)];
   });
+}
+
+function mountOf(capability: Trusted, { secret, client }: Trust): Mount {
+  const shown = client === undefined ? [] : [client.certificate, client.key];
+  return { path: folderOf(capability), secret, keys: [authorityKey, ...shown], follows: true };
+}
+
+/** The same of the APIs, for programs whose configuration does not speak of it. */
+export function identityTrust({ identity: { trust } }: Context): readonly Mount[] {
+  return trust === undefined ? [] : [mountOf('identity', trust)];
 }

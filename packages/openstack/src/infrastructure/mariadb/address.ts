@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/vocabulary/addresses.ts';
-import { certificateSuffix } from '../certificate.ts';
+import { certificateSuffix } from '../../engine/vocabulary/certificate.ts';
 import type { DatabaseRef } from './reference.ts';
 
 type External = NonNullable<DatabaseRef['external']>;

@@ -1,11 +1,16 @@
 import { mariadbdOptions } from '@openstack-operator/facts/mariadbd-options';
 import { ownedWords } from '../../engine/configuration/user-config.ts';
 import { bytesOf } from '../../engine/names/quantity.ts';
+import {
+  certificateFiles,
+  certificateMount,
+  reloader,
+  serverCertificate,
+} from '../../engine/vocabulary/certificate.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { nearest } from '../../options/nearest.ts';
 import type { Layer } from '../../oslo/layers.ts';
-import { certificateFiles, certificateMount, reloader, serverCertificate } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
 import { databaseAddress, externalDatabase } from './address.ts';

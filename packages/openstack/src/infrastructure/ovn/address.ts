@@ -1,9 +1,9 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
+import { certificateSuffix, clientKeys } from '../../engine/vocabulary/certificate.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import { shownTo, trustedBy } from '../../engine/vocabulary/trust.ts';
-import { certificateSuffix, clientKeys } from '../certificate.ts';
 import { type Database, databases, isByTls, remoteAt } from './databases.ts';
 import type { OVNRef } from './reference.ts';
 

@@ -1,9 +1,9 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
 import { cloudLabel } from '../../engine/names/names.ts';
+import { clientMount } from '../../engine/vocabulary/certificate.ts';
 import type { Component, HostAccess, Mount, Variable } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { agentsOf } from '../../engine/vocabulary/node-groups.ts';
-import { clientMount } from '../certificate.ts';
 import { databases } from './databases.ts';
 import type { ChassisGroup, OVNNetwork } from './kind.ts';
 import { applySettings } from './ovs-settings.ts';

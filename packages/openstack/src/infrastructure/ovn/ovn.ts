@@ -1,9 +1,15 @@
+import {
+  certificateFiles,
+  certificateMount,
+  clientFiles,
+  clientMount,
+  mutualCertificates,
+} from '../../engine/vocabulary/certificate.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { nodeClaims } from '../../engine/vocabulary/node-groups.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
-import { certificateFiles, certificateMount, clientFiles, clientMount, mutualCertificates } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { nodeCleaner } from '../node-cleaning.ts';
 import { externalOvn, ovnAddress } from './address.ts';

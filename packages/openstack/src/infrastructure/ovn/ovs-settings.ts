@@ -1,5 +1,5 @@
+import { certificateFolder, clientKeys } from '../../engine/vocabulary/certificate.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
-import { certificateFolder, clientKeys } from '../certificate.ts';
 
 /**
  * Milliseconds without a sign of life after which the other end of a connection to OVN's databases is asked for one, and

@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { authority, type BrokerAddress, fromSecret, hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
-import { certificateSuffix } from '../certificate.ts';
+import { certificateSuffix } from '../../engine/vocabulary/certificate.ts';
 import type { MessageQueueRef } from './reference.ts';
 
 type External = NonNullable<MessageQueueRef['external']>;

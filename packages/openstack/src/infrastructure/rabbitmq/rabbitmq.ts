@@ -1,10 +1,10 @@
 import { bytesOf } from '../../engine/names/quantity.ts';
 import { memoryLimitOf } from '../../engine/objects/pod.ts';
+import { certificateFiles, certificateMount, serverCertificate } from '../../engine/vocabulary/certificate.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
-import { certificateFiles, certificateMount, serverCertificate } from '../certificate.ts';
 import { dataClaim } from '../data-claim.ts';
 import { lastingQuorum, rememberedQuorum, shrinking } from '../quorum-size.ts';
 import { brokerAddress, brokerPorts, externalBroker } from './address.ts';

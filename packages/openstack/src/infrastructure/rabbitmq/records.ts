@@ -1,6 +1,6 @@
 import type { Keeping } from '../../engine/vocabulary/keeping.ts';
 import { recordsFile } from '../../engine/vocabulary/records.ts';
-import { authorityKey } from '../../engine/vocabulary/trust.ts';
+import { authorityOf } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** Users, virtual hosts and permissions of a service on the broker (`<name>-mq-create`), by its management API. */
@@ -11,7 +11,7 @@ export const brokerRecords: Keeping = {
   holds: 'data',
   concerns: ({ messaging }) => messaging === true,
   list({ service, context }) {
-    const { managementUrl, adminUser, adminPassword, trust } = context.broker;
+    const { managementUrl, adminUser, adminPassword } = context.broker;
     const { user, userIn, vhost, notifications, secret } = context.accounts.broker;
     const previous = context.previousOf(secret);
     const users = new Map(previous === undefined ? [] : [[userIn(previous.generation), previous.secret]]);
@@ -25,7 +25,7 @@ export const brokerRecords: Keeping = {
     ];
     return recordsFile({
       url: managementUrl,
-      ...(trust === undefined ? {} : { ca: secretReference(trust.secret, authorityKey, 'quoted') }),
+      ...authorityOf(context.broker),
       username: adminUser('quoted'),
       password: adminPassword('quoted'),
       vhosts,

@@ -1,7 +1,8 @@
+import { trustByVariable } from '../../engine/configuration/sections.ts';
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type DataSource, defineService } from '../../engine/vocabulary/service.ts';
-import { trustedBy } from '../../engine/vocabulary/trust.ts';
+import { identityTrust, trustedBy } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { Adjutant } from './kind.ts';
 
@@ -38,7 +39,7 @@ export const adjutant = defineService<Adjutant>({
     ],
   },
   config: (context) => ({ main: { '/etc/adjutant/adjutant.yaml': settings(context) } }),
-  components: () => ({
+  components: (context) => ({
     api: {
       workload: 'Deployment',
       image: 'adjutant',
@@ -50,6 +51,9 @@ export const adjutant = defineService<Adjutant>({
       health: { get: '/', port: 'api' },
       exposed: 'api',
       reachable: 'anyone',
+      // Its clients have no option for it.
+      env: trustByVariable(context),
+      mounts: identityTrust(context),
       resources: { cpu: '50m', memory: '256Mi' },
     },
   }),

@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -115,6 +116,7 @@ function keyManager(context: Context): Layer {
       barbican_endpoint_type: 'internal',
       barbican_region_name: region ?? context.region,
       send_service_user_token: true,
+      ...trustOfApis(context, 'verify_ssl_path'),
     },
     barbican_service_user: login,
   };

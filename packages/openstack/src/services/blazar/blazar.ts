@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
@@ -133,6 +134,7 @@ function options(context: Context<Blazar>): Layer {
       os_admin_user_domain_name: user_domain_name ?? null,
       os_admin_project_domain_name: project_domain_name ?? null,
       os_region_name: region_name ?? context.region,
+      ...trustOfApis(context),
     },
     manager: {
       plugins: (context.spec.enabledPlugins ?? ['physical.host.plugin', 'virtual.instance.plugin']).join(','),

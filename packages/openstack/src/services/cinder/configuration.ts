@@ -1,4 +1,12 @@
-import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
+import {
+  authtoken,
+  client,
+  coordination,
+  messaging,
+  proxied,
+  sections,
+  trustOfApis,
+} from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
@@ -120,7 +128,10 @@ function clients(context: Context<Cinder>): Layer {
   const login = client(context);
   const { region_name: _region, ...unregional } = login;
   return sections(coordination(context), {
-    DEFAULT: { glance_catalog_info: 'image::internalURL' },
+    DEFAULT: {
+      glance_catalog_info: 'image::internalURL',
+      ...trustOfApis(context, 'glance_ca_certificates_file'),
+    },
     nova: { ...login, interface: 'internal' },
     // Its section knows no region.
     service_user: { send_service_user_token: true, ...unregional },

@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
@@ -140,7 +141,7 @@ const pipeline: DataMap = {
 
 function options(context: Context<CloudKitty>): Layer {
   const { collector = 'gnocchi', fetcher = 'keystone', prometheusURL } = context.spec;
-  const login = { auth_section: 'keystone_authtoken' };
+  const login = { auth_section: 'keystone_authtoken', ...trustOfApis(context) };
   const metric = { ...login, interface: 'internalURL', region_name: context.region };
   return sections(
     logging,

@@ -8,8 +8,10 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { serviceHost } from '../../engine/names/names.ts';
+import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { PeerOptions } from '../../engine/vocabulary/peers.ts';
@@ -126,7 +128,7 @@ function configuration(context: Context<Designate>): Layer {
       'service:worker': { workers: 1 },
       'service:producer': { workers: 1 },
       'service:mdns': { workers: 1, listen: `0.0.0.0:${mdnsPort}` },
-      'network_api:neutron': { endpoint_type: 'internalURL' },
+      'network_api:neutron': { endpoint_type: 'internalURL', ...trustOfApis(context, 'ca_certificates_file') },
     },
   );
 }
@@ -244,7 +246,10 @@ function inNeutron({ context, peer }: Parameters<PeerOptions>[0]): ReturnType<Pe
   return {
     'neutron.conf': {
       DEFAULT: { external_dns_driver: 'designate' },
-      designate: { ...login, url: `http://${serviceHost(`${peer}-api`, context.namespace)}:${apiPort}/v2` },
+      designate: {
+        ...login,
+        url: `${apiUrl(context.identity, serviceHost(`${peer}-api`, context.namespace), apiPort)}/v2`,
+      },
     },
     'ml2_conf.ini': { ml2: { extension_drivers: 'port_security,qos,dns_domain_ports' } },
   };

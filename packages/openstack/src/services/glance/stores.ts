@@ -1,4 +1,4 @@
-import { client } from '../../engine/configuration/sections.ts';
+import { client, trustOfApis } from '../../engine/configuration/sections.ts';
 import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { lastingSuffix } from '../../engine/names/names.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -199,14 +199,15 @@ const swiftAccounts = '/etc/glance/glance-swift.conf';
 const account = 'cloud';
 
 /** The images of a store lie in one container of the account of Glance's own project, where it is an administrator. */
-function swift({ region }: Context<Glance>, container: string): Layer[string] {
+function swift(context: Context<Glance>, container: string): Layer[string] {
   return {
     swift_store_config_file: swiftAccounts,
     default_swift_reference: account,
     swift_store_container: container,
     swift_store_create_container_on_put: true,
     swift_store_endpoint_type: 'internalURL',
-    swift_store_region: region,
+    swift_store_region: context.region,
+    ...trustOfApis(context, 'swift_store_cacert'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { authtoken, client, database, sections } from '../../engine/configuration/sections.ts';
+import { authtoken, client, database, sections, trustOfApis } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, defineService } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -108,5 +108,6 @@ function swift(context: Context<Gnocchi>): Layer[string] {
     swift_project_name: project ?? null,
     swift_region: context.region,
     swift_endpoint_type: 'internalURL',
+    ...trustOfApis(context, 'swift_cacert'),
   };
 }

@@ -7,6 +7,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
@@ -134,7 +135,7 @@ function cfnOf({ spec }: Context<Heat>): Component {
 function files(context: Context<Heat>): Layer {
   const { spec, named, identity, region } = context;
   const user = context.user(admin);
-  const { region_name: _region, ...login } = client(context);
+  const { region_name: _region, cafile: _authority, ...login } = client(context);
   const signals = context.publicUrl('cfn', cfnOf(context)) ?? `http://${context.host('cfn')}:8000`;
   return sections(logging, database(context, 'heat'), authtoken(context), cache(context), messaging(context), {
     DEFAULT: {
@@ -154,9 +155,9 @@ function files(context: Context<Heat>): Layer {
     },
     // Without a project: a trust is the scope.
     trustee: { ...login, project_name: null, project_domain_name: null },
-    clients: { endpoint_type: 'internalURL' },
+    clients: { endpoint_type: 'internalURL', ...trustOfApis(context, 'ca_file') },
     clients_keystone: { auth_uri: identity.internalUrl },
-    ec2authtoken: { auth_uri: identity.internalUrl },
+    ec2authtoken: { auth_uri: identity.internalUrl, ...trustOfApis(context, 'ca_file') },
   });
 }
 

@@ -1,3 +1,4 @@
+import { trustOfApis } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService } from '../../engine/vocabulary/service.ts';
@@ -84,6 +85,7 @@ function settings(context: Context<Horizon>): DataSource {
       SESSION_ENGINE: 'django.contrib.sessions.backends.cache',
       OPENSTACK_KEYSTONE_URL: identity.internalUrl,
       OPENSTACK_ENDPOINT_TYPE: 'internalURL',
+      ...trustOfApis(context, 'OPENSTACK_SSL_CACERT'),
       // Where a Keystone has several regions, that of this cloud is shown first.
       DEFAULT_SERVICE_REGIONS: { '*': region },
       WEBROOT: '/',

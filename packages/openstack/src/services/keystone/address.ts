@@ -1,5 +1,7 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/vocabulary/addresses.ts';
+import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
+import { authoritySuffix } from '../../engine/vocabulary/certificate.ts';
 import { exposureOf } from '../../engine/vocabulary/exposure.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import type { KeystoneRef } from './reference.ts';
@@ -7,8 +9,9 @@ import type { KeystoneRef } from './reference.ts';
 type External = NonNullable<KeystoneRef['external']>;
 
 /** Address of a Keystone that this operator does not run. */
-export function externalIdentity({ authURL, secretName }: External): IdentityAddress {
+export function externalIdentity({ authURL, secretName, caSecretName }: External): IdentityAddress {
   return {
+    ...(caSecretName === undefined ? {} : { trust: { secret: caSecretName } }),
     internalUrl: authURL,
     publicUrl: authURL,
     admin: {
@@ -27,11 +30,18 @@ export function identityAddress(keystone: StoredObject, surroundings: Surroundin
     adminPasswordSecretName?: string;
     adminUser?: string;
     adminProject?: string;
+    tls?: { enabled?: boolean };
   };
-  const internalUrl = `http://${hostOf(keystone, '-api')}:5000/v3`;
+  const secret = `${keystone.metadata.name}-${authoritySuffix}`;
+  const authority =
+    spec.tls === undefined
+      ? {}
+      : { trust: { secret }, apiAuthority: { secret, inCatalogue: spec.tls.enabled === true } };
+  const internalUrl = `${apiUrl(authority, hostOf(keystone, '-api'), 5000)}/v3`;
   const namespace = keystone.metadata.namespace ?? 'default';
   const { url } = exposureOf({ namespace, spec: keystone['spec'] ?? {}, component: 'api', port: 5000 }, surroundings);
   return {
+    ...authority,
     internalUrl,
     publicUrl: url === undefined ? internalUrl : `${url}/v3`,
     admin: {

@@ -1,7 +1,9 @@
 import { resolvedSecret } from '../../engine/configuration/config.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Desired } from '../../engine/vocabulary/step.ts';
+import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import { writeData } from '../../formats/write-data.ts';
+import { secretReference } from '../../oslo/references.ts';
 import type { Keystone } from './kind.ts';
 
 /**
@@ -10,18 +12,28 @@ import type { Keystone } from './kind.ts';
  */
 export function clientFiles(context: Context<Keystone>): Desired {
   const { name: instance, named, namespace, surroundings } = context;
+  const { trust } = context.identity;
   const entries = { admin: entryOf(context, 'public'), 'admin-internal': entryOf(context, 'internal') };
   return resolvedSecret({ service: 'keystone', instance, namespace, surroundings }, named('clouds'), {
+    ...(trust === undefined ? {} : { [authorityKey]: secretReference(trust.secret, authorityKey) }),
     'clouds.yaml': writeData('yaml', { clouds: entries }),
     openrc: openrc(context),
   });
 }
 
-function entryOf({ identity, region }: Context<Keystone>, side: 'public' | 'internal') {
-  const { admin, publicUrl, internalUrl } = identity;
+/** Where clients find whom they trust at an URL, in the directory where clients look for `clouds.yaml`: outside a gateway has a certificate of its own. */
+function authorityFor(name: string, url: string, { identity }: Context<Keystone>): Readonly<Record<string, string>> {
+  const isInside = url === identity.internalUrl;
+  return isInside && identity.trust !== undefined ? { [name]: `/etc/openstack/${authorityKey}` } : {};
+}
+
+function entryOf(context: Context<Keystone>, side: 'public' | 'internal') {
+  const { identity, region } = context;
+  const { admin } = identity;
+  const url = side === 'public' ? identity.publicUrl : identity.internalUrl;
   return {
     auth: {
-      auth_url: side === 'public' ? publicUrl : internalUrl,
+      auth_url: url,
       username: admin.user(),
       password: admin.password(),
       project_name: admin.project(),
@@ -29,6 +41,7 @@ function entryOf({ identity, region }: Context<Keystone>, side: 'public' | 'inte
       project_domain_name: admin.projectDomain(),
     },
     region_name: region,
+    ...authorityFor('cacert', url, context),
     identity_api_version: '3',
     interface: side,
     // The same for clients that read the older name alone (gophercloud).
@@ -37,7 +50,11 @@ function entryOf({ identity, region }: Context<Keystone>, side: 'public' | 'inte
 }
 
 /** Variables for a shell. */
-function openrc({ identity: { admin, publicUrl }, region }: Context<Keystone>): string {
+function openrc(context: Context<Keystone>): string {
+  const {
+    identity: { admin, publicUrl },
+    region,
+  } = context;
   const variables = {
     OS_AUTH_URL: publicUrl,
     OS_USERNAME: admin.user('shell'),
@@ -48,6 +65,7 @@ function openrc({ identity: { admin, publicUrl }, region }: Context<Keystone>): 
     OS_REGION_NAME: region,
     OS_INTERFACE: 'public',
     OS_IDENTITY_API_VERSION: '3',
+    ...authorityFor('OS_CACERT', publicUrl, context),
   };
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}='${value}'\n`)

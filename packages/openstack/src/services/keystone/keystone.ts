@@ -1,7 +1,8 @@
 import { cache, database, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import { sharedAuthority } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { defineService } from '../../engine/vocabulary/service.ts';
+import { defineService, type GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import { externalIdentity, identityAddress } from './address.ts';
 import { login } from './client-options.ts';
 import { clientFiles } from './clouds.ts';
@@ -52,38 +53,7 @@ export const keystone = defineService<Keystone>({
     credential: { key_repository: 'spec.credentialKeysSecretName' },
   },
   retainedSecrets: ['admin-password', 'credential-keys'],
-  secrets: ({ spec, named }) => [
-    ...(spec.adminPasswordSecretName === undefined
-      ? [
-          {
-            suffix: 'admin-password',
-            values: { password: { type: 'password' as const, length: 32 } },
-            secretClass: 'credential' as const,
-          },
-        ]
-      : []),
-    ...(spec.fernetKeysSecretName === undefined
-      ? [
-          {
-            suffix: 'fernet-keys',
-            // Losing them ends all tokens, and nothing else: they may be made anew.
-            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
-            secretClass: 'credential' as const,
-            rotation: { intervalSeconds: rotationHours(spec) * 3600, maxActiveKeys: maxActiveKeys(spec) },
-          },
-        ]
-      : []),
-    ...(spec.credentialKeysSecretName === undefined
-      ? [
-          {
-            suffix: 'credential-keys',
-            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
-            secretClass: 'keyMaterial' as const,
-            guards: { kind: 'Job' as const, name: named('db-sync'), data: 'the credentials stored in Keystone' },
-          },
-        ]
-      : []),
-  ],
+  secrets: (context) => [...(context.spec.tls === undefined ? [] : [sharedAuthority(context)]), ...keysOf(context)],
   config: (context) => ({ main: { '/etc/keystone/keystone.conf': { oslo: configuration(context) } } }),
   components: (context) => ({
     api: {
@@ -124,7 +94,7 @@ export const keystone = defineService<Keystone>({
         OS_BOOTSTRAP_ROLE_NAME: 'admin',
         OS_BOOTSTRAP_SERVICE_NAME: 'keystone',
         OS_BOOTSTRAP_REGION_ID: context.region,
-        OS_BOOTSTRAP_INTERNAL_URL: `http://${context.host('api')}:5000/v3`,
+        OS_BOOTSTRAP_INTERNAL_URL: context.identity.internalUrl,
         OS_BOOTSTRAP_PASSWORD: {
           secret: context.spec.adminPasswordSecretName ?? context.named('admin-password'),
           key: 'password',
@@ -135,6 +105,42 @@ export const keystone = defineService<Keystone>({
   ],
   objects: (context) => ({ ConfigReady: [clientFiles(context)] }),
 });
+
+/** The administrator's password, and keys, but for those that users bring. */
+function keysOf({ spec, named }: Context<Keystone>): readonly GeneratedSecret[] {
+  return [
+    ...(spec.adminPasswordSecretName === undefined
+      ? [
+          {
+            suffix: 'admin-password',
+            values: { password: { type: 'password' as const, length: 32 } },
+            secretClass: 'credential' as const,
+          },
+        ]
+      : []),
+    ...(spec.fernetKeysSecretName === undefined
+      ? [
+          {
+            suffix: 'fernet-keys',
+            // Losing them ends all tokens, and nothing else: they may be made anew.
+            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
+            secretClass: 'credential' as const,
+            rotation: { intervalSeconds: rotationHours(spec) * 3600, maxActiveKeys: maxActiveKeys(spec) },
+          },
+        ]
+      : []),
+    ...(spec.credentialKeysSecretName === undefined
+      ? [
+          {
+            suffix: 'credential-keys',
+            values: { '0': { type: 'fernetKey' as const }, '1': { type: 'fernetKey' as const } },
+            secretClass: 'keyMaterial' as const,
+            guards: { kind: 'Job' as const, name: named('db-sync'), data: 'the credentials stored in Keystone' },
+          },
+        ]
+      : []),
+  ];
+}
 
 function configuration(context: Context<Keystone>) {
   const { spec } = context;

@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
-import { int, object, rule, string } from '../../api/schema.ts';
+import { bool, int, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
@@ -29,6 +29,15 @@ export const Keystone = defineApi({
       region,
       databaseRef,
       cacheRef,
+      tls: object(
+        'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca), the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
+        {
+          enabled: bool(
+            'Whether clients inside the cluster use these ports, by the catalogue. In a cloud in use, state false first, and true once all is Ready: no request is refused then. A change replaces pods, and agents on nodes.',
+            { fallback: false },
+          ),
+        },
+      ),
       database: database('keystone', ['keystone']),
       messageQueue: noMessageQueue,
       adminPasswordSecretName: secretName(

@@ -3,6 +3,7 @@ import { type UserAccount, userTitle } from '../../engine/vocabulary/accounts.ts
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Keeping } from '../../engine/vocabulary/keeping.ts';
 import { recordsFile } from '../../engine/vocabulary/records.ts';
+import { authorityOf } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 
 /** What a service has in Keystone: domains, users, roles, services, endpoints (`<name>-endpoint-create`); its own ones as well. */
@@ -25,6 +26,7 @@ export const identityRecords: Keeping = {
     ];
     return recordsFile({
       url: internalUrl,
+      ...authorityOf(context.identity),
       username: admin.user('quoted'),
       password: admin.password('quoted'),
       project: admin.project('quoted'),

@@ -20,6 +20,9 @@ export const keystoneRef = reference(
         'Secret with keys username, password, projectName, userDomainName, projectDomainName of an account that may create users and endpoints.',
       ),
     ),
+    caSecretName: secretName(
+      'Secret with the certificate (key ca.crt) of the authority that has signed those of Keystone, and of the APIs that its catalogue has for clients inside. If absent, clients go by the authorities of their image.',
+    ),
   }),
 );
 

@@ -7,6 +7,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -105,6 +106,9 @@ export const magnum = defineService<Magnum>({
   migrate: () => ({ image: 'magnum-api', mounts: state, sync: ['magnum-db-manage', 'upgrade'] }),
 });
 
+/** Those of its clients that do not go by the session of its own login. */
+const told: readonly string[] = ['glance', 'heat', 'neutron', 'nova', 'octavia'];
+
 function files(context: Context<Magnum>, ...more: readonly Layer[]): Layer {
   const { spec, name, identity, region } = context;
   const { region_name: _region, ...login } = client(context);
@@ -113,7 +117,11 @@ function files(context: Context<Magnum>, ...more: readonly Layer[]): Layer {
   const inside = Object.fromEntries(
     ['barbican', 'cinder', 'glance', 'heat', 'neutron', 'nova', 'octavia'].map((service) => [
       `${service}_client`,
-      { region_name: region, endpoint_type: 'internalURL' },
+      {
+        region_name: region,
+        endpoint_type: 'internalURL',
+        ...(told.includes(service) ? trustOfApis(context, 'ca_file') : {}),
+      },
     ]),
   );
   return sections(

@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { cloudLabel, computeLabel } from '../../engine/names/names.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
@@ -126,6 +127,7 @@ function configuration(context: Context<Masakari>): Layer {
       DEFAULT: {
         ...Object.fromEntries(Object.entries(inNova).map(([option, name]) => [option, login[name] ?? ''])),
         nova_catalog_admin_info: 'compute:nova:internalURL',
+        ...trustOfApis(context, 'nova_ca_certificates_file'),
       },
       wsgi: { api_paste_config: '/etc/masakari/api-paste.ini' },
     },

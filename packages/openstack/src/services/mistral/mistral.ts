@@ -1,4 +1,13 @@
-import { authtoken, database, logging, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
+import {
+  authtoken,
+  database,
+  logging,
+  messaging,
+  proxied,
+  sections,
+  trustByVariable,
+  trustOfApis,
+} from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
@@ -54,6 +63,7 @@ export const mistral = defineService<Mistral>({
     const common = sections(logging, database(context, 'mistral'), authtoken(context), {
       // Trusts are made, and actions log in, at this address.
       keystone_authtoken: { www_authenticate_uri: context.identity.internalUrl },
+      ...(context.identity.trust && { keystone: trustOfApis(context) }),
       executor: { type: 'remote' },
       notifier: { type: 'local' },
       ...expiry(context),
@@ -77,6 +87,8 @@ export const mistral = defineService<Mistral>({
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',
       reachable: 'anyone',
+      // Who makes trusts has no option for it.
+      env: trustByVariable(context),
       resources: { cpu: '50m', memory: '256Mi' },
     },
     engine: server(context, 'engine', context.spec.engineReplicas),
@@ -109,7 +121,8 @@ function expiry({ spec }: Context<Mistral>): Layer {
   return { execution_expiration_policy: { evaluation_interval: 60, older_than: minutes, batch_size: 100 } };
 }
 
-function server({ broker }: Context<Mistral>, name: 'engine' | 'executor' | 'event-engine', replicas = 1): Component {
+function server(context: Context<Mistral>, name: 'engine' | 'executor' | 'event-engine', replicas = 1): Component {
+  const { broker } = context;
   return {
     workload: 'Deployment',
     image: `mistral-${name}`,
@@ -117,6 +130,8 @@ function server({ broker }: Context<Mistral>, name: 'engine' | 'executor' | 'eve
     config: 'server',
     runs: { command: ['mistral-server', '--server', name] },
     health: { connected: 'mistral-server', to: [`${broker.host}:${broker.port}`] },
+    // Executors make no trusts, and send the requests of workflows to whatever server these name.
+    ...(name === 'executor' ? {} : { env: trustByVariable(context) }),
     // What has begun is brought to its end (graceful_shutdown_timeout), or another one does it again.
     graceSeconds: 70,
     resources: { cpu: '25m', memory: '256Mi' },

@@ -24,7 +24,7 @@ export const neutron = defineService<Neutron>({
   kind: Neutron,
   offers: {
     neutronRef: {
-      address: (neutron) => `http://${hostOf(neutron, '-server')}:9696`,
+      address: (neutron) => hostOf(neutron, '-server'),
       resources: {
         network: { path: '/v2.0/networks', item: 'network', owned: true, change: 'PUT' },
         subnet: { path: '/v2.0/subnets', item: 'subnet', owned: true, change: 'PUT' },

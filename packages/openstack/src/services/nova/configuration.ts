@@ -8,6 +8,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
@@ -74,10 +75,10 @@ function common(context: Context<Nova>, from: Interface = 'internal'): Layer {
   const { region_name: region, ...unregional } = client(context);
   return sections(logging, locks('nova'), {
     DEFAULT: { state_path: '/var/lib/nova' },
-    glance: { region_name: context.region, ...interfaces },
+    glance: { region_name: context.region, ...interfaces, ...trustOfApis(context) },
     placement: { ...client(context), ...interfaces },
     neutron: { ...client(context), ...interfaces },
-    keystone: { region_name: region ?? context.region, ...interfaces },
+    keystone: { region_name: region ?? context.region, ...interfaces, ...trustOfApis(context) },
     // Its section knows no region.
     service_user: { send_service_user_token: true, ...unregional },
   });

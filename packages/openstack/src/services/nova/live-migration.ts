@@ -1,8 +1,8 @@
+import { serverCertificate } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
-import { serverCertificate } from '../../infrastructure/certificate.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Nova } from './kind.ts';
 

@@ -6,7 +6,9 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
+import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, GeneratedSecret } from '../../engine/vocabulary/service.ts';
@@ -43,7 +45,7 @@ function common(context: Context<Octavia>): Layer {
   return sections(logging, database(context, 'octavia'), {
     service_auth: login,
     // The provider ovn asks the public endpoint unless it is told the URL: it reads neither interface nor region.
-    neutron: { ...login, endpoint_override: context.address('neutronRef') as string },
+    neutron: { ...login, endpoint_override: apiUrl(context.identity, context.address('neutronRef') as string, 9696) },
   });
 }
 
@@ -87,13 +89,15 @@ function amphora(context: Context<Octavia>): Layer {
   const { spec, named, region } = context;
   if (spec.amphora === undefined) return {};
   const found = { region_name: region, endpoint_type: 'internalURL' };
+  const trusting = trustOfApis(context, 'ca_certificates_file');
   const { imageTag = 'amphora', topology = 'SINGLE', keyPairName, ...stated } = spec.amphora;
   const key = (name: string) => secretReference(named('amphora-keys'), name, 'oslo');
   return {
-    nova: found,
-    glance: found,
+    nova: { ...found, ...trusting },
+    glance: { ...found, ...trusting },
     certificates: {
       ...found,
+      ...trusting,
       ca_certificate: `${certificates}/server-ca.pem`,
       ca_private_key: `${certificates}/server-ca.key`,
       server_certs_key_passphrase: key('passphrase'),

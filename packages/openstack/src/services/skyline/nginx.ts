@@ -14,9 +14,12 @@ export const healthPath = '/healthz';
 
 /**
  * The configuration of nginx: pages, and a location for each API, as `skyline-nginx-generator` writes them from the catalogue
- * (skyline_apiserver/templates/nginx.conf.j2). `port`: where it listens.
+ * (skyline_apiserver/templates/nginx.conf.j2). `port`: where it listens; `authority`: file with the certificate of whom it
+ * trusts behind https, which it reads at its start, and without which it trusts anybody there.
  */
-export function nginxConfiguration(port: number, apis: readonly Proxied[]): string {
+export function nginxConfiguration(port: number, apis: readonly Proxied[], authority?: string): string {
+  const verified =
+    authority === undefined ? '' : `  proxy_ssl_verify on;\n  proxy_ssl_trusted_certificate ${authority};\n`;
   return `pid /tmp/nginx.pid;
 error_log stderr;
 worker_processes 2;
@@ -37,6 +40,7 @@ ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `  ${kind}_
   proxy_request_buffering off;
   proxy_read_timeout 300;
   proxy_ssl_server_name on;
+${verified}\
   proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
   proxy_set_header X-Forwarded-Proto $forwarded_proto;
   proxy_set_header X-Forwarded-Host $host;

@@ -1,6 +1,8 @@
-import type { Component } from '../../engine/vocabulary/component.ts';
+import { trustOfApis } from '../../engine/configuration/sections.ts';
+import type { Component, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService } from '../../engine/vocabulary/service.ts';
+import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { cookieKey } from '../dashboards.ts';
 import { Skyline } from './kind.ts';
@@ -30,7 +32,10 @@ export const skyline = defineService<Skyline>({
   proxies: asked,
   secrets: ({ spec }) => cookieKey(spec),
   config: (context) => ({ main: apiserverFiles(context), console: { '/etc/skyline/nginx.conf': nginx(context) } }),
-  components: (context) => ({ console: consoleComponent(context), apiserver: apiserver(context) }),
+  components: (context) => ({
+    console: { ...consoleComponent(context), mounts: trusted(context) },
+    apiserver: apiserver(context),
+  }),
   migrate: () => ({
     image: 'skyline-apiserver',
     sync: ['alembic', '--config', '/etc/skyline/alembic.ini', 'upgrade', 'head'],
@@ -82,13 +87,15 @@ function apiserver({ spec }: Pick<Context<Skyline>, 'spec'>): Component {
 }
 
 /** The API server, which browsers ask by two paths, and the APIs of the cloud, each below its region and name. */
-function nginx({ host, apis, identity, region }: Context<Skyline>): string {
+function nginx(context: Context<Skyline>): string {
+  const { host, apis, identity, region } = context;
+  const [authority] = trusted(context);
   const server = `http://${host('apiserver')}:${apiserverPort}`;
   const of = (name: string, url: string): Proxied => ({
     location: `/api/openstack/${region.toLowerCase()}/${name}/`,
     url: rootOf(url),
   });
-  return nginxConfiguration(consolePort, [
+  const proxied = [
     { location: '/api/openstack/skyline/', url: `${server}/` },
     { location: '/api/v1/', url: `${server}/api/v1/` },
     of('keystone', identity.internalUrl),
@@ -96,7 +103,13 @@ function nginx({ host, apis, identity, region }: Context<Skyline>): string {
       const url = apis[service];
       return url === undefined ? [] : [of(pageNames[service] ?? service, url)];
     }),
-  ]);
+  ];
+  return nginxConfiguration(consolePort, proxied, authority?.path);
+}
+
+/** Whom nginx trusts: a file by itself, of which another one replaces the pod, because it reads it at its start. */
+function trusted({ identity: { trust } }: Context<Skyline>): Mount[] {
+  return trust === undefined ? [] : [{ path: `/etc/skyline/${authorityKey}`, secret: trust.secret, key: authorityKey }];
 }
 
 function apiserverFiles(context: Context<Skyline>): ConfigFiles {
@@ -118,6 +131,7 @@ function settings(context: Context<Skyline>): DataSource {
         secret_key: secretReference(spec.secretKeySecretName ?? named('secret-key'), 'secret-key'),
         log_dir: '/dev',
         log_file: 'stdout',
+        ...trustOfApis(context),
         ssl_enabled: context.publicUrl('console', consoleComponent(context))?.startsWith('https:') === true,
       },
       openstack: {

@@ -73,11 +73,12 @@ function proxyConf(context: Context<Swift>): DataSource {
   const { keystone_authtoken: tokens = {} } = authtoken(context, 'percent') as Readonly<Record<string, DataMap>>;
   // Public containers and temporary URLs need no token.
   const verified = { ...tokens, delay_auth_decision: true };
+  const { cafile: _authority, ...account } = client(context, undefined, 'percent');
   // Keystone tells services alone whom a signature belongs to.
   const signed = {
     auth_uri: context.identity.internalUrl,
     delay_auth_decision: true,
-    ...client(context, undefined, 'percent'),
+    ...account,
   };
   const options = {
     'proxy-server': { account_autocreate: true },

@@ -1,3 +1,4 @@
+import { trustByVariable } from '../../engine/configuration/sections.ts';
 import { hourly, nightly } from '../../engine/objects/schedule.ts';
 import { publishing } from '../../engine/vocabulary/access.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
@@ -52,6 +53,8 @@ export const swift = defineService<Swift>({
       exposed: 'proxy',
       reachable: 'anyone',
       mounts: mounts(context),
+      // The middleware that Keystone's keys of S3 pass has no option for it.
+      env: trustByVariable(context),
       resources: { cpu: '50m', memory: '256Mi' },
     },
     storage: storageNode(context),

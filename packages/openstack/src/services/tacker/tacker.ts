@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustByVariable,
 } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -101,7 +102,8 @@ export const tacker = defineService<Tacker>({
   },
 });
 
-function server({ broker, named, spec }: Context<Tacker>): Component {
+function server(context: Context<Tacker>): Component {
+  const { broker, named, spec } = context;
   return {
     workload: 'Deployment',
     image: 'tacker-server',
@@ -124,6 +126,8 @@ function server({ broker, named, spec }: Context<Tacker>): Component {
     health: { get: '/', port: 'api' },
     exposed: 'api',
     reachable: 'anyone',
+    // What it knows of a cloud that it manages says nothing of it.
+    env: trustByVariable(context),
     ...(isShared(spec) ? {} : { strategy: 'Recreate' }),
     mounts: [
       { path: state, claim: named('packages') },

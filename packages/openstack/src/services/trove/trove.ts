@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustByVariable,
 } from '../../engine/configuration/sections.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -97,6 +98,7 @@ export const trove = defineService<Trove>({
       exposed: 'api',
       reachable: 'anyone',
       mounts: state,
+      env: trustByVariable(context),
       resources: { cpu: '50m', memory: '256Mi' },
     },
     taskmanager: worker(context, 'taskmanager', context.spec.taskManagerReplicas),
@@ -110,7 +112,8 @@ export const trove = defineService<Trove>({
       : {},
 });
 
-function worker({ broker }: Context<Trove>, name: 'taskmanager' | 'conductor', replicas = 1): Component {
+function worker(context: Context<Trove>, name: 'taskmanager' | 'conductor', replicas = 1): Component {
+  const { broker } = context;
   return {
     workload: 'Deployment',
     image: `trove-${name}`,
@@ -119,13 +122,15 @@ function worker({ broker }: Context<Trove>, name: 'taskmanager' | 'conductor', r
     runs: { command: [`trove-${name}`, '--config-file', '/etc/trove/trove.conf'] },
     health: { connected: `trove-${name}`, to: [`${broker.host}:${broker.port}`] },
     mounts: state,
+    env: trustByVariable(context),
     resources: { cpu: '25m', memory: '256Mi' },
   };
 }
 
 function files(context: Context<Trove>, ...more: readonly Layer[]): Layer {
   const { spec, named, region } = context;
-  const { auth_type: _type, ...login } = client(context);
+  // Its clients have no option for whom they trust.
+  const { auth_type: _type, cafile: _authority, ...login } = client(context);
   const inside = Object.fromEntries(
     ['nova_compute', 'neutron', 'cinder', 'swift', 'glance', 'trove'].map((name) => [
       `${name}_endpoint_type`,

@@ -6,6 +6,7 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -125,7 +126,7 @@ function options(context: Context<Zun>): Layer {
   const inside = Object.fromEntries(
     ['cinder', 'glance', 'neutron', 'placement', 'zun'].map((name) => [
       `${name}_client`,
-      { region_name: region, endpoint_type: 'internalURL' },
+      { region_name: region, endpoint_type: 'internalURL', ...trustOfApis(context, 'ca_file') },
     ]),
   );
   const consoles = context.publicUrl('wsproxy', proxy(context)) ?? `http://${context.host('wsproxy')}:${proxyPort}`;

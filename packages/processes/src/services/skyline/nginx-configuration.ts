@@ -16,7 +16,7 @@ export class NginxError extends Error {
 const known = new Set(
   `pid error_log worker_processes events worker_connections http include default_type types_hash_max_size access_log
   client_body_temp_path proxy_temp_path fastcgi_temp_path uwsgi_temp_path scgi_temp_path sendfile gzip_static server_tokens
-  client_max_body_size proxy_buffering proxy_request_buffering proxy_read_timeout proxy_ssl_server_name proxy_set_header proxy_redirect proxy_pass map
+  client_max_body_size proxy_buffering proxy_request_buffering proxy_read_timeout proxy_ssl_server_name proxy_ssl_trusted_certificate proxy_ssl_verify proxy_set_header proxy_redirect proxy_pass map
   server listen root index location try_files expires return daemon`.split(/\s+/u),
 );
 

@@ -2,6 +2,7 @@ import { type HttpMessage, type HttpReply, type Process, SystemError } from '@op
 import { attempt } from '../../attempt.ts';
 import { plain } from '../../http.ts';
 import { CommandError, commandWith, makeDirectories, pause, terminated } from '../../program-support.ts';
+import { connectTls, UntrustedServerError } from '../../tls.ts';
 import { type Directive, directives, NginxError, parseNginx, wordsOf } from './nginx-configuration.ts';
 
 /** `nginx`, as far as it serves files and leads to other servers. */
@@ -12,7 +13,7 @@ export const nginx = commandWith({ flags: 't', values: 'c e g' }, async (process
     if (wordsOf(all, 'daemon')[0] !== 'off')
       throw new NginxError('this simulated nginx stays in the foreground: say "daemon off;"');
     prepare(process, all);
-    const listeners = directives(all, 'http', 'server').map((server) => listen(process, server));
+    const listeners = directives(all, 'http', 'server').map((server) => listen(process, server, trustOf(process, all)));
     await terminated(process);
     for (const listener of listeners) listener.close();
     return 0;
@@ -64,17 +65,33 @@ function prepare(process: Process, all: readonly Directive[]): void {
   }
 }
 
-function listen(process: Process, { block }: Directive) {
+/** How servers behind https are verified: not at all, unless it is said. The certificate is read at the start. @throws NginxError */
+function trustOf(process: Process, all: readonly Directive[]): Trust {
+  if (wordsOf(all, 'http', 'proxy_ssl_verify')[0] !== 'on') return undefined;
+  const [file] = wordsOf(all, 'http', 'proxy_ssl_trusted_certificate');
+  if (file === undefined) throw new NginxError('no proxy_ssl_trusted_certificate for proxy_ssl_verify');
+  const what = `SSL_CTX_load_verify_locations("${file}")`;
+  return { trusted: failing(what, () => process.files.read(file)) };
+}
+
+type Trust = { readonly trusted: string } | undefined;
+
+function listen(process: Process, { block }: Directive, trust: Trust) {
   const port = Number(wordsOf(block, 'listen')[0] ?? 80);
   const receive = async (message: unknown) => {
     await pause(process, 1);
-    return serve(process, block, message as HttpMessage);
+    return serve(process, block, message as HttpMessage, trust);
   };
   return failing(`bind() to 0.0.0.0:${port}`, () => process.network.listen(port, 'http', () => ({ receive })));
 }
 
 /** The location that a path is of: an exact one, else the longest that it begins with. */
-async function serve(process: Process, server: readonly Directive[], message: HttpMessage): Promise<HttpReply> {
+async function serve(
+  process: Process,
+  server: readonly Directive[],
+  message: HttpMessage,
+  trust: Trust,
+): Promise<HttpReply> {
   const [path = ''] = message.path.split('?');
   const locations = directives(server, 'location').map(({ words, block }) => {
     const [first = '', second] = words;
@@ -90,7 +107,7 @@ async function serve(process: Process, server: readonly Directive[], message: Ht
   if (status !== undefined) return plain(Number(status), '');
   const [pass] = directives(found.block, 'proxy_pass');
   if (pass === undefined) return page(process, server, found.block, path);
-  return forward(process, pass, { ...message, path: message.path.slice(found.prefix.length) });
+  return forward(process, pass, { ...message, path: message.path.slice(found.prefix.length) }, trust);
 }
 
 /** The first file of `try_files` that is there; the last one names another. */
@@ -107,6 +124,7 @@ function page(process: Process, server: readonly Directive[], block: readonly Di
 }
 
 interface Upstream {
+  readonly scheme: string;
   readonly host: string;
   readonly port: number;
   readonly path: string;
@@ -114,22 +132,33 @@ interface Upstream {
 
 /** @throws NginxError */
 function upstreamOf(url: string, at: string): Upstream {
-  const [, host, port = '80', path = ''] = /^http:\/\/([^/:]+)(?::(\d+))?(\/.*)?$/u.exec(url) ?? [];
+  const [, scheme = '', host, port = scheme === 'https' ? '443' : '80', path = ''] =
+    /^(https?):\/\/([^/:]+)(?::(\d+))?(\/.*)?$/u.exec(url) ?? [];
   if (host === undefined) throw new NginxError(`invalid URL prefix in ${at}`);
-  return { host, port: Number(port), path };
+  return { scheme, host, port: Number(port), path };
 }
 
-async function forward(process: Process, { words, at }: Directive, message: HttpMessage): Promise<HttpReply> {
-  const { host, port, path } = upstreamOf(words[0] ?? '', at);
+async function forward(
+  process: Process,
+  { words, at }: Directive,
+  message: HttpMessage,
+  trust: Trust,
+): Promise<HttpReply> {
+  const { scheme, host, port, path } = upstreamOf(words[0] ?? '', at);
   try {
-    const connection = await process.network.connect(host, port, 'http');
+    const verification = trust && { ...trust, host, now: process.clock.now() };
+    const connection = await (scheme === 'https'
+      ? connectTls(process.network, { host, port, protocol: 'https' }, verification)
+      : process.network.connect(host, port, 'http'));
     const headers = { ...message.headers, host: `${host}:${port}` };
     const reply = (await connection.call({ ...message, headers, path: `${path}${message.path}` })) as HttpReply;
     connection.close();
     return reply;
   } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    process.stderr(`[error] connect() failed (${error.code}) while connecting to upstream "${words[0]}"\n`);
+    if (error instanceof UntrustedServerError)
+      process.stderr(`[error] upstream SSL certificate verify error while SSL handshaking to upstream "${words[0]}"\n`);
+    else if (!(error instanceof SystemError)) throw error;
+    else process.stderr(`[error] connect() failed (${error.code}) while connecting to upstream "${words[0]}"\n`);
     return plain(502, '502 Bad Gateway');
   }
 }

@@ -1,7 +1,8 @@
-import type { Mount, Sidecar } from '../engine/vocabulary/component.ts';
-import type { Context } from '../engine/vocabulary/context.ts';
-import type { GeneratedSecret } from '../engine/vocabulary/service.ts';
-import { authorityKey } from '../engine/vocabulary/trust.ts';
+import type { Mount, Sidecar } from './component.ts';
+import type { Context } from './context.ts';
+import type { GeneratedSecret } from './service.ts';
+import type { CertificateGenerator } from './step.ts';
+import { authorityKey } from './trust.ts';
 
 /** What follows the name of a server's resource in that of the Secret with its certificate. */
 export const certificateSuffix = 'tls';
@@ -27,7 +28,54 @@ export const clientFiles = {
   authority: certificateFiles.authority,
 };
 
-const signedBy = { certificate: authorityKey, key: 'ca.key' } as const;
+/** Keys of a Secret with the certificate of an authority, and with its private key. */
+const authorityKeys = { certificate: authorityKey, key: 'ca.key' } as const;
+
+/** What makes the certificate of an authority and its key. */
+const authorityOf = (name: string): GeneratedSecret['values'] => ({
+  [authorityKeys.key]: { type: 'privateKey' },
+  [authorityKeys.certificate]: {
+    type: 'certificate',
+    key: authorityKeys.key,
+    commonName: `${name} authority`,
+    days: 3650,
+    authority: true,
+  },
+});
+
+/** What makes the certificate of a server and its key. */
+const ofServer = (
+  name: string,
+  dnsNames: readonly string[],
+  signedBy: CertificateGenerator['signedBy'],
+): GeneratedSecret['values'] => ({
+  [key]: { type: 'privateKey' },
+  [certificate]: {
+    type: 'certificate',
+    key,
+    commonName: name,
+    dnsNames,
+    days: 90,
+    ...(signedBy === undefined ? {} : { signedBy }),
+  },
+});
+
+/** What follows the name of a resource in that of the Secret with an authority that signs for other resources as well. */
+export const authoritySuffix = 'ca';
+
+/** An authority that signs for other resources as well, in the Secret `<name>-ca`. */
+export function sharedAuthority({ name }: Context): GeneratedSecret {
+  return { suffix: authoritySuffix, secretClass: 'credential', values: authorityOf(name) };
+}
+
+/** The certificate of a server, in the Secret `<name>-tls`, signed by the authority that another Secret has. */
+export function signedCertificate({ name }: Context, hosts: readonly string[], secret: string): GeneratedSecret {
+  return {
+    suffix: certificateSuffix,
+    secretClass: 'credential',
+    values: ofServer(name, hosts, { ...authorityKeys, secret }),
+  };
+}
 
 /**
  * The certificate of a server and its own authority, in the Secret `<name>-tls`, with the keys that cert-manager has in its
@@ -39,23 +87,12 @@ export function serverCertificate({ name, host }: Context, services: readonly st
     suffix: certificateSuffix,
     secretClass: 'credential',
     values: {
-      'ca.key': { type: 'privateKey' },
-      [authorityKey]: {
-        type: 'certificate',
-        key: 'ca.key',
-        commonName: `${name} authority`,
-        days: 3650,
-        authority: true,
-      },
-      [key]: { type: 'privateKey' },
-      [certificate]: {
-        type: 'certificate',
-        key,
-        commonName: name,
-        dnsNames: services.flatMap((suffix) => [host(suffix), `*.${host(suffix)}`]),
-        days: 90,
-        signedBy,
-      },
+      ...authorityOf(name),
+      ...ofServer(
+        name,
+        services.flatMap((suffix) => [host(suffix), `*.${host(suffix)}`]),
+        authorityKeys,
+      ),
     },
   };
 }
@@ -73,7 +110,7 @@ export function mutualCertificates(context: Context, services: readonly string[]
         key: clientKeys.key,
         commonName: `${context.name} client`,
         days: 90,
-        signedBy,
+        signedBy: authorityKeys,
       },
     },
   };

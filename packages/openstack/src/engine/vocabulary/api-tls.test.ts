@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+
+/** What the sample of a service comes to, with such a Keystone. */
+function withKeystone(sample: string, spec: object) {
+  const known = surroundings(read);
+  const base = resource(read('keystone'));
+  const keystone = { ...base, spec: { ...base.spec, ...spec } };
+  const composition = composed(sample === 'keystone' ? keystone : resource(read(sample)), {
+    ...known,
+    references: { ...known.references, keystoneRef: { found: keystone } },
+  });
+  const objects = objectsOf(composition);
+  const of = (kind: string, name: string) =>
+    objects.find(({ object }) => object.kind === kind && object.metadata.name === name);
+  return { composition, of, text: JSON.stringify(objects) };
+}
+
+test('an API has a port with TLS, a certificate of its Keystone, and the old address, where TLS is stated alone', () => {
+  const { of, composition, text } = withKeystone('placement', { tls: {} });
+  expect(of('Service', 'placement-api')?.object['spec']).toMatchObject({
+    ports: [
+      { name: 'api', port: 8778, targetPort: 'api' },
+      { name: 'api-tls', port: 18_778, targetPort: 'api-tls' },
+    ],
+  });
+  expect(of('NetworkPolicy', 'placement-api')?.object['spec']).toMatchObject({
+    ingress: [{ ports: [{ port: 8778 }, { port: 18_778 }] }],
+  });
+  expect(of('Secret', 'placement-tls')).toMatchObject({
+    verb: 'generate',
+    values: {
+      'tls.crt': {
+        dnsNames: ['placement-api.openstack.svc'],
+        days: 90,
+        signedBy: { secret: 'keystone-ca', certificate: 'ca.crt', key: 'ca.key' },
+      },
+    },
+  });
+  expect(text).toContain('https-socket = 0.0.0.0:18778,/etc/openstack/tls/tls.crt,/etc/openstack/tls/tls.key');
+  expect(text).toContain('touch-reload = /etc/openstack/tls/tls.crt');
+  expect(text).toContain('cafile = /etc/openstack/trust/identity/ca.crt');
+  expect(text).toContain('auth_url = http://keystone-api.openstack.svc:5000/v3');
+  expect(composition.status['apiEndpoint']).toBe('http://placement-api.openstack.svc:8778');
+});
+
+test('the catalogue and all addresses lead to the ports with TLS once it is enabled', () => {
+  const { composition, text } = withKeystone('placement', { tls: { enabled: true } });
+  expect(composition.status['apiEndpoint']).toBe('https://placement-api.openstack.svc:18778');
+  expect(text).toContain('auth_url = https://keystone-api.openstack.svc:15000/v3');
+  expect(withKeystone('octavia', { tls: { enabled: true } }).text).toContain(
+    'endpoint_override = https://neutron-server.openstack.svc:19696',
+  );
+});
+
+test('Keystone has an authority, whose key no pod sees', () => {
+  const { of, text } = withKeystone('keystone', { tls: {} });
+  expect(of('Secret', 'keystone-ca')).toMatchObject({
+    values: { 'ca.crt': { authority: true, days: 3650 }, 'ca.key': { type: 'privateKey' } },
+  });
+  expect(text.match(/"secretName":"keystone-ca"/g)).toBeNull();
+  const mounts = withKeystone('placement', { tls: {} }).text.match(/\{"secretName":"keystone-ca"[^}]*\}\]/g);
+  expect(new Set(mounts)).toEqual(new Set(['{"secretName":"keystone-ca","items":[{"key":"ca.crt","path":"ca.crt"}]']));
+});
+
+test('an external Keystone is trusted by its certificate, and signs nothing', () => {
+  const file = read('placement').replace(
+    /keystoneRef:\n {4}name: .*/,
+    'keystoneRef:\n    external: {authURL: "https://id.example.com/v3", secretName: admin, caSecretName: id-ca}',
+  );
+  expect(file).toContain('id-ca');
+  const objects = objectsOf(composed(resource(file), surroundings(read)));
+  const text = JSON.stringify(objects);
+  expect(text).toContain('cafile = /etc/openstack/trust/identity/ca.crt');
+  expect(text).toContain('{{id-ca/ca.crt|quoted}}');
+  expect(objects.map(({ object }) => object.metadata.name)).not.toContain('placement-tls');
+});
