@@ -153,7 +153,7 @@ test-cloud-storage: cloud ## volumes, images and disks of servers in a real Ceph
 
 .PHONY: test-cloud-nodes
 test-cloud-nodes: export NODES = 2
-test-cloud-nodes: cloud ## that servers on two nodes are kept apart and reach each other, on a cloud of its own (test/cloud/nodes)
+test-cloud-nodes: cloud ## that servers on two nodes are kept apart, reach each other, and move while they run, on a cloud of its own (test/cloud/nodes)
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/nodes/vitest.config.ts
 
 .PHONY: test-cloud-ha

@@ -93,7 +93,7 @@ type Name = CephRequest['program'];
 
 const options = {
   flags: 'c',
-  values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size autoscale-mode',
+  values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size',
 };
 
 const client = (program: Name): Program =>

@@ -95,9 +95,9 @@ test('what does not exist is made, a user with the key of its keyring', () => {
     'allow rw',
   ];
   expect(run(absent, ...asked).made).toEqual([
-    'ceph <osd><pool><create><fast><--size=2><--autoscale-mode=on>',
+    'ceph <osd><pool><create><fast><--size=2>',
     'rbd <pool><init><fast>',
-    'ceph <osd><pool><create><slow><--autoscale-mode=on>',
+    'ceph <osd><pool><create><slow>',
     'rbd <pool><init><slow>',
     'ceph <fs><volume><create><files>',
     'ceph <auth><add><client.cinder><mon><profile rbd><mgr><profile rbd pool=fast><osd><profile rbd pool=fast, profile rbd-read-only pool=images><-i></etc/ceph/ceph.client.cinder.keyring>',

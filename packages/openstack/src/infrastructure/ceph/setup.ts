@@ -28,7 +28,7 @@ pool() {
   case $code:$said in
     2:*ENOENT*)
       set -- "$1" \${2:+"--size=$2"}
-      ask_ceph osd pool create "$@" --autoscale-mode=on
+      ask_ceph osd pool create "$@"
       if [ "$code" != 0 ]; then
         cannot "make pool $1"
         return 0
