@@ -28,10 +28,13 @@ describe.skipIf(reasonToSkip)('a whole node', () => {
   test('runs a hardened Deployment, which the machine reaches at the address of its Service', async () => {
     await smoke('rollout', 'status', 'deployment/web', '--timeout', '50s');
     const url = `http://${await address('web')}/`;
-    const { stdout } = await run('curl', ['--silent', '--max-time', '5', '--noproxy', '*', url], {
-      environment: { PATH: process.env['PATH'] ?? '' },
+    // kube-proxy may be a second behind the endpoints.
+    await eventually(async () => {
+      const { stdout } = await run('curl', ['--silent', '--max-time', '5', '--noproxy', '*', url], {
+        environment: { PATH: process.env['PATH'] ?? '' },
+      });
+      expect(stdout).toBe('hello\n');
     });
-    expect(stdout).toBe('hello\n');
     const status = await smoke(
       'exec',
       'deployment/web',

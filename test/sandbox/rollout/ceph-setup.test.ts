@@ -174,14 +174,16 @@ test('a pool of another application and a user with another key are told, and le
   expect(await asAdmin('auth', 'get', 'client.cinder')).toBe(before);
   // It was not there, and is made with the key that was brought.
   expect(await asAdmin('auth', 'get', 'client.nova')).toContain(`key = ${keyOf('n')}`);
+  // To leave it out would give services keys that a cluster in use does not know.
+  await expect(change({ keyringSecretName: null })).rejects.toThrow('cannot be left out after creation');
   await cloud.change(OpenStackControlPlane, 'my-cloud', {
-    spec: { cephStorage: { pools, external: { keyringSecretName: null } } },
+    spec: { cephStorage: { pools, external: { keyringSecretName: 'my-cloud-ceph-cephx-keys' } } },
   });
 });
 
 test('without the field everything is tried, and nothing is made; keys of the operator go on', async () => {
   const keys = cloud.get('Secret', 'my-cloud-ceph-cephx-keys')?.metadata.uid;
-  await change({ admin: null, keyringSecretName: 'my-cloud-ceph-cephx-keys' });
+  await change({ admin: null });
   await cloud.until(() => setup() === undefined && cloud.isReady('OpenStackControlPlane', 'my-cloud'));
   expect(cloud.get('Secret', 'my-cloud-ceph-cephx-keys')?.metadata.uid).toBe(keys);
   const missing = [...pools, { name: 'backups', purpose: 'cinder-backups' }];

@@ -107,7 +107,7 @@ const external = object(
       },
     ),
     keyringSecretName: secretName(
-      'Secret with the keyring of each user, under the key ceph.client.<user>.keyring, as `ceph auth get client.<user>` prints it. The bare key will do as well.',
+      'Secret with the keyring of each user, under the key ceph.client.<user>.keyring, as `ceph auth get client.<user>` prints it. The bare key will do as well. Cannot be left out later.',
       'with admin, the Secret <name>-cephx-keys with keys that the operator makes',
     ),
     admin,
@@ -120,6 +120,12 @@ const external = object(
       requiringRule(
         'has(self.keyringSecretName) || has(self.admin)',
         'keyringSecretName is required without admin; of keys that the operator has made it is <name>-cephx-keys',
+        '.keyringSecretName',
+      ),
+      // In its place would come keys that the cluster does not know, and all services would have them at once.
+      rule(
+        '!has(oldSelf.keyringSecretName) || has(self.keyringSecretName)',
+        'keyringSecretName cannot be left out after creation: the cluster knows no other keys of these users; set it back',
         '.keyringSecretName',
       ),
     ],

@@ -33,7 +33,7 @@ export const Keystone = defineApi({
         'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca), the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
         {
           enabled: bool(
-            'Whether clients inside the cluster use these ports, by the catalogue. In a cloud in use, state false first, and true once all is Ready: no request is refused then. A change replaces pods, and agents on nodes.',
+            'Whether clients inside the cluster use these ports, by the catalogue. In a cloud in use, state false first, and true once all is Ready and all agents on nodes are replaced (openstack.k8s.io/roll-node-agents): no request is refused then.',
             { fallback: false },
           ),
         },

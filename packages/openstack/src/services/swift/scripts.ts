@@ -71,34 +71,36 @@ is_empty() {
   folders="\${name%"$policy"}s$policy"
   [ "\${name%"$policy"}" != object ] || folders="$folders async_pending$policy"
   url="rsync://\${1%/*}:${rsyncPort}/\${name%"$policy"}/\${1#*/}/"
-  for pause in 120 0; do
-    listing=$(rsync "$url") || return 1
-    for one in $folders; do
-      echo "$listing" | grep " $one$" > /dev/null || continue
-      entries=$(rsync "$url$one/") || return 1
-      case $entries in
-        *"$newline"*)
-          echo "$1 has no partition of $name any more, and $one is not empty yet"
-          return 1
-          ;;
-      esac
-    done
-    sleep "$pause"
+  listing=$(rsync "$url") || return 1
+  for one in $folders; do
+    echo "$listing" | grep " $one$" > /dev/null || continue
+    entries=$(rsync "$url$one/") || return 1
+    case $entries in
+      *"$newline"*)
+        echo "$1 has no partition of $name any more, and $one is not empty yet"
+        return 1
+        ;;
+    esac
   done
 }
 ${opened}  for device in "$@"; do
     look "$device"
     [ "$weight" != 0.00 ] || swift-ring-builder "$builder" set_weight $where 100 --yes
   done
-  count=$#
+  count=$# empty=
   for device in $leaving; do
     look "$device" || continue
     count=$((count + 1))
     if [ "$weight" != 0.00 ]; then
       swift-ring-builder "$builder" set_weight $where 0 --yes
     elif [ "$parts" = 0 ] && is_empty "$device"; then
-      swift-ring-builder "$builder" remove $where --yes
+      empty="$empty $device"
     fi
+  done
+  [ -z "$empty" ] || sleep 120
+  for device in $empty; do
+    look "$device"
+    ! is_empty "$device" || swift-ring-builder "$builder" remove $where --yes
   done
   if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $count devices, " > /dev/null; then
     swift-ring-builder "$builder"
