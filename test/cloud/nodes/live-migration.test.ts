@@ -84,6 +84,7 @@ afterAll(async () => {
 
 /** Moves the server, and pings its floating address five times a second meanwhile. Gives the longest silence, in seconds. */
 async function move(): Promise<number> {
+  await server.says(/^== UPTIME/m);
   const before = { host: await host(), uptime: await uptime() };
   // Its exit code tells of loss.
   const pings = program('sh', '-c', `ping -i 0.2 -w 45 -D ${floating.floating_ip_address} || true`);
