@@ -65,21 +65,19 @@ migrate_tls_force = 1
  */
 export const giveCertificates = `umask 0077
 give() {
-  mkdir -p "\${2%/*}"
   # What cannot be written in full takes nobody's place.
-  cat "${folder}/$1" > "$2.new"
-  chmod "$3" "$2.new"
-  if [ "$3" = 440 ]; then chown 0:42436 "$2.new"; fi
+  mkdir -p "\${2%/*}" && cat "${folder}/$1" > "$2.new" && chmod "$3" "$2.new" || return 1
+  if [ "$3" = 440 ]; then chown 0:42436 "$2.new" || return 1; fi
   mv "$2.new" "$2"
 }
 give_certificates() {
-  give ${authorityKey} /etc/pki/CA/cacert.pem 444
-  give ${authorityKey} ${qemuFolder}/ca-cert.pem 444
+  give ${authorityKey} /etc/pki/CA/cacert.pem 444 || return 1
+  give ${authorityKey} ${qemuFolder}/ca-cert.pem 444 || return 1
   for role in server client; do
-    give tls.crt "/etc/pki/libvirt/\${role}cert.pem" 444
-    give tls.key "/etc/pki/libvirt/private/\${role}key.pem" 400
-    give tls.crt "${qemuFolder}/$role-cert.pem" 444
-    give tls.key "${qemuFolder}/$role-key.pem" 440
+    give tls.crt "/etc/pki/libvirt/\${role}cert.pem" 444 || return 1
+    give tls.key "/etc/pki/libvirt/private/\${role}key.pem" 400 || return 1
+    give tls.crt "${qemuFolder}/$role-cert.pem" 444 || return 1
+    give tls.key "${qemuFolder}/$role-key.pem" 440 || return 1
   done
   chmod 755 ${qemuFolder.slice(0, qemuFolder.lastIndexOf('/'))} ${qemuFolder}
 }

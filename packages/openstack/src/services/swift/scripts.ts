@@ -29,6 +29,21 @@ const opened = `for ring in $rings; do
   done
 `;
 
+/** Refuses a builder of another cluster, and lets each partition of the others move one replica at most. */
+const balanced = (
+  devices: string,
+  more: string,
+) => `  # Without -q: the builder would say at length that nobody listens to it any more.
+  if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* ${devices} devices, " > /dev/null; then
+    swift-ring-builder "$builder"
+    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for: state what it was, its data are still there${more}"
+    exit 1
+  fi
+  # Status 1: nothing is to be moved, or not all of it may be moved yet.
+  swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
+done
+`;
+
 /**
  * Adds the devices that the builders do not have, and lets each partition move one replica at most. Arguments: folder,
  * partition power, hours between moves, the rings as `name:port:replicas`, separated by blanks, then each device as
@@ -36,16 +51,7 @@ const opened = `for ring in $rings; do
  */
 export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
 shift 4
-${opened}  # Without -q: the builder would say at length that nobody listens to it any more.
-  if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $# devices, " > /dev/null; then
-    swift-ring-builder "$builder"
-    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for: state what it was, its data are still there; devices cannot be taken out yet, and the rest cannot be changed"
-    exit 1
-  fi
-  # Status 1: nothing is to be moved, or not all of it may be moved yet.
-  swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
-done
-`;
+${opened}${balanced('$#', '; of these, spec.storageNodes alone can be changed')}`;
 
 /**
  * The same where devices leave, or have left: these get no weight, so that their partitions move away in the same steps. One
@@ -102,15 +108,7 @@ ${opened}  for device in "$@"; do
     look "$device"
     ! is_empty "$device" || swift-ring-builder "$builder" remove $where --yes
   done
-  if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* $count devices, " > /dev/null; then
-    swift-ring-builder "$builder"
-    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for, and has other devices than this Swift has had: state what it was, its data are still there"
-    exit 1
-  fi
-  # Status 1: nothing is to be moved, or not all of it may be moved yet.
-  swift-ring-builder "$builder" rebalance || [ $? -eq 1 ]
-done
-`;
+${balanced('$count', '; it has other devices than this Swift has had')}`;
 
 /**
  * Tells what the rings still have of devices that leave. Arguments: a folder to work in, a folder with the builders, names of
