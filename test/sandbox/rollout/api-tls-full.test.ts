@@ -1,27 +1,14 @@
-import { readFileSync } from 'node:fs';
-import type { KubeObject } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { createCloud } from './cloud.ts';
+import { bringKeyrings, fullSample } from './full-sample.ts';
 import { entitiesOf } from './keystone.ts';
-
-const sample = parse(
-  readFileSync(new URL('../../../config/samples/controlplane_full.yaml', import.meta.url), 'utf8'),
-) as KubeObject & { readonly spec: Readonly<Record<string, object>> };
 
 test('the sample with every service reaches Ready with TLS of the APIs', async () => {
   const cloud = await createCloud({ capacity: { cpu: '8', memory: '64Gi' } });
-  const stringData = Object.fromEntries(
-    ['cinder', 'cinder-backup', 'glance', 'manila', 'nova'].map((user, index) => [
-      `ceph.client.${user}.keyring`,
-      Buffer.alloc(28, index + 1).toString('base64'),
-    ]),
-  );
-  const metadata = { name: 'ceph-keyrings', namespace: 'openstack' };
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
-  const keystone = { ...sample.spec['keystone'], tls: { enabled: true } };
-  await cloud.settle(cloud.rehearsal.create({ ...sample, spec: { ...sample.spec, keystone } }));
+  await bringKeyrings(cloud);
+  const keystone = { ...fullSample.spec['keystone'], tls: { enabled: true } };
+  await cloud.settle(cloud.rehearsal.create({ ...fullSample, spec: { ...fullSample.spec, keystone } }));
   await cloud.ready(60);
   const endpoints = (await entitiesOf(cloud, 'endpoints')) as unknown as { interface: string; url: string }[];
   const inside = endpoints.flatMap(({ interface: of, url }) => (of === 'internal' ? [new URL(url)] : []));

@@ -1,29 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { type KubeObject, timestamp } from '@openstack-operator/kube';
+import { timestamp } from '@openstack-operator/kube';
 import { children, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { createCloud, left } from './cloud.ts';
-
-const sample = parse(
-  readFileSync(new URL('../../../config/samples/controlplane_full.yaml', import.meta.url), 'utf8'),
-) as KubeObject & { readonly spec: Readonly<Record<string, object>> };
+import { bringKeyrings, fullSample } from './full-sample.ts';
 
 test('the sample with every service reaches Ready, is left alone then, and leaves its keyrings when it is deleted', async () => {
   const optional = children.filter((child) => child.optional).map(({ field }) => field);
-  expect(optional.filter((field) => sample.spec[field] === undefined)).toEqual([]);
+  expect(optional.filter((field) => fullSample.spec[field] === undefined)).toEqual([]);
   const cloud = await createCloud({ capacity: { cpu: '8', memory: '64Gi' } });
-  const stringData = Object.fromEntries(
-    ['cinder', 'cinder-backup', 'glance', 'manila', 'nova'].map((user, index) => [
-      `ceph.client.${user}.keyring`,
-      Buffer.alloc(28, index + 1).toString('base64'),
-    ]),
-  );
-  const metadata = { name: 'ceph-keyrings', namespace: 'openstack' };
   const operator = await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create({ apiVersion: 'v1', kind: 'Secret', metadata, stringData }));
-  const spec = { ...sample.spec, deletionPolicy: 'Delete' };
-  await cloud.settle(cloud.rehearsal.create({ ...sample, spec }));
+  await bringKeyrings(cloud);
+  const spec = { ...fullSample.spec, deletionPolicy: 'Delete' };
+  await cloud.settle(cloud.rehearsal.create({ ...fullSample, spec }));
   await cloud.ready(60);
 
   await cloud.clock.advance(60_000);
