@@ -8,8 +8,15 @@ const keystone = 'my-cloud-keystone';
 const job = (cloud: Cloud, name: string) => cloud.get('Job', `${keystone}-${name}`);
 const condition = (cloud: Cloud) => cloud.condition(Keystone, keystone, 'DatabaseReady');
 
-/** A Keystone whose database is asked for at a wrong host. */
+/** A Keystone whose database is asked for at a wrong host, until its Job has failed. */
 async function misdirected(): Promise<Cloud> {
+  const cloud = await misdirecting();
+  await cloud.until(() => condition(cloud)?.reason === 'JobFailed');
+  await cloud.clock.advance(1000);
+  return cloud;
+}
+
+async function misdirecting(): Promise<Cloud> {
   const cloud = await createCloud();
   await cloud.startOperator();
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, keystone: { enabled: false } })));
@@ -21,8 +28,6 @@ async function misdirected(): Promise<Cloud> {
   await cloud.change(ControlPlane, 'my-cloud', {
     spec: { keystone: { enabled: true, databaseRef: at('nowhere.invalid') } },
   });
-  await cloud.until(() => condition(cloud)?.reason === 'JobFailed');
-  await cloud.clock.advance(1000);
   return cloud;
 }
 const at = (host: string) => ({ external: { host, secretName: 'db-admin' } });
@@ -52,6 +57,17 @@ describe('a Job that fails', () => {
     expect(job(cloud, 'db-create')?.metadata.uid).toBe(uid);
     await cloud.clock.advance(600_000);
     expect(job(cloud, 'db-create')?.metadata.uid).not.toBe(uid);
+  });
+
+  test('does not use up its attempts when its inputs change', async () => {
+    const cloud = await misdirecting();
+    const failures = () => (job(cloud, 'db-create')?.status as { failed?: number } | undefined)?.failed ?? 0;
+    await cloud.until(() => failures() === 3);
+    await cloud.change(ControlPlane, 'my-cloud', {
+      spec: { keystone: { databaseRef: at('my-cloud-mariadb.openstack.svc') } },
+    });
+    await cloud.until(() => condition(cloud)?.status === 'True', 1);
+    await cloud.ready();
   });
 
   test('is run again at once when its inputs change', async () => {

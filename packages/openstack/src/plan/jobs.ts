@@ -24,7 +24,7 @@ const retryAfter = (attempt: number): number => 60_000 * 2 ** Math.min(attempt, 
 
 /**
  * Runs a Job once for each set of inputs. Other inputs while one is running: it is left to end, a running migration is
- * never killed, unless it is certain that its container never started. A failed Job is run again after a while, or at once when its
+ * never killed, unless it is certain that its container never started, or all have failed and the next one is not due yet. A failed Job is run again after a while, or at once when its
  * inputs change. Its finished digest is in the resource's status, so that a Job that was cleaned up does not run again.
  */
 export function planJob(live: Live, stated: KubeObject, step: string): Plan {
@@ -82,7 +82,8 @@ const lateness = 600_000;
 /**
  * Milliseconds until a Job that has not ended may be replaced: 0 when nothing of it can have run, undefined while it
  * runs or may run. That no container is reported proves nothing, as kubelet and watch may lag: what counts is a pod that has no
- * node, an image that cannot be had, a container that the kubelet of a node that is Ready has not begun for long.
+ * node, an image that cannot be had, a container that the kubelet of a node that is Ready has not begun for long. Nothing
+ * runs either while a Job waits after a failure.
  */
 function untilReplaceable({ cache, now }: Live, job: StoredObject): number | undefined {
   const since = (timestamp = '', ms = 0) => Math.max(0, parseTimestamp(timestamp) + ms - now);
@@ -90,7 +91,9 @@ function untilReplaceable({ cache, now }: Live, job: StoredObject): number | und
   const { active = 0, succeeded = 0, failed = 0 } = (job['status'] ?? {}) as Record<string, number | undefined>;
   if (pods.length === 0)
     return active + succeeded + failed > 0 ? undefined : since(job.metadata.creationTimestamp, podless);
-  const waits = pods.map((pod) => {
+  const open = pods.filter((pod) => !hasEnded(pod));
+  if (open.length === 0) return active === 0 && isBetweenRuns(pods, failed, now) ? 0 : undefined;
+  const waits = open.map((pod) => {
     const { nodeName } = (pod['spec'] ?? {}) as { nodeName?: string };
     if (nodeName === undefined) return conditionOf(pod, 'PodScheduled')?.status === 'False' ? 0 : undefined;
     const containers = containersOf(pod);
@@ -105,6 +108,21 @@ function untilReplaceable({ cache, now }: Live, job: StoredObject): number | und
     (most, wait) => (most === undefined || wait === undefined ? undefined : Math.max(most, wait)),
     0,
   );
+}
+
+/** Milliseconds that a Job waits after its first failure (job_controller.go: DefaultJobPodFailureBackOff, doubled by each, up to the most). */
+const firstBackoff = 10_000;
+const mostBackoff = 600_000;
+
+/** Whether the next pod of a Job whose pods have all failed is not due for long: for half of the time that it waits. */
+function isBetweenRuns(pods: readonly StoredObject[], failed: number, now: number): boolean {
+  if (failed === 0) return false;
+  const ends = pods.flatMap(containersOf).map(({ state }) => parseTimestamp(state?.terminated?.finishedAt ?? '') || 0);
+  return now < Math.max(...ends) + Math.min(firstBackoff * 2 ** (failed - 1), mostBackoff) / 2;
+}
+
+function hasEnded(pod: StoredObject): boolean {
+  return ['Succeeded', 'Failed'].includes((pod['status'] as { phase?: string } | undefined)?.phase ?? '');
 }
 
 /** Reasons for which a kubelet does not begin a container: nothing of it has run. */
@@ -152,7 +170,7 @@ interface Container {
   readonly state?: {
     readonly waiting?: { readonly reason?: string };
     readonly running?: unknown;
-    readonly terminated?: unknown;
+    readonly terminated?: { readonly finishedAt?: string };
   };
   readonly lastState?: { readonly terminated?: unknown };
 }

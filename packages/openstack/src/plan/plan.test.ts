@@ -118,6 +118,27 @@ describe('Jobs', () => {
     expect(at([run('old')]), 'a running migration is never killed').toEqual([]);
   });
 
+  test('one whose pod has failed is replaced until the next pod may come', () => {
+    const pod = (phase: string, terminated?: object) =>
+      stored('v1', 'Pod', 'sync-1', {
+        metadata: {
+          ownerReferences: [
+            { apiVersion: 'batch/v1', kind: 'Job', name: 'sync', uid: run('old').metadata.uid, controller: true },
+          ],
+        },
+        spec: { nodeName: 'node-1' },
+        status: { phase, containerStatuses: [{ state: terminated === undefined ? { running: {} } : { terminated } }] },
+      });
+    const ago = (ms: number) => ({ finishedAt: timestamp({ now: () => now - ms }) });
+    const failing = (failed: number, active?: number) => run('old', undefined, { status: { failed, active } });
+    expect(at([failing(1), pod('Failed', ago(4000))])).toEqual(['run sync: InputsChanged']);
+    expect(at([failing(1), pod('Failed', ago(6000))]), 'the next one may be on its way').toEqual([]);
+    expect(at([failing(4), pod('Failed', ago(39_000))])).toEqual(['run sync: InputsChanged']);
+    expect(at([failing(1, 1), pod('Failed', ago(4000))]), 'there is another one').toEqual([]);
+    expect(at([failing(0), pod('Failed', ago(4000))]), 'it is not counted yet').toEqual([]);
+    expect(at([failing(1), pod('Running')])).toEqual([]);
+  });
+
   test('one that failed runs again when its back-off is over', () => {
     const failedAt = parseTimestamp('2026-01-01T00:00:00Z');
     expect(at([run('new', 'Failed')], { now: failedAt + 59_000 })).toEqual([]);
