@@ -20,6 +20,7 @@ import {
   heldAccounts,
   kindOf,
   kindReferredBy,
+  kinds,
   type Lacking,
   lastingSuffix,
   type Members,
@@ -42,6 +43,7 @@ import {
   type ServiceSpec,
   type Surroundings,
   services,
+  type TlsState,
   type Twin,
   wasReady,
 } from '@openstack-operator/openstack';
@@ -73,7 +75,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {}, lasting, members = {}, rotated = {} } = (resource['status'] ?? {}) as Remembered;
+  const { release = {}, lasting, members = {}, rotated = {}, tls } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -83,11 +85,12 @@ export function gather(
     release,
     members,
     rotated,
+    ...(tls === undefined ? {} : { tls }),
     ...rememberedIn(lasting, lastingOf(context, resource)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
     peer: (kind) => peerIn(context, service, kind)?.name,
-    peerSpec: (kind) => peerIn(context, service, kind)?.spec,
+    peerSpec: (kind) => (service === undefined ? childSpec(context, kind) : peerIn(context, service, kind)?.spec),
     peerEndpoint: (kind) => peerEndpointIn(context, service, kind),
     peerRemembered: (kind) => peerRememberedIn(context, service, kind),
     address: (owner, name) => addressOf(context, owner, name),
@@ -120,6 +123,7 @@ interface Remembered {
   readonly members?: Members;
   readonly lasting?: Readonly<Record<string, string>>;
   readonly rotated?: Readonly<Record<string, Rotation>>;
+  readonly tls?: TlsState;
 }
 
 /** Which of its passwords a Secret of a resource holds: what somebody else has made says nothing. */
@@ -302,6 +306,14 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
     root: ownerOf(context),
     others: () => context.cache.list(peer.kind, { namespace }),
   });
+}
+
+/** What the child of a kind is told, as it is there. */
+function childSpec({ cache, object }: ComposeContext, kind: string): Peer['spec'] | undefined {
+  const name = childNameOf(object, kind);
+  const child = kinds.find((one) => one.kind === kind);
+  if (name === undefined || child === undefined) return undefined;
+  return cache.get(child, { namespace: object.metadata.namespace ?? '', name })?.['spec'] as Peer['spec'] | undefined;
 }
 
 /** Where the API of the peer of a kind answers, once it was deployed: before that its Service need not be there. */

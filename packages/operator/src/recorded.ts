@@ -20,6 +20,7 @@ const constants = [
   'lasting',
   'remembered',
   'rotated',
+  'tls',
   'digestKeyId',
 ] as const satisfies (keyof OperatorSurroundings)[];
 

@@ -20,6 +20,8 @@ import {
   reasons,
   reconcileRequestOf,
   retainedFor,
+  settledTls,
+  type TlsState,
 } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
 
@@ -89,16 +91,23 @@ export function statusOf(
     };
   });
   const old = (composition.complete ? {} : (context.object['status'] ?? {})) as { conditions?: Condition[] };
-  const before = (context.object['status'] ?? {}) as { readyGeneration?: number; release?: ReleaseStatus };
-  const { release: target } = composition.status as { release?: ReleaseStatus };
+  const before = (context.object['status'] ?? {}) as {
+    readyGeneration?: number;
+    release?: ReleaseStatus;
+    tls?: TlsState;
+  };
+  const { release: target, tls, ...told } = composition.status as { release?: ReleaseStatus; tls?: TlsState };
+  const settled = tls && settledTls(before.tls, tls, judged);
   const { release = {} } = before;
   const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
   const request = composition.complete ? reconcileRequestOf(context.object) : undefined;
   const spoken = new Set([reconciled, ...conditions.map(({ type }) => type)]);
   return {
     ...old,
-    ...composition.status,
+    ...told,
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
+    ...(settled === undefined ? {} : { tls: settled }),
+    ...(judged.some(({ leaving }) => leaving) ? { agentsLeaving: true } : {}),
     ...rotatedOf(context, completed),
     observedGeneration: generation,
     ...(request === undefined ? {} : { lastHandledReconcileAt: request }),

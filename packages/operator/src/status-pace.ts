@@ -43,6 +43,7 @@ const telling = [
   'release',
   'members',
   'rotated',
+  'tls',
 ];
 
 /** Whether a status tells of nothing but steps of the same rollout: no event belongs to it. */

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { admin } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
+import { underRequests } from '../under-requests.ts';
 import { until } from '../until.ts';
 
 /** Those with a user in Keystone. */
@@ -42,67 +43,54 @@ test('passwords of database, broker and Keystone are rotated under requests: non
   expect(usersBefore).toHaveLength(2);
   const since = (await kubectl('exec', ...broker, '--', 'date', '-u', '+%Y-%m-%dT%H:%M:%SZ')).trim();
 
-  const failed: string[] = [];
-  const asked: string[] = [];
-  const end = new AbortController();
-  onTestFinished(() => end.abort());
-  const asking = (async () => {
-    while (!end.signal.aborted) {
-      for (const question of ['identity.users', 'image.images', 'compute.servers', 'network.networks']) {
-        asked.push(question);
-        await admin.call(question).catch((error: unknown) => failed.push(`${question}: ${String(error)}`));
-      }
-    }
-  })();
   const value = `${process.hrtime.bigint()}`;
-  await kubectl('annotate', 'openstackcontrolplane', name, '--overwrite', `openstack.k8s.io/rotate-at=${value}`);
-  const rotated = () =>
-    Promise.all(
-      services.map((service) => kubectl('get', service, `${name}-${service}`, '-o', 'jsonpath={.status.rotated}')),
-    );
-  await until({
-    what: 'all passwords to be rotated',
-    seconds: 900,
-    // Beside its password in the database a service may have a user on the broker, and a user in Keystone with a key of its cache.
-    probe: async () =>
-      (await rotated()).flatMap((text) => text.split(value).slice(1)).length ===
-        services.length + usersBefore.length + 2 * identities.length || undefined,
-    explain: async () => (await rotated()).join('\n'),
-  });
-  await until({
-    what: 'the passwords before to be refused',
-    seconds: 300,
-    probe: async () =>
-      (await Promise.all(services.map((service, index) => accepts(service, before[index] ?? '')))).every((is) => !is) ||
-      undefined,
-    explain: () => kubectl('get', 'jobs'),
-  });
-  await until({
-    what: 'the users before to be gone from the broker',
-    seconds: 300,
-    probe: async () => {
-      const users = await brokerUsers();
-      return (users.length === 2 && users.every((user) => !usersBefore.includes(user))) || undefined;
-    },
-    explain: async () => (await brokerUsers()).join(),
-  });
-  await until({
-    what: 'the users before to be disabled in Keystone',
-    seconds: 300,
-    probe: async () => {
-      const users = await identityUsers();
-      return (
-        (users.length === identities.length && users.every((user) => !identitiesBefore.includes(user))) || undefined
+  await underRequests(async () => {
+    await kubectl('annotate', 'openstackcontrolplane', name, '--overwrite', `openstack.k8s.io/rotate-at=${value}`);
+    const rotated = () =>
+      Promise.all(
+        services.map((service) => kubectl('get', service, `${name}-${service}`, '-o', 'jsonpath={.status.rotated}')),
       );
-    },
-    explain: async () => (await identityUsers()).join(),
+    await until({
+      what: 'all passwords to be rotated',
+      seconds: 900,
+      // Beside its password in the database a service may have a user on the broker, and a user in Keystone with a key of its cache.
+      probe: async () =>
+        (await rotated()).flatMap((text) => text.split(value).slice(1)).length ===
+          services.length + usersBefore.length + 2 * identities.length || undefined,
+      explain: async () => (await rotated()).join('\n'),
+    });
+    await until({
+      what: 'the passwords before to be refused',
+      seconds: 300,
+      probe: async () =>
+        (await Promise.all(services.map((service, index) => accepts(service, before[index] ?? '')))).every(
+          (is) => !is,
+        ) || undefined,
+      explain: () => kubectl('get', 'jobs'),
+    });
+    await until({
+      what: 'the users before to be gone from the broker',
+      seconds: 300,
+      probe: async () => {
+        const users = await brokerUsers();
+        return (users.length === 2 && users.every((user) => !usersBefore.includes(user))) || undefined;
+      },
+      explain: async () => (await brokerUsers()).join(),
+    });
+    await until({
+      what: 'the users before to be disabled in Keystone',
+      seconds: 300,
+      probe: async () => {
+        const users = await identityUsers();
+        return (
+          (users.length === identities.length && users.every((user) => !identitiesBefore.includes(user))) || undefined
+        );
+      },
+      explain: async () => (await identityUsers()).join(),
+    });
   });
-  end.abort();
-  await asking;
   const said = await kubectl('logs', ...broker, `--since-time=${since}`);
   expect(said.split('\n').filter((line) => /refused|was deleted/.test(line))).toEqual([]);
-  expect(failed).toEqual([]);
-  expect(asked.length).toBeGreaterThan(50);
   const after = await Promise.all(services.map(passwordOf));
   expect(await Promise.all(services.map((service, index) => accepts(service, after[index] ?? '')))).toEqual(
     services.map(() => true),

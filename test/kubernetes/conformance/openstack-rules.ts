@@ -329,8 +329,8 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   refused(OpenStackControlPlane, 'spec.networkBackend', notYet, { networkBackend: 'ovs' }, { networkBackend: 'ovn' }),
   refused(
     OpenStackControlPlane,
-    'spec.tls.enabled',
-    notYet,
+    'spec.tls',
+    'tls.issuerRef is not offered by this version of the operator with tls.enabled: true',
     { tls: { enabled: true, issuerRef: { name: 'ca' } } },
     { tls: { enabled: false, issuerRef: { name: 'ca' } } },
   ),

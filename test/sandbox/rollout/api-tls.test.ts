@@ -1,20 +1,8 @@
 import { Pod, Secret } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
-import { entitiesOf } from './keystone.ts';
-import { asUser, userImage } from './servers.ts';
 
 const authority = 'my-cloud-keystone-ca';
-
-const change = (cloud: Cloud, tls: object | null) =>
-  cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { keystone: { tls } } });
-
-/** The endpoints of the catalogue, by their URLs without paths. */
-async function endpoints(cloud: Cloud): Promise<string[]> {
-  const all = (await entitiesOf(cloud, 'endpoints')) as unknown as { interface: string; url: string }[];
-  return all.flatMap(({ interface: of, url }) => (of === 'internal' ? [new URL(url).origin] : [])).sort();
-}
 
 const podOf = (cloud: Cloud, component: string) =>
   cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith(`my-cloud-${component}-`))?.metadata.name ?? '';
@@ -25,37 +13,7 @@ async function run(cloud: Cloud, component: string, ...argv: string[]) {
   return await cloud.settle(cloud.rehearsal.sandbox.pods.exec({ namespace: 'openstack', name }, argv));
 }
 
-/** Those of the minimal cloud; glance-api serves no TLS itself. */
-const secure = [
-  'http://my-cloud-glance-api.openstack.svc:9292',
-  'https://my-cloud-keystone-api.openstack.svc:15000',
-  'https://my-cloud-neutron-server.openstack.svc:19696',
-  'https://my-cloud-nova-api.openstack.svc:18774',
-  'https://my-cloud-placement-api.openstack.svc:18778',
-];
-
 const host = (service: string) => `my-cloud-${service}.openstack.svc`;
-
-test('APIs and their clients use TLS once that is enabled, and do without when it is disabled again', async () => {
-  const { cloud } = await readyCloud({ images: [userImage] });
-  const plain = await endpoints(cloud);
-  await change(cloud, { enabled: false });
-  await cloud.ready();
-  // Nothing is elsewhere yet, and all is there.
-  expect(await endpoints(cloud)).toEqual(plain);
-  await change(cloud, { enabled: true });
-  await cloud.ready();
-  expect(await endpoints(cloud)).toEqual(secure);
-  await asUser(cloud, 'boot');
-
-  await change(cloud, { enabled: false });
-  await cloud.ready();
-  expect(await endpoints(cloud)).toEqual(plain);
-  await change(cloud, null);
-  await cloud.ready();
-  expect(await endpoints(cloud)).toEqual(plain);
-  expect(cloud.get('Service', 'my-cloud-keystone-api')?.['spec']).toMatchObject({ ports: [{ port: 5000 }] });
-});
 
 test('another certificate, and another authority, are taken over while all goes on; whoever trusts another one is refused', async () => {
   const { cloud } = await readyCloud({ spec: { keystone: { tls: { enabled: true } } } });

@@ -37,9 +37,13 @@ test('a cloud that loses a service is Ready once that is gone, and those that re
     await cloud.until(() => seen.length > 0);
     unsubscribe();
     expect(seen).toEqual([`${isThere ? 1 : 0} of Barbican`]);
-    // It stays so: nobody begins to roll out after that.
-    const begun = cloud.get('OpenStackControlPlane', 'my-cloud')?.['status'];
+    // It stays so: nobody begins to roll out after that. Agents whose Nova is Ready are still being replaced.
+    const status = () => ({
+      ...(cloud.get('OpenStackControlPlane', 'my-cloud')?.['status'] as object),
+      agentsLeaving: undefined,
+    });
+    const begun = status();
     await cloud.clock.advance(5000);
-    expect(cloud.get('OpenStackControlPlane', 'my-cloud')?.['status']).toEqual(begun);
+    expect(status()).toEqual(begun);
   }
 });

@@ -1,5 +1,5 @@
 import { subdomain } from './names.ts';
-import { notOfferedYet, onlyOffered } from './offering.ts';
+import { onlyOffered } from './offering.ts';
 import { objectName } from './references.ts';
 import { array, bool, choice, type Infer, int, map, object, required, rule, string } from './schema.ts';
 
@@ -86,18 +86,26 @@ export const api = (name: string) => ({
   externalService,
 });
 
-/** TLS of the endpoints. */
+/** TLS inside the cluster. */
 export const tls = object(
-  'TLS within the cluster. The Gateway listener terminates TLS at the edge, independently of this field.',
+  'TLS inside the cluster. The Gateway listener terminates TLS at the edge, independently of this field.',
   {
-    enabled: bool('Whether endpoints inside the cluster speak TLS.', {
-      fallback: false,
-      rules: [notOfferedYet('tls.enabled', 'terminate TLS at the listener of the Gateway')],
-    }),
-    issuerRef: object('cert-manager issuer that signs the certificates; needed when TLS is enabled.', {
+    enabled: bool(
+      'Whether services connect to the database, the broker, the databases of OVN and the APIs by TLS, with certificates of authorities of this cloud. In a cloud in use, the APIs and their clients are first prepared for it, and no request is refused. A child whose template states tls is told that.',
+      { fallback: false },
+    ),
+    issuerRef: object('cert-manager issuer that signs the certificates. It is not offered yet: leave it out.', {
       name: required(objectName('Name of the issuer.')),
       kind: choice('Kind of the issuer.', ['Issuer', 'ClusterIssuer'], { fallback: 'Issuer' }),
     }),
+  },
+  {
+    rules: [
+      rule(
+        '!has(self.issuerRef) || !has(self.enabled) || !self.enabled',
+        'tls.issuerRef is not offered by this version of the operator with tls.enabled: true; leave it out, and the operator signs the certificates',
+      ),
+    ],
   },
 );
 

@@ -1,5 +1,5 @@
 import { schedules } from './schedules.ts';
-import { array, choice, type Infer, int, map, object, required, string } from './schema.ts';
+import { array, bool, choice, type Infer, int, map, object, required, string } from './schema.ts';
 
 /**
  * The phases in which a service comes from one release to the next, in their order:
@@ -92,6 +92,9 @@ export const common = {
   ),
   conditions,
   message: string('What is awaited, in one sentence. The column MESSAGE shows it.', { maxLength: 1024 }),
+  agentsLeaving: bool(
+    'Whether agents on nodes are being replaced that have read other credentials or addresses than those of now.',
+  ),
   release: object('Releases of the resource.', {
     deployed: string('Release that is running.', { maxLength: 16 }),
     target: string('Release that is being rolled out.', { maxLength: 16 }),

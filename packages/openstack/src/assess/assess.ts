@@ -68,10 +68,10 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
   const explained = causes.length === 0 ? {} : { causes };
   const open = parts.findIndex(({ health }) => !health.done);
   const before = (open === -1 ? parts : parts.slice(0, open)).map(({ health }) => health);
-  const said = (name: 'note' | 'leaving' | 'remark') =>
-    before.flatMap((health) => (health.done ? (health[name] ?? []) : []));
+  const said = (name: 'note' | 'remark') => before.flatMap((health) => (health.done ? (health[name] ?? []) : []));
+  const leaving = before.flatMap((health) => (health.done ? (health.leaving ?? []) : []));
   const waiting = withWayOut(said('note'));
-  const outdated = [...said('leaving'), ...waiting];
+  const outdated = [...leaving.filter((one) => one !== true), ...waiting];
   const health = parts[open]?.health;
   const requeueAfter = [...before, ...(health === undefined ? [] : [health])].find(
     (one) => one.requeueAfter !== undefined,
@@ -87,6 +87,7 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
       message,
       ...again,
       ...(outdated.length === 0 ? {} : { outdated: true }),
+      ...(leaving.length === 0 ? {} : { leaving: true }),
       ...explained,
     };
   }

@@ -5,13 +5,13 @@ import type { Cause } from '../engine/vocabulary/step.ts';
 export type Health =
   /**
    * `note`: of node agents that wait for somebody to have them replaced. `leaving`: of those that the operator
-   * replaces by itself. `remark`: of what is as it should be, all the same. `degraded`:
+   * replaces by itself; `true` when a resource says it of its own. `remark`: of what is as it should be, all the same. `degraded`:
    * usable, but something is to be mended.
    */
   | {
       readonly done: true;
       readonly note?: string;
-      readonly leaving?: string;
+      readonly leaving?: string | true;
       readonly remark?: string;
       readonly degraded?: string;
       /** Of what is degraded. */

@@ -111,7 +111,12 @@ function resourceHealth(live: StoredObject, title: string, { observe }: Observed
   if (ready?.status === 'True' && !isStale(ready, live)) {
     const behind = changedReference(live, observe);
     if (behind !== undefined) return wait('Progressing', `${title} has not reconciled with ${behind} yet`);
-    return ready.message === '' ? done : { done: true, degraded: ready.message };
+    const { agentsLeaving } = (live['status'] ?? {}) as { agentsLeaving?: boolean };
+    return {
+      done: true,
+      ...(ready.message === '' ? {} : { degraded: ready.message }),
+      ...(agentsLeaving === true ? { leaving: true } : {}),
+    };
   }
   const { reason = 'Progressing', message = '' } = ready?.status === 'True' ? {} : (ready ?? {});
   const health = wait(isReason(reason) ? reason : 'Progressing', message || `${title} has not reported yet`);

@@ -51,6 +51,8 @@ export interface Child {
   readonly onNodes: boolean;
   /** Fields of its template that follow from the rest of the control plane. */
   readonly fields?: NonNullable<Service['child']>['fields'];
+  /** Its clients have to trust its authority before it sends them to ports with TLS, and as long as it does. */
+  readonly clientsTrustFirst: boolean;
   /** Whether its spec has a field. */
   readonly has: (field: string) => boolean;
 }
@@ -87,6 +89,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       peers: peers.map((peer) => peer.kind.kind),
       onNodes: groups !== undefined,
       ...(child.fields === undefined ? {} : { fields: child.fields }),
+      clientsTrustFirst: child.clientsTrustFirst === true,
       has: (field) => Object.hasOwn(properties, field),
     },
   ];

@@ -6,6 +6,7 @@ import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
+import { nextTls, type TlsState, tlsCondition, tlsField, tlsState } from '../engine/status/tls-steps.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
 import type { Asked } from '../engine/vocabulary/service.ts';
@@ -21,6 +22,7 @@ import { neededConnections } from './connections.ts';
 /** The spec of a control plane, as far as its composition reads it. */
 interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
+  readonly tls?: { readonly enabled?: boolean };
   readonly [field: string]: unknown;
 }
 
@@ -38,9 +40,42 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   // Children get it told, so that one that is added later joins the cloud at its release.
   const spec = { ...stated, release };
   const kept = keptIn(spec, surroundings);
-  const steps = children.map((child) => childStep({ resource, spec, kept }, child));
+  const tls = apiTls(spec, surroundings);
+  const steps = children.map((child) => childStep({ resource, spec, kept, tls: tls.now }, child));
   const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease, surroundings);
-  return { steps: [claims, ...steps], complete: true, status: { release: { target: release } } };
+  return {
+    steps: [claims, ...steps, ...tlsStep(tls)],
+    complete: true,
+    status: { release: { target: release }, ...(tls.now === 'Off' ? {} : { tls: tls.now }) },
+  };
+}
+
+/** What the APIs and their clients do now, by what the child whose clients trust it first is told, and are to do. */
+function apiTls(spec: ControlPlaneSpec, { peerSpec, tls: settled }: Surroundings): Record<'now' | 'wanted', TlsState> {
+  const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
+  if (child === undefined || !isEnabled(spec, child.field)) return { now: 'Off', wanted: 'Off' };
+  const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
+  if (stated !== undefined) return { now: tlsState(stated), wanted: tlsState(stated) };
+  const present: ControlPlaneSpec | undefined = peerSpec(child.kind);
+  const wanted = spec.tls?.enabled === true ? 'Enabled' : 'Off';
+  return { now: nextTls(wanted, present && tlsState(present.tls), settled), wanted };
+}
+
+/** Holds a cloud back from being Ready while TLS of its APIs is not what it is to be. */
+function tlsStep({ now, wanted }: Record<'now' | 'wanted', TlsState>): readonly Step[] {
+  if (now === wanted) return [];
+  const message =
+    wanted === 'Enabled'
+      ? 'spec.tls.enabled: APIs get ports with TLS, and their clients an authority to trust; once all have it, they use it'
+      : 'spec.tls.enabled: clients return to the ports of APIs without TLS; once all have, those with TLS are closed';
+  return [{ condition: tlsCondition, needs: [], awaits: [], objects: [], problem: { reason: 'Progressing', message } }];
+}
+
+/** What a child is told of TLS where its template says nothing. */
+function tlsOf({ spec, tls }: Cloud, child: Child): { readonly enabled: boolean } | undefined {
+  if (!child.has('tls')) return undefined;
+  if (child.clientsTrustFirst) return tlsField(tls);
+  return spec.tls?.enabled === true ? { enabled: true } : undefined;
 }
 
 /**
@@ -233,6 +268,8 @@ interface Cloud {
   readonly resource: ServiceResource;
   readonly spec: ControlPlaneSpec;
   readonly kept: ReadonlyMap<string, readonly Child[]>;
+  /** What the APIs and their clients do now. */
+  readonly tls: TlsState;
 }
 
 /** Where data lie that children remember, those of children that are disabled among them. */
@@ -370,6 +407,7 @@ function childObject(cloud: Cloud, child: Child): KubeObject {
     metadata: { ...metadata, labels: labelsOf(kind.toLowerCase(), name), ...annotationsOf(resource) },
     spec: defined({
       ...Object.fromEntries(inherited.filter((field) => child.has(field)).map((field) => [field, spec[field]])),
+      tls: tlsOf(cloud, child),
       ...api,
       ...Object.fromEntries(references),
       ...template,

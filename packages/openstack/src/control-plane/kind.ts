@@ -81,6 +81,10 @@ export const OpenStackControlPlane = defineApi({
   }),
   status: object('Observed state of OpenStackControlPlane.', {
     ...common,
+    tls: choice(
+      'What TLS of the APIs has come to. Prepared: they have ports with TLS, and all clients trust their authority. Enabled: all clients go there. It is absent where neither holds, and on the way.',
+      ['Prepared', 'Enabled'],
+    ),
     phase: choice('Phase of the cloud.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
     endpoints: serviceEndpoints,
     claimedNodes: int('How many nodes the cloud has claimed. The field nodes lists the first 500 of them by name.', {

@@ -5,10 +5,12 @@ import { credentialDigest, templateOf } from '../names/credential-digest.ts';
 import { defined } from '../names/defined.ts';
 import { annotations, labelsOf, selectorOf } from '../names/names.ts';
 import { serviceAccountOf } from '../vocabulary/access.ts';
+import { apiAuthority } from '../vocabulary/api-tls.ts';
 import { type Claim, type Component, type Init, type Mount, protocolOf } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Service } from '../vocabulary/service.ts';
 import { type ComponentOverrides, configMapDigest, type Surroundings } from '../vocabulary/surroundings.ts';
+import { folderOf } from '../vocabulary/trust.ts';
 import { imageOf } from './images.ts';
 import { type PodInput, podSpec } from './pod.ts';
 
@@ -269,13 +271,21 @@ function podAnnotations(
 ): Record<string, string> | undefined {
   const { context, component, configs } = input;
   const { digest, digestKeyId } = context.surroundings;
-  const resolved = configs.flatMap((set) => set.inputs);
+  const resolved = [...configs.flatMap((set) => set.inputs), ...apisAsReached(input)];
   const whole = [...resolved, ...brought(component, digest), ...userInputs(overrides, digest)];
   const template = [...resolved.map(templateOf), ...brought(component, none), ...userInputs(overrides, none)];
   const own =
     whole.length === 0 ? {} : { [annotations.credentials]: credentialDigest(digestKeyId, { template, whole }) };
   const all = { ...overrides?.annotations, ...own };
   return Object.keys(all).length === 0 ? undefined : all;
+}
+
+/** What agents on nodes know of the APIs, where these have TLS: they may not wait where it changes, as they would reach none. */
+function apisAsReached({ service, context, component, configs }: ComponentInput): string[] {
+  const authority = apiAuthority(service, context);
+  const trusts = configs.some(({ mounts }) => mounts.some(({ path }) => path === folderOf('identity')));
+  if (component.nodeAgent === undefined || authority === undefined || !trusts) return [];
+  return [`${authority.secret} ${authority.inCatalogue ? 'used' : 'trusted'}`];
 }
 
 type Digest = Surroundings['digest'];

@@ -50,7 +50,10 @@ export const reasons = {
   },
   RollingOut: { effect: 'progress', means: 'A workload replaces its pods.' },
   NotAvailable: { effect: 'progress', means: 'Pods of a workload are not ready yet.' },
-  Progressing: { effect: 'progress', means: 'A child has not reported its state, or nodes are being cleaned.' },
+  Progressing: {
+    effect: 'progress',
+    means: 'A child has not reported its state, nodes are being cleaned, or the cloud comes to another state in steps.',
+  },
   LoadBalancerPending: {
     effect: 'progress',
     means: 'A Service of type LoadBalancer has no address yet.',

@@ -14,6 +14,8 @@ export interface Child {
   readonly description: string;
   /** Only a cloud that states its field has it, be it as `{}`; absent: every cloud that does not disable it. */
   readonly optional?: true;
+  /** Its clients have to trust its authority before it sends them to ports with TLS, and as long as it does. */
+  readonly clientsTrustFirst?: true;
   /** Fields of its template that follow from the rest of the control plane. */
   readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
 }

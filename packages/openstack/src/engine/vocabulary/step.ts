@@ -222,6 +222,8 @@ export interface Progress {
   readonly requeueAfter?: number;
   /** Node agents of an older revision run, and wait to be replaced. */
   readonly outdated?: boolean;
+  /** Agents are being replaced that have read other credentials, or addresses, than those of now. */
+  readonly leaving?: boolean;
   /** What `message` is made from: all that keeps the step from being done, the first one first. */
   readonly causes?: readonly Cause[];
 }

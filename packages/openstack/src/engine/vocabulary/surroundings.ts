@@ -1,5 +1,6 @@
 import type { KubeObject, StoredObject } from '@openstack-operator/kube';
 import { ownValue } from '../names/own-value.ts';
+import type { TlsState } from '../status/tls-steps.ts';
 import type { ReleaseProgress } from '../status/upgrade.ts';
 import type { HeldAccount } from './common-accounts.ts';
 import type { Members } from './component.ts';
@@ -56,6 +57,8 @@ export interface OperatorSurroundings {
   readonly members: Members;
   /** Of these, the entries of the spec that said so, as they were stated last (`Service.remembers`). */
   readonly remembered: Readonly<Record<string, unknown>>;
+  /** What all children were done with: whether they trust the authority of the APIs, and use it. Undefined for neither. */
+  readonly tls?: TlsState;
   /** The rotations that were completed last, by Secret, as its status has them. */
   readonly rotated: Readonly<Record<string, Rotation>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
@@ -78,7 +81,7 @@ export interface Surroundings extends OperatorSurroundings {
    * for a resource that stands alone, the oldest of its namespace that does. Undefined when there is none.
    */
   readonly peer: (kind: string) => string | undefined;
-  /** Spec of that resource: for a child, what the root says of it. Undefined when there is none. */
+  /** Spec of that resource: for a child, what the root says of it; for a root, that of its child as it is there. Undefined when there is none. */
   readonly peerSpec: (kind: string) => Readonly<Record<string, unknown>> | undefined;
   /** Where the API of that resource answers inside the cluster. Undefined until it was deployed once, and without an API. */
   readonly peerEndpoint: (kind: string) => string | undefined;

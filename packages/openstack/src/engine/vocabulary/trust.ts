@@ -13,7 +13,8 @@ const trusted = ['database', 'broker', 'identity', 'virtualNetwork'] as const sa
 
 type Trusted = (typeof trusted)[number];
 
-const folderOf = (capability: Trusted): string => `/etc/openstack/trust/${capability}`;
+/** Directory with what pods have of whom they trust. */
+export const folderOf = (capability: Trusted): string => `/etc/openstack/trust/${capability}`;
 
 /** File with the certificate of whom clients trust. */
 export const trustedBy = (capability: Trusted): string => `${folderOf(capability)}/${authorityKey}`;

@@ -21,7 +21,7 @@ export const keystone = defineService<Keystone>({
       clientOptions: [login],
     },
   },
-  child: { field: 'keystone', phase: 'Identity', description: 'The identity service.' },
+  child: { field: 'keystone', phase: 'Identity', description: 'The identity service.', clientsTrustFirst: true },
   name: 'keystone',
   user: 'keystone',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps' },

@@ -33,7 +33,7 @@ export const Keystone = defineApi({
         'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca), the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
         {
           enabled: bool(
-            'Whether clients inside the cluster use these ports, by the catalogue. In a cloud in use, state false first, and true once all is Ready and all agents on nodes are replaced (openstack.k8s.io/roll-node-agents): no request is refused then.',
+            'Whether clients inside the cluster use these ports, by the catalogue. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once all resources are Ready and none says agentsLeaving: no request is refused then.',
             { fallback: false },
           ),
         },

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Progress } from '../vocabulary/step.ts';
+import { nextTls, settledTls, type TlsState, tlsField, tlsState } from './tls-steps.ts';
+
+const progress = (more: Partial<Progress>): Progress[] => [
+  { condition: 'KeystoneReady', status: 'True', reason: 'Done', message: '', ...more },
+];
+
+test('a new cloud is what it is to be at once, and one in use is prepared first', () => {
+  expect(nextTls('Enabled', undefined, undefined)).toBe('Enabled');
+  expect(nextTls('Off', undefined, undefined)).toBe('Off');
+  expect(nextTls('Enabled', 'Off', undefined)).toBe('Prepared');
+  expect(nextTls('Enabled', 'Prepared', undefined)).toBe('Prepared');
+  expect(nextTls('Enabled', 'Prepared', 'Prepared')).toBe('Enabled');
+  expect(nextTls('Off', 'Enabled', 'Enabled')).toBe('Prepared');
+  expect(nextTls('Off', 'Prepared', 'Prepared')).toBe('Off');
+});
+
+test('all are done with a state when all is ready and no agent has that of before', () => {
+  expect(settledTls(undefined, 'Prepared', progress({}))).toBe('Prepared');
+  expect(settledTls(undefined, 'Prepared', progress({ status: 'False' }))).toBeUndefined();
+  expect(settledTls(undefined, 'Prepared', progress({ leaving: true }))).toBeUndefined();
+  expect(settledTls('Prepared', 'Prepared', progress({ status: 'False' }))).toBe('Prepared');
+  expect(settledTls('Prepared', 'Enabled', progress({ status: 'False' }))).toBeUndefined();
+  expect(settledTls('Prepared', 'Off', progress({}))).toBeUndefined();
+});
+
+test('what tells of the way itself is not waited for', () => {
+  const way: Progress = { condition: 'TLSReady', status: 'False', reason: 'Progressing', message: '' };
+  expect(settledTls(undefined, 'Prepared', [...progress({}), way])).toBe('Prepared');
+});
+
+test('the field of a resource and its state lead to each other', () => {
+  for (const state of ['Off', 'Prepared', 'Enabled'] as const) expect(tlsState(tlsField(state))).toBe(state);
+});
+
+test('however often somebody changes his mind, no client without trust meets one that the other end expects TLS of', () => {
+  const events = fc.array(fc.constantFrom('wish', 'reconcile', 'settle'), { maxLength: 60 });
+  fc.assert(
+    fc.property(events, (steps) => {
+      let wanted = false;
+      let present: TlsState = 'Off';
+      let settled: TlsState | undefined;
+      // What clients and APIs may still be, those that lag behind among them.
+      let inUse = new Set<TlsState>([present]);
+      const reconcile = (isDone: boolean) => {
+        const composed = nextTls(wanted ? 'Enabled' : 'Off', present, settled);
+        const changed = composed !== present;
+        present = composed;
+        inUse.add(present);
+        // What was just changed is not ready at once.
+        settled = settledTls(settled, composed, progress({ status: isDone && !changed ? 'True' : 'False' }));
+        if (isDone && !changed) inUse = new Set([present]);
+        expect(inUse.has('Off') && inUse.has('Enabled'), [...inUse].join(', ')).toBe(false);
+      };
+      for (const step of steps) {
+        if (step === 'wish') wanted = !wanted;
+        else reconcile(step === 'settle');
+      }
+      for (let round = 0; round < 6; round++) reconcile(true);
+      expect(present).toBe(wanted ? 'Enabled' : 'Off');
+    }),
+  );
+});

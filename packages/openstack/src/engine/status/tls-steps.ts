@@ -1,0 +1,53 @@
+import type { Progress } from '../vocabulary/step.ts';
+
+/**
+ * What the APIs and their clients inside the cluster do: without TLS; with ports and an authority that clients trust, but do
+ * not use yet; by TLS.
+ */
+export type TlsState = 'Off' | 'Prepared' | 'Enabled';
+
+/** The condition that tells of a cloud that it is on the way. */
+export const tlsCondition = 'TLSReady';
+
+/** What a resource with a field `tls` is told to do. */
+export function tlsState(tls: { readonly enabled?: boolean } | undefined): TlsState {
+  if (tls === undefined) return 'Off';
+  return tls.enabled === true ? 'Enabled' : 'Prepared';
+}
+
+/** The field `tls` that says so. */
+export function tlsField(state: TlsState): { readonly enabled: boolean } | undefined {
+  return state === 'Off' ? undefined : { enabled: state === 'Enabled' };
+}
+
+/**
+ * What is to be done next. In a cloud in use no client may be sent to a port that is not there, or shown a certificate that it
+ * does not trust: on the way from one end to the other all have to be prepared.
+ * @param present what is there; undefined before the first deployment
+ * @param settled what all were done with
+ */
+export function nextTls(
+  wanted: Exclude<TlsState, 'Prepared'>,
+  present: TlsState | undefined,
+  settled: TlsState | undefined,
+): TlsState {
+  if (present === undefined || present === wanted) return wanted;
+  return present === 'Prepared' && settled === 'Prepared' ? wanted : 'Prepared';
+}
+
+/**
+ * What all are done with, after the steps were assessed.
+ * @param before what the status says
+ * @param composed what the steps were composed for
+ */
+export function settledTls(
+  before: TlsState | undefined,
+  composed: TlsState,
+  progress: readonly Progress[],
+): Exclude<TlsState, 'Off'> | undefined {
+  const isDone = progress.every(
+    ({ condition, status, leaving }) => condition === tlsCondition || (status === 'True' && leaving !== true),
+  );
+  const settled = isDone || before === composed ? composed : 'Off';
+  return settled === 'Off' ? undefined : settled;
+}
