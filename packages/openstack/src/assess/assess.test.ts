@@ -458,6 +458,21 @@ describe('steps', () => {
     expect(keyOf(live)).toBe('ns/config');
   });
 
+  test('a certificate that nobody can sign names the Secret that is to sign it', () => {
+    const signedBy = { certificate: 'ca.crt', key: 'ca.key', secret: 'authority' };
+    const certificate = { type: 'certificate', key: 'tls.key', commonName: 'a', days: 90, signedBy } as const;
+    const desired: Desired = {
+      verb: 'generate',
+      object: config,
+      values: { 'tls.key': { type: 'privateKey' }, 'tls.crt': certificate },
+      secretClass: 'credential',
+    };
+    const one = { ...step(config), objects: [desired] };
+    expect(assess(one, { ...world, observe: () => undefined }).message).toBe(
+      'Secret config is to be created: Secret authority has no ca.crt with the private key that belongs to it (ca.key)',
+    );
+  });
+
   test('claims count the nodes that carry their labels: one too few holds back nothing, none at all does', () => {
     const claim = (group: string, count: number, more: object = {}): Desired => ({
       verb: 'claim',

@@ -1,10 +1,11 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import { Secret, type StoredObject } from '@openstack-operator/kube';
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import { conditionOf, isStale } from '../engine/status/conditions.ts';
 import { withDeadline } from '../engine/status/deadlines.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import type { Cause, Desired, Progress, Skip, Step } from '../engine/vocabulary/step.ts';
+import { lackingSignature } from '../plan/certificates.ts';
 import { kindOf } from '../registry/kinds.ts';
 import { sentenceOf } from './causes.ts';
 import { done, type Health, wait } from './health.ts';
@@ -184,7 +185,7 @@ function healthOf(desired: Desired, observed: Observed): Health {
   if (live !== undefined && observed.ours?.(live) === false)
     return wait('ForeignObject', `${title} is somebody else's`);
   if (kind.kind === 'Job') return jobHealth(object, live, observed);
-  if (live === undefined) return wait('Missing', `${title} is to be created`);
+  if (live === undefined) return wait('Missing', `${title} is to be created${whyUnsigned(desired, observed)}`);
   if (desired.verb === 'resolve') {
     const current = live.metadata.annotations?.[annotations.inputs];
     return current === object.metadata.annotations?.[annotations.inputs]
@@ -196,7 +197,9 @@ function healthOf(desired: Desired, observed: Observed): Health {
     // A rotation drops the numbers that it began with.
     const complete = desired.rotation !== undefined && Object.values(data).some((value) => value !== '');
     const absent = complete ? undefined : Object.keys(desired.values).find((key) => (data[key] ?? '') === '');
-    return absent === undefined ? done : wait('Missing', `${title}: key ${absent} is to be generated`);
+    return absent === undefined
+      ? done
+      : wait('Missing', `${title}: key ${absent} is to be generated${whyUnsigned(desired, observed)}`);
   }
   const applied = live.metadata.annotations?.[annotations.applied];
   // What is live may be well, but it is not yet what this generation states.
@@ -208,6 +211,17 @@ function healthOf(desired: Desired, observed: Observed): Health {
   const health = workloadHealth(kind, live, observed);
   const behind = health.done && desired.verb === 'apply' ? changedPeer(live, desired.peers) : undefined;
   return behind === undefined ? health : wait('Progressing', `${title} ${behind}`);
+}
+
+/** What keeps certificates of a Secret from being signed: whose Secret that is makes it, or is to have it mended. */
+function whyUnsigned(desired: Desired, { observe }: Observed): string {
+  if (desired.verb !== 'generate') return '';
+  const { namespace = '' } = desired.object.metadata;
+  const lacking = lackingSignature(desired.values, (name, key) => {
+    const { data = {} } = (observe(Secret, { namespace, name }) ?? {}) as { readonly data?: Record<string, string> };
+    return data[key] || undefined;
+  });
+  return lacking === undefined ? '' : `: ${lacking}`;
 }
 
 /** The first kind that a resource is to reckon with, and does not, or the other way round. One of an earlier operator does not tell. */

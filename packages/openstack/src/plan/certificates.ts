@@ -22,16 +22,20 @@ function signaturesIn(generators: Generators): Required<NonNullable<CertificateG
   });
 }
 
-/** Whether other Secrets have what is to sign certificates of a Secret: a certificate, and the private key that belongs to it. */
-export function canBeSigned(generators: Generators, other: ValueOf): boolean {
-  return signaturesIn(generators).every(({ secret, certificate, key }) => {
+/** What another Secret lacks that is to sign certificates of a Secret: a certificate, or the private key that belongs to it. */
+export function lackingSignature(generators: Generators, other: ValueOf): string | undefined {
+  const lacking = signaturesIn(generators).find(({ secret, certificate, key }) => {
     try {
       const signing = createPrivateKey(Buffer.from(other(secret, key) ?? '', 'base64'));
-      return read(other(secret, certificate) ?? '')?.checkPrivateKey(signing) === true;
+      return read(other(secret, certificate) ?? '')?.checkPrivateKey(signing) !== true;
     } catch {
-      return false;
+      return true;
     }
   });
+  return (
+    lacking &&
+    `Secret ${lacking.secret} has no ${lacking.certificate} with the private key that belongs to it (${lacking.key})`
+  );
 }
 
 /**

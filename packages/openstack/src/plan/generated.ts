@@ -14,7 +14,7 @@ import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
 import { withAnnotation } from './applied.ts';
-import { canBeSigned, certificateExpiry, withDependents } from './certificates.ts';
+import { certificateExpiry, lackingSignature, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith, retainedVolume } from './key-material.ts';
 import type { Live } from './live.ts';
 import { ownershipOf } from './ownership.ts';
@@ -34,7 +34,7 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
     return data[key] || undefined;
   };
   // Whose resource it is makes it, or makes it anew, and that tells of it.
-  if (!canBeSigned(desired.values, other)) return nothing;
+  if (lackingSignature(desired.values, other) !== undefined) return nothing;
   if (secret === undefined) {
     const lost = lostWith(live, desired, 'is gone');
     return {
