@@ -119,5 +119,5 @@ test('without a Swift the Glance of a control plane is not made, and the control
   const { swift: _swift, ...without } = spec;
   await cloud.settle(cloud.rehearsal.create(controlPlane(without)));
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'GlanceReady')?.message ?? '';
-  await cloud.until(() => told().includes('Glance needs spec.swift, which is disabled; enable it'));
+  await cloud.until(() => told().includes('Glance needs spec.swift, which is absent; state it'));
 });

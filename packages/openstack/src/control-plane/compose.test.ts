@@ -98,6 +98,20 @@ describe('a service that is disabled', () => {
     );
   });
 
+  test('is told apart from one that is not stated', () => {
+    const found = steps({ glance: { storageType: 'swift' } });
+    expect(found.get('SwiftReady')?.problem).toEqual({
+      reason: 'InUse',
+      message:
+        'spec.swift is absent, but spec.glance needs it: a Swift that is there is kept until nothing needs it; state it, disable what needs it, or set another reference there',
+    });
+    expect(found.get('GlanceReady')?.problem).toEqual({
+      reason: 'DependencyDisabled',
+      message:
+        'Glance needs spec.swift, which is absent; state it, set spec.glance.swiftRef, or disable spec.glance as well; until then the Glance is not changed or deleted',
+    });
+  });
+
   test('is a problem of what needs it at second hand, but of nothing that has its own elsewhere', () => {
     const off = { mariadb: { enabled: false } };
     expect(problems(off)).toEqual([

@@ -298,14 +298,15 @@ function childStep(cloud: Cloud, child: Child): Step {
     const keepers = cloud.kept.get(child.field) ?? [];
     if (users.length + keepers.length === 0)
       return { ...step, objects: [], skipped: whyDisabled(resource, spec, child) };
-    const message = users.length > 0 ? inUse(child, users) : keepsData(resource, child, keepers);
+    const message = users.length > 0 ? inUse(spec, child, users) : keepsData(resource, child, keepers);
     // It stays as it is: what the API server would say of a spec that is absent holds back nothing else.
     return { ...step, objects: [{ verb: 'apply', object }], problem: { reason: 'InUse', message } };
   }
   const absent = absentNeed(spec, child);
   if (absent !== undefined) {
-    const chain = needsDown(spec, absent).map(({ field }) => `spec.${field}`);
-    const why = 'which is disabled; enable it';
+    const down = needsDown(spec, absent);
+    const chain = down.map(({ field }) => `spec.${field}`);
+    const why = isAbsent(spec, down.at(-1)?.field ?? '') ? 'which is absent; state it' : 'which is disabled; enable it';
     const message = `${child.kind} needs ${chain.join(', which needs ')}, ${why}, ${wayOut(child, absent)}`;
     return { ...step, problem: { reason: 'DependencyDisabled', message } };
   }
@@ -341,12 +342,12 @@ function keepsData({ metadata }: ServiceResource, child: Child, keepers: readonl
   );
 }
 
-function inUse(child: Child, users: readonly Child[]): string {
-  const fields = users.map(({ field }) => `spec.${field}`).join(', ');
-  return (
-    `spec.${child.field}.enabled is false, but ${fields} ${users.length === 1 ? 'needs' : 'need'} it: ` +
-    `the ${child.kind} is kept until nothing needs it; enable it, disable what needs it, or set another reference there`
-  );
+function inUse(spec: ControlPlaneSpec, { field, kind }: Child, users: readonly Child[]): string {
+  const needed = `${users.map((user) => `spec.${user.field}`).join(', ')} ${users.length === 1 ? 'needs' : 'need'} it`;
+  const out = 'disable what needs it, or set another reference there';
+  return isAbsent(spec, field)
+    ? `spec.${field} is absent, but ${needed}: a ${kind} that is there is kept until nothing needs it; state it, ${out}`
+    : `spec.${field}.enabled is false, but ${needed}: the ${kind} is kept until nothing needs it; enable it, ${out}`;
 }
 
 /** What a user can do about a child whose need is disabled. */

@@ -132,8 +132,9 @@ export const reasons = {
   },
   DependencyDisabled: {
     effect: 'stuck',
-    means: 'The control plane disables a service that this one needs. This one keeps running, unchanged.',
-    remedy: 'Enable that service again, or disable this one as well.',
+    means:
+      'The control plane disables or does not state a service that this one needs. This one, if it runs, keeps running, unchanged.',
+    remedy: 'Enable or state that service, or disable this one as well.',
   },
   ExposureRefused: {
     effect: 'stuck',
@@ -173,8 +174,9 @@ export const reasons = {
   },
   InUse: {
     effect: 'stuck',
-    means: 'The service is disabled, but something that is enabled needs it, or data lie there. It keeps running.',
-    remedy: 'Enable it again, or disable or change what the message names.',
+    means:
+      'The service is disabled or not stated, but something that is enabled needs it, or data lie there. If it runs, it keeps running.',
+    remedy: 'Enable or state it, or disable or change what the message names.',
   },
   InternalError: {
     effect: 'stuck',
