@@ -1,22 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { composedMistakes, validateResource } from '@openstack-operator/cli';
-import type { KubeObject } from '@openstack-operator/kube';
 import { children, composeControlPlane, type Problem, surroundingsOf } from '@openstack-operator/openstack';
-import { parse } from 'yaml';
+import { fullSample, sample } from '../rollout/full-sample.ts';
 
 /** The spec of a control plane, by fields. */
 export type Spec = Readonly<Record<string, unknown>>;
 
-/** A control plane of config/samples. */
-const sample = (name: string) =>
-  parse(readFileSync(new URL(`../../../config/samples/controlplane_${name}.yaml`, import.meta.url), 'utf8')) as {
-    readonly spec: Spec;
-  } & KubeObject;
-
 const minimalSample = sample('minimal');
 
 /** Every service: what a service is told where it is added to a cloud. */
-export const full = sample('full').spec;
+export const full: Spec = fullSample.spec;
 
 /** The smallest cloud, from a registry that has images of every service. */
 export const minimal: Spec = { imageRegistry: full['imageRegistry'], ...minimalSample.spec };

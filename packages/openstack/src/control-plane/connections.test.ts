@@ -80,7 +80,7 @@ function limit(objects: readonly KubeObject[]): number {
   return Number(/^max-connections = (\d+)$/m.exec(files.join('\n'))?.[1]);
 }
 
-test.each(['controlplane_minimal', 'controlplane_production'])(
+test.each(['controlplane_minimal', 'controlplane_ha', 'controlplane_production'])(
   '%s: what all pools together may open, the database takes',
   (sample) => {
     const objects = cloudOf(sample);

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { composed, resource, samples, surroundings } from '../testing/compositions.ts';
 
-const read = (name: string) =>
-  readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+const folder = new URL('../../../../config/samples/', import.meta.url);
+const read = (name: string) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
 
 /** Everything that a sample leads to, to be read in reviews. `vitest run packages/openstack/src/golden -u` writes it anew. */
 test.each(samples)('%s', async (name) => {
@@ -13,4 +13,9 @@ test.each(samples)('%s', async (name) => {
   const plain = steps.map((step) => ({ ...step, awaits: step.awaits.map(({ kind, name }) => `${kind.kind} ${name}`) }));
   const text = stringify({ steps: plain, status }, { lineWidth: 0, aliasDuplicateObjects: false });
   await expect(header + text).toMatchFileSnapshot(`${name}.golden.yaml`);
+});
+
+test('no sample is left out', () => {
+  const files = [...samples, 'gateway', 'kustomization'].map((name) => `${name}.yaml`);
+  expect(new Set(readdirSync(folder))).toEqual(new Set(files));
 });

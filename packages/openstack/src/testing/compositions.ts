@@ -23,8 +23,10 @@ export const samples = [
   ...sampleOf.values(),
   'ceph-storage_rook',
   'controlplane_minimal',
+  'controlplane_ha',
   'controlplane_production',
   'controlplane_ceph',
+  'controlplane_telco',
   'controlplane_full',
 ];
 
