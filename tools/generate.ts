@@ -11,6 +11,7 @@ import { metricReference } from './generators/metric-reference.ts';
 import { nameReference } from './generators/name-reference.ts';
 import { prometheusRules } from './generators/prometheus-rules.ts';
 import { rbac } from './generators/rbac.ts';
+import { serviceList } from './generators/service-list.ts';
 
 /**
  * Writes the files that are made from code; with `--check`, says which ones are not as they would be made, and exits
@@ -27,6 +28,7 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   prometheusRules,
   commandLineReference,
   libraryReferences,
+  serviceList,
 ];
 
 const root = join(import.meta.dirname, '..');
