@@ -35,6 +35,11 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (_name, api
     expect(unbounded.map(([path]) => path)).toEqual([]);
   });
 
+  test('every column of its own is of a field', () => {
+    const paths = all.map(([path]) => `.${path.replaceAll('[]', '[0]')}`);
+    expect(api.columns.map(({ jsonPath }) => jsonPath).filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
   test('kubectl get shows phase, readiness, message and age', () => {
     const [served] = (crd(api)['spec'] as { versions: { additionalPrinterColumns: { name: string }[] }[] }).versions;
     const names = served?.additionalPrinterColumns.map(({ name }) => name);

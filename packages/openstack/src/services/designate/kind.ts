@@ -146,7 +146,15 @@ export const Designate = defineApi({
     unknownOptions,
   }),
   status: object('Observed state of Designate.', { ...common, phase, ...endpoints }),
-  columns: [endpointColumn],
+  columns: [
+    {
+      name: 'Backend',
+      type: 'string',
+      jsonPath: '.spec.dnsBackend',
+      description: 'Name servers of the pool default, if stated',
+    },
+    endpointColumn,
+  ],
 });
 
 export type Designate = ObjectOf<typeof Designate>;

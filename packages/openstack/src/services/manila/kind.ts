@@ -76,7 +76,10 @@ export const Manila = defineApi({
     { rules: [knownDefault] },
   ),
   status: object('Observed state of Manila.', { ...common, phase, ...endpoints, lasting }),
-  columns: [endpointColumn],
+  columns: [
+    { name: 'Backend', type: 'string', jsonPath: '.spec.backends[0].type', description: 'Type of the first backend' },
+    endpointColumn,
+  ],
 });
 
 export type Manila = ObjectOf<typeof Manila>;

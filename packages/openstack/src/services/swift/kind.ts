@@ -145,7 +145,10 @@ export const Swift = defineApi({
     },
   ),
   status: object('Observed state of Swift.', { ...common, phase, ...endpoints, found, lasting }),
-  columns: [endpointColumn],
+  columns: [
+    { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'Who keeps the objects, if stated' },
+    endpointColumn,
+  ],
 });
 
 export type Swift = ObjectOf<typeof Swift>;
