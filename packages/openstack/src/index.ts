@@ -80,6 +80,7 @@ export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } fr
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { settledTls, type TlsState } from './engine/status/tls-steps.ts';
+export type { ResourceApi } from './engine/vocabulary/cloud-resources.ts';
 export { commonAccounts, heldAccounts } from './engine/vocabulary/common-accounts.ts';
 export type { Members } from './engine/vocabulary/component.ts';
 export { externalOf } from './engine/vocabulary/context.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ResourceApi } from '@openstack-operator/openstack';
 import { type Http, HttpError, type JsonApi, jsonApi } from './http.ts';
 import { type Login, openSession, type Session } from './identity-login.ts';
 
@@ -11,33 +12,13 @@ export interface ResourceRecords extends Login {
   readonly resources: readonly ResourceRecord[];
 }
 
-/** How one attribute is written by itself; `{id}` and `{value}` in the path. */
-interface AttributeWrite {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  readonly path: string;
-  readonly later?: true;
-  readonly shown?: string;
-}
-
 /** A network, a flavour, or the like. */
 export interface ResourceRecord {
   readonly kind: string;
   readonly name: string;
   /** Of the service in the catalogue. */
   readonly type: string;
-  readonly api: {
-    readonly path: string;
-    readonly list?: string;
-    readonly item: string;
-    readonly items?: string;
-    readonly owned?: boolean;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly change?: 'PUT' | 'PATCH';
-    readonly madeAs?: Readonly<Record<string, string>>;
-    readonly meanwhile?: Readonly<Record<string, unknown>>;
-    readonly spread?: string;
-    readonly writes?: Readonly<Record<string, AttributeWrite>>;
-  };
+  readonly api: ResourceApi;
   /** Values; `{ idOf: '<kind>/<name>' }` is the identifier of one before it. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** It is the service's own, and goes with its data. */

@@ -1,6 +1,7 @@
+import { growingList } from '../../api/growing-list.ts';
 import { label } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
-import { array, choice, type Infer, object, type Rule, required, rule, string, transition } from '../../api/schema.ts';
+import { choice, type Infer, object, type Rule, required, rule, string } from '../../api/schema.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { isOf } from '../backend-fields.ts';
 
@@ -55,63 +56,53 @@ const place = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName 
 const bucket = (one: string) => `(has(${one}.s3) ? ${one}.s3.endpoint + '/' + ${one}.s3.bucket : '')`;
 
 /** Stores beside that of storageType. */
-export const additionalStores = transition(
-  array(
-    'Further stores, beside that of storageType, where images go that nobody names a store for. Users name one when they upload or import an image (--store), and administrators copy images between them (import method copy-image). None can be taken away.',
-    object(
-      'One store.',
-      {
-        name: required(
-          string('What users choose it by; recorded with each image. Cannot be changed.', {
-            maxLength: 63,
-            form: label,
-          }),
-        ),
-        type: required(
-          choice(
-            'What keeps its images: a pool of cephStorageRef, swiftRef (in the container glance-<name>), or a bucket of S3, which cannot stand beside ceph.',
-            ['ceph', 'swift', 's3'],
-          ),
-        ),
-        description: string('What users are told of it.', {
-          maxLength: 255,
-          form: { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$', expected: 'one line of text' },
-        }),
-        cephPoolName: poolName('Pool (RBD) of its images, for type ceph: one that no other store has.'),
-        s3,
-      },
-      {
-        rules: [
-          rule(
-            `!(self.name in ${JSON.stringify(taken)})`,
-            'a store that storageType makes, or a section of glance-api.conf, has this name; choose another name',
-            '.name',
-          ),
-          ...isOf(['ceph'], 'cephPoolName'),
-          ...isOf(['s3'], 's3'),
-        ],
-      },
-    ),
+export const additionalStores = growingList(
+  'Further stores, beside that of storageType, where images go that nobody names a store for. Users name one when they upload or import an image (--store), and administrators copy images between them (import method copy-image). None can be taken away.',
+  object(
+    'One store.',
     {
-      maxItems: 8,
-      keys: ['name'],
+      name: required(
+        string('What users choose it by; recorded with each image. Cannot be changed.', {
+          maxLength: 63,
+          form: label,
+        }),
+      ),
+      type: required(
+        choice(
+          'What keeps its images: a pool of cephStorageRef, swiftRef (in the container glance-<name>), or a bucket of S3, which cannot stand beside ceph.',
+          ['ceph', 'swift', 's3'],
+        ),
+      ),
+      description: string('What users are told of it.', {
+        maxLength: 255,
+        form: { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$', expected: 'one line of text' },
+      }),
+      cephPoolName: poolName('Pool (RBD) of its images, for type ceph: one that no other store has.'),
+      s3,
+    },
+    {
       rules: [
         rule(
-          `self.all(one, one.type == 'swift' || self.exists_one(other, other.type == one.type && ${place('other')} == ${place('one')} && ${bucket('other')} == ${bucket('one')}))`,
-          'expected for each store a pool or a bucket that no other one has',
+          `!(self.name in ${JSON.stringify(taken)})`,
+          'a store that storageType makes, or a section of glance-api.conf, has this name; choose another name',
+          '.name',
         ),
-        rule(
-          `oldSelf.all(old, self.exists(one, one.name == old.name && one.type == old.type && ${place('one')} == ${place('old')} && ${bucket('one')} == ${bucket('old')}))`,
-          stays,
-        ),
+        ...isOf(['ceph'], 'cephPoolName'),
+        ...isOf(['s3'], 's3'),
       ],
     },
   ),
   {
-    absent: '[]',
-    // What becomes of each, the list's own rule says: CEL does not know how long a list is that may be absent.
-    allows: (next, previous) => `${next}.size() > 0 || ${previous}.size() == 0`,
+    maxItems: 8,
+    key: 'name',
+    fixed: [(one) => `${one}.type`, place, bucket],
     message: stays,
+    rules: [
+      rule(
+        `self.all(one, one.type == 'swift' || self.exists_one(other, other.type == one.type && ${place('other')} == ${place('one')} && ${bucket('other')} == ${bucket('one')}))`,
+        'expected for each store a pool or a bucket that no other one has',
+      ),
+    ],
   },
 );
 

@@ -1,4 +1,5 @@
-import { array, bool, int, object, required, rule, string, transition } from '../../api/schema.ts';
+import { growingList } from '../../api/growing-list.ts';
+import { bool, int, object, required, rule, string } from '../../api/schema.ts';
 import type { DataMap } from '../../formats/data.ts';
 
 /** The policy that every Swift has. */
@@ -25,60 +26,50 @@ const stays =
   'a policy can neither be taken away nor get another name, another number of copies or other fragments: its objects would not be found; deprecate it, and add another one';
 
 /** Further storage policies. */
-export const storagePolicies = transition(
-  array(
-    `Further storage policies, which users choose by name when they make a container, beside ${firstPolicy}. None can be taken away, because its objects would not be found: deprecate it.`,
-    object(
-      'A storage policy: partitionPower and minPartHours are those of storagePolicy.',
-      {
-        index: required(int('Its number: what lies on devices says it.', { minimum: 1, maximum: 99 })),
-        name: required(
-          string('What users choose it by.', {
-            maxLength: 63,
-            form: {
-              pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
-              expected: 'lower-case letters, digits and hyphens, such as ec-4-2',
-            },
-          }),
-        ),
-        replicaCount: int('Copies of each object, each on another device.', {
-          minimum: 1,
-          maximum: 9,
-          fallback: replicasByDefault,
-        }),
-        erasureCoding: erasureCoding,
-        deprecated: bool('No container is made with it any more; those that exist stay.', { fallback: false }),
-      },
-      {
-        rules: [
-          rule(
-            '!(has(self.replicaCount) && has(self.erasureCoding))',
-            'expected replicaCount or erasureCoding, not both',
-          ),
-          rule("self.name != 'policy-0'", 'every Swift has a policy of this name; choose another name', '.name'),
-        ],
-      },
-    ),
+export const storagePolicies = growingList(
+  `Further storage policies, which users choose by name when they make a container, beside ${firstPolicy}. None can be taken away, because its objects would not be found: deprecate it.`,
+  object(
+    'A storage policy: partitionPower and minPartHours are those of storagePolicy.',
     {
-      maxItems: 8,
-      keys: ['index'],
+      index: required(int('Its number: what lies on devices says it.', { minimum: 1, maximum: 99 })),
+      name: required(
+        string('What users choose it by.', {
+          maxLength: 63,
+          form: {
+            pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
+            expected: 'lower-case letters, digits and hyphens, such as ec-4-2',
+          },
+        }),
+      ),
+      replicaCount: int('Copies of each object, each on another device.', {
+        minimum: 1,
+        maximum: 9,
+        fallback: replicasByDefault,
+      }),
+      erasureCoding: erasureCoding,
+      deprecated: bool('No container is made with it any more; those that exist stay.', { fallback: false }),
+    },
+    {
       rules: [
         rule(
-          'self.all(one, self.exists_one(other, other.name == one.name))',
-          'expected a name for each that no other has',
+          '!(has(self.replicaCount) && has(self.erasureCoding))',
+          'expected replicaCount or erasureCoding, not both',
         ),
-        rule(
-          `oldSelf.all(old, self.exists(one, one.index == old.index && one.name == old.name && ${widthOf('one')} == ${widthOf('old')} && ${dataOf('one')} == ${dataOf('old')}))`,
-          stays,
-        ),
+        rule("self.name != 'policy-0'", 'every Swift has a policy of this name; choose another name', '.name'),
       ],
     },
   ),
   {
-    absent: '[]',
-    // What becomes of each, the list's own rule says: CEL does not know how long a list is that may be absent.
-    allows: (next, previous) => `${next}.size() > 0 || ${previous}.size() == 0`,
+    maxItems: 8,
+    key: 'index',
+    fixed: [(one) => `${one}.name`, widthOf, dataOf],
     message: stays,
+    rules: [
+      rule(
+        'self.all(one, self.exists_one(other, other.name == one.name))',
+        'expected a name for each that no other has',
+      ),
+    ],
   },
 );
 
