@@ -4,9 +4,9 @@ import {
   foundBy,
   keptBy,
   mentionsOf,
+  neededBy,
   referencesOf,
   referredBy,
-  statedOnly,
   usedBy,
 } from '../engine/vocabulary/dependencies.ts';
 import type { Asked, Service } from '../engine/vocabulary/service.ts';
@@ -28,10 +28,8 @@ export interface Child {
   readonly optional: boolean;
   /** Fields of children that it finds by itself, and cannot do without. */
   readonly finds: readonly string[];
-  /** Fields of children that it can be without: they come later, or it refers to them only where they are. */
-  readonly mentions: readonly string[];
-  /** Of these, the ones that its template makes use of. */
-  readonly uses: (template: object) => readonly string[];
+  /** Fields of children that it cannot be without, as its template is: what it refers to, but for what it only names or leaves unused, and what it finds. */
+  readonly needs: (template: object) => readonly string[];
   /** Fields of children where its data lie, by entries that it remembers. */
   readonly keepsIn: (entries: readonly unknown[]) => readonly string[];
   /** What its template has to find in what it refers to by a field. */
@@ -79,8 +77,9 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       phase: child.phase,
       optional: child.optional === true,
       finds: foundBy(service).map(childField),
-      mentions: [...mentionsOf(service), ...statedOnly(service)].map(childField),
-      uses: (template) => usedBy(service, template).map(childField),
+      needs: (template) => [
+        ...new Set([...foundBy(service), ...neededBy(service, {}), ...usedBy(service, template)].map(childField)),
+      ],
       keepsIn: (entries) => keptBy(service, entries).map(childField),
       asks: (reference, template) => askedOf(service, reference, template),
       after: service.databases === undefined ? [] : [childField('databaseRef')],

@@ -98,6 +98,15 @@ describe('a service that is disabled', () => {
     );
   });
 
+  test('is needed by what refers to it by one field, whatever another field may do', () => {
+    const keystoneRef = { external: { url: 'https://id.example.org/v3', secretName: 'admin' } };
+    const ceilometer = { keystoneRef, messageQueueRef: { external: { host: 'mq.example.org', secretName: 'mq' } } };
+    expect(problems({ ...everything, memcached: { enabled: false }, ceilometer })).toEqual([
+      'MemcachedReady InUse',
+      'CeilometerReady DependencyDisabled',
+    ]);
+  });
+
   test('is told apart from one that is not stated', () => {
     const found = steps({ glance: { storageType: 'swift' } });
     expect(found.get('SwiftReady')?.problem).toEqual({

@@ -139,9 +139,9 @@ function nameOf({ metadata }: ServiceResource, { kind, suffix }: Child) {
 function needsHere(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   const template = (spec[child.field] ?? {}) as Record<string, unknown>;
   const elsewhere = elsewhereOf(template, child);
-  return needsOf(child, template).flatMap((need) =>
-    elsewhere.includes(need) ? [] : children.filter(({ field }) => field === need),
-  );
+  return child
+    .needs(template)
+    .flatMap((need) => (elsewhere.includes(need) ? [] : children.filter(({ field }) => field === need)));
 }
 
 /** Fields of children in whose place a template refers to something else. */
@@ -161,12 +161,6 @@ function absentNeed(spec: ControlPlaneSpec, child: Child): Child | undefined {
 function needsDown(spec: ControlPlaneSpec, child: Child): readonly Child[] {
   const next = isEnabled(spec, child.field) ? absentNeed(spec, child) : undefined;
   return next === undefined ? [child] : [child, ...needsDown(spec, next)];
-}
-
-/** All that a child needs: what it refers to, but for what it only names or leaves unused, and what it finds by itself. */
-function needsOf({ finds, mentions, references, uses }: Child, template: object): readonly string[] {
-  const referred = Object.values(references).filter((field) => !mentions.includes(field));
-  return [...new Set([...finds, ...referred, ...uses(template)])];
 }
 
 /** The services that claim nodes in a cloud, those with guests first, each with its groups. */
