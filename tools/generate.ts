@@ -12,6 +12,7 @@ import { nameReference } from './generators/name-reference.ts';
 import { prometheusRules } from './generators/prometheus-rules.ts';
 import { rbac } from './generators/rbac.ts';
 import { serviceList } from './generators/service-list.ts';
+import { serviceReference } from './generators/service-reference.ts';
 
 /**
  * Writes the files that are made from code; with `--check`, says which ones are not as they would be made, and exits
@@ -29,6 +30,7 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   commandLineReference,
   libraryReferences,
   serviceList,
+  serviceReference,
 ];
 
 const root = join(import.meta.dirname, '..');

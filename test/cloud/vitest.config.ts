@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { reporters } from '../../tools/cloud/cloud-results.ts';
 
 /** Seconds that the suite may take when the caches are filled. */
 const budget = 900;
@@ -32,6 +33,7 @@ class Order extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/cloud/*.test.ts'],
+    reporters: reporters(),
     globalSetup: ['test/cloud/setup.ts'],
     // One worker, whose modules stay: the files share servers, which take seconds to boot.
     pool: 'threads',

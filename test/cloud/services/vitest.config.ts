@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { reporters } from '../../../tools/cloud/cloud-results.ts';
 
 /** Services that are enabled in a cloud that runs. Apart: what compares that cloud with the embedded one has none of them. */
 export default defineConfig({
   test: {
     include: ['test/cloud/services/*.test.ts'],
+    reporters: reporters(),
     globalSetup: ['test/cloud/setup.ts'],
     pool: 'threads',
     isolate: false,

@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { reporters } from '../../../tools/cloud/cloud-results.ts';
 
 export default defineConfig({
   test: {
     include: ['test/cloud/storage/**/*.test.ts'],
+    reporters: reporters(),
     globalSetup: ['test/cloud/setup.ts'],
     pool: 'threads',
     isolate: false,
