@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { resolveReferences, secretReference, splitSecrets } from './references.ts';
+import { besideSecrets, resolveReferences, secretReference, splitSecrets } from './references.ts';
 
 const resolve = (filter: Parameters<typeof secretReference>[2], value: string) =>
   resolveReferences(secretReference('s', 'k', ...(filter === undefined ? [] : [filter])), () => value);
@@ -45,6 +45,15 @@ describe('filters encode a value for the place where it is put', () => {
   test('filters follow each other', () => {
     expect(resolveReferences(secretReference('s', 'k', 'url', 'percent'), () => 'a@b')).toBe('a%%40b');
   });
+});
+
+test('what belongs to a secret is put where that is, and no secret is taken for it', () => {
+  const username = besideSecrets('nova.b');
+  const password = secretReference('s', 'password', 'oslo');
+  const { plain, environment } = splitSecrets({ keystone_authtoken: { auth_type: 'password', username, password } });
+  expect(plain).toEqual({ keystone_authtoken: { auth_type: 'password' } });
+  const read = Object.values(environment).map((text) => resolveReferences(text, () => username));
+  expect(read).toEqual(['nova.b', username]);
 });
 
 test('a value that is not there is named', () => {

@@ -25,6 +25,21 @@ export function secretReference(secret: string, key: string, ...filters: readonl
   return `{{${secret}/${key}${filters.map((filter) => `|${filter}`).join('')}}}`;
 }
 
+const besidePattern = /\{\{=([A-Za-z0-9._-]+)\}\}/g;
+
+/**
+ * A name that is no secret and belongs to one, to be embedded in a text: it is put where secrets are, so that whoever reads
+ * the secret anew reads the name with it.
+ */
+export function besideSecrets(name: string): string {
+  return `{{=${name}}}`;
+}
+
+/** Whether a text has to be where secrets are. */
+export function isAmongSecrets(text: string): boolean {
+  return text.search(pattern) !== -1 || text.search(besidePattern) !== -1;
+}
+
 /** The text with one more filter for each of its references: where they stand is within something that escapes. */
 export function withFilter(text: string, filter: Filter): string {
   return text.replace(pattern, (reference) => `${reference.slice(0, -2)}|${filter}}}`);
@@ -40,7 +55,7 @@ export function referencesIn(text: string): { secret: string; key: string }[] {
  * @throws when `read` gives undefined: the message names Secret and key
  */
 export function resolveReferences(text: string, read: (secret: string, key: string) => string | undefined): string {
-  return text.replace(pattern, (_all, secret: string, key: string, filters: string) => {
+  return text.replace(besidePattern, '$1').replace(pattern, (_all, secret: string, key: string, filters: string) => {
     const value = read(secret, key);
     if (value === undefined) throw new Error(`Secret ${secret} has no key ${key}`);
     return filters
@@ -118,7 +133,7 @@ export function disputedVariables(files: readonly OsloFile[]): ReadonlySet<strin
 }
 
 /**
- * Takes the options that hold secrets out of a file. The environment carries neither a MultiOpt, which is iterated per
+ * Takes the options that hold secrets, or what belongs to one, out of a file. The environment carries neither a MultiOpt, which is iterated per
  * character there, nor what has a group or a name that is no legal name of a variable (production rule 22), such as
  * `[service:mdns]`; and of names in capitals it would set the option whose name is not.
  */
@@ -128,8 +143,8 @@ export function splitSecrets(file: OsloFile): Split {
   const environment: Record<string, string> = {};
   for (const [section, options] of Object.entries(file)) {
     for (const [name, value] of Object.entries(options)) {
-      const holdsSecret = referencesIn(Array.isArray(value) ? value.join('\n') : String(value)).length > 0;
-      if (!holdsSecret) (plain[section] ??= {})[name] = value;
+      if (!isAmongSecrets(Array.isArray(value) ? value.join('\n') : String(value)))
+        (plain[section] ??= {})[name] = value;
       else if (Array.isArray(value) || !/^(?:DEFAULT|[a-z0-9_]+)$/.test(section) || !/^[a-z0-9_]+$/.test(name))
         (secret[section] ??= {})[name] = value;
       // Values from the environment are substituted as well (cfg.py, `_do_get`); references hold no `$`.

@@ -23,6 +23,12 @@ test.each<[string, Record<string, string>, string, string]>([
   ['marks that only some encode', { password: "Pa!ss(w)or'd*1" }, 'a://b:Pa%21ss%28w%29or%27d%2A1@c', 'a://b:*@c'],
   ['a value with a newline at its end', { password: 'hunter2.invalid\n' }, "'hunter2.invalid\n', a", "'*\n', a"],
   ['no name of a user', { username: 'keystone-user' }, 'user keystone-user', 'user keystone-user'],
+  [
+    'no name of an administrator of a domain',
+    { domain_admin: 'heat_domain_admin' },
+    'heat_domain_admin',
+    'heat_domain_admin',
+  ],
   ['no short value', { password: 'keystone'.slice(1) }, 'in keystone', 'in keystone'],
   ['no file', { conf: '[DEFAULT]\nx=1' }, '[DEFAULT]\nx=1', '[DEFAULT]\nx=1'],
   ['a value within another one', { a: 'abcdefgh', b: 'xxabcdefghxx' }, '1xxabcdefghxx2abcdefgh3', '1*2*3'],

@@ -75,7 +75,7 @@ function secretValues(secret: StoredObject): readonly string[] {
   if (read !== undefined) return read;
   const entries = Object.entries((secret['data'] ?? {}) as Readonly<Record<string, string>>);
   const values = entries.flatMap(([key, data]) => {
-    if (/user(name)?$/i.test(key)) return [];
+    if (/(user(_?name)?|domain_admin(_name)?)$/i.test(key)) return [];
     // Four bytes for each character, of which three are written as four characters of base64, and some more.
     const value = withoutEnd(Buffer.from(data.slice(0, 8 * longest), 'base64').toString());
     if (value.length < shortest || value.includes('\n')) return [];

@@ -68,9 +68,6 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     if (object !== undefined) drafts.add(condition, { verb: 'apply', object });
   }
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
-  // Programs would log in as a user that is not there yet.
-  if (context.accounts.identity.users.some(({ secret }) => context.previousOf(secret) !== undefined))
-    drafts.need(condition, 'EndpointReady');
   drafts.step(condition).awaits = askedAtStart(service, context.spec).flatMap((field) => awaited(assembly, field));
   if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
   if (component.exposed !== undefined) expose(assembly, input);

@@ -200,6 +200,17 @@ function apiOf(service: Service, context: Context): Readonly<Record<string, unkn
   return { apiEndpoint: endpoints.internal, endpoints };
 }
 
+/**
+ * The steps that tell servers of passwords under rotation. Nothing reads another one before, be it a program of before
+ * that starts again: it would not be let in.
+ */
+function serversToTell({ accounts: { database, broker, identity }, previousOf }: Context): string[] {
+  const told = { DatabaseReady: database.users, MessagingReady: [broker], EndpointReady: identity.users };
+  return Object.entries(told).flatMap(([step, accounts]) =>
+    accounts.some(({ secret }) => previousOf(secret) !== undefined) ? [step] : [],
+  );
+}
+
 function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDrafts {
   const drafts = new StepDrafts();
   drafts.add('CredentialsReady', ...generatedSecrets(service, context));
@@ -212,7 +223,7 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   for (const set of [sets.byName, sets.ofComponents, starts].flatMap((some) => Object.values(some)))
     drafts.add('ConfigReady', ...set.objects);
   drafts.add('ConfigReady', ...lastingObjects(service, context));
-  drafts.need('ConfigReady', 'CredentialsReady');
+  drafts.need('ConfigReady', 'CredentialsReady', ...serversToTell(context));
 
   const assembly: Assembly = { service, context, components, drafts, sets, starts };
   const data = addRecords(assembly, 'data');

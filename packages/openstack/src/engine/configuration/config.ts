@@ -2,7 +2,7 @@ import type { KubeObject } from '@openstack-operator/kube';
 import { type Data, overlaid } from '../../formats/data.ts';
 import { writeData } from '../../formats/write-data.ts';
 import { type Layer, layered } from '../../oslo/layers.ts';
-import { disputedVariables, referencesIn, splitSecrets } from '../../oslo/references.ts';
+import { disputedVariables, isAmongSecrets, splitSecrets } from '../../oslo/references.ts';
 import { writeOsloFile } from '../../oslo/writer.ts';
 import { credentialDigest } from '../names/credential-digest.ts';
 import { digest } from '../names/digest.ts';
@@ -93,7 +93,7 @@ export function configSet(owner: ConfigOwner, options: ConfigSetInput): ConfigSe
   for (const { path, key, text, oslo, whole = false } of sources) {
     if (key in data || key in secretFiles)
       throw new Error(`${owner.instance}: two files named ${key} in one set of configuration`);
-    if (oslo === undefined) (referencesIn(text).length > 0 ? secretFiles : data)[key] = text;
+    if (oslo === undefined) (isAmongSecrets(text) ? secretFiles : data)[key] = text;
     else {
       const split = splitSecrets(oslo);
       const isDisputed = Object.keys(split.environment).some((variable) => whole || disputed.has(variable));

@@ -90,7 +90,7 @@ export function authtoken(context: Context, filter: Filter = 'oslo'): Layer {
  * unless it says otherwise: to the user's project, or to its domain. `filter`: how its password is encoded in the file.
  */
 export function client(context: Context, name?: string, filter: Filter = 'oslo'): Readonly<Record<string, string>> {
-  const { user, name: username, domain, secret } = context.user(name);
+  const { user, login: username, domain, secret } = context.user(name);
   return {
     auth_type: 'password',
     auth_url: context.identity.internalUrl,

@@ -1,3 +1,4 @@
+import { besideSecrets } from '../../oslo/references.ts';
 import type { IdentityUser } from './identity.ts';
 import type { Service } from './service.ts';
 import type { ServiceSpec, Surroundings } from './surroundings.ts';
@@ -55,6 +56,11 @@ export interface UserAccount extends Account {
   readonly domain: string | undefined;
   /** The user's name in a generation of its password (`inTurn`). */
   readonly nameIn: (generation: number) => string;
+  /**
+   * Its name as configuration has it. Once its password was rotated both are read from one place: a program of before that
+   * starts again has the new password, and with it whose that is.
+   */
+  readonly login: string;
 }
 
 interface AccountSpec {
@@ -128,7 +134,11 @@ const inTurn = (user: string) => (generation: number) => (generation % 2 === 0 ?
 export function inGeneration(accounts: Accounts, { rotation }: Pick<Surroundings, 'rotation'>): Accounts {
   const { broker, identity } = accounts;
   const generationOf = (secret: string) => rotation(secret)?.generation ?? 1;
-  const users = identity.users.map((one) => ({ ...one, name: one.nameIn(generationOf(one.secret)) }));
+  const users = identity.users.map((one) => {
+    const generation = generationOf(one.secret);
+    const name = one.nameIn(generation);
+    return { ...one, name, login: generation === 1 ? name : besideSecrets(name) };
+  });
   return {
     ...accounts,
     broker: { ...broker, user: broker.userIn(generationOf(broker.secret)) },
@@ -147,6 +157,7 @@ function identityAccounts({ name: service, identity }: Named, resource: string, 
         user,
         name,
         nameIn: user.owns === undefined ? inTurn(name) : () => name,
+        login: name,
         domain: user.domain === undefined ? undefined : domainName(user.domain),
         suffix,
         secret: stated?.secretName ?? `${resource}-${suffix}`,

@@ -150,7 +150,7 @@ function files(context: Context<Heat>): Layer {
       // Servers are told where Keystone is, and are outside of the cluster.
       server_keystone_endpoint_type: 'public',
       stack_user_domain_name: user.domain ?? null,
-      stack_domain_admin: user.name,
+      stack_domain_admin: user.login,
       stack_domain_admin_password: secretReference(user.secret, 'password', 'oslo'),
     },
     // Without a project: a trust is the scope.

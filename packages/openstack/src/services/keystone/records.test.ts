@@ -11,7 +11,7 @@ interface Records {
   readonly idleUsers?: readonly { readonly name: string; readonly domain?: string }[];
 }
 
-/** What a sample's composition has Keystone told of its users, and what its components wait for. */
+/** What a sample's composition has Keystone told of its users, and what its configuration waits for. */
 function told(sample: string, rotations: Readonly<Record<string, Rotation>>) {
   const one = resource(read(sample));
   const composition = composed(one, surroundings(read, { rotations }));
@@ -24,7 +24,7 @@ function told(sample: string, rotations: Readonly<Record<string, Rotation>>) {
     users: users.map(({ name, password }) => [name, password.replaceAll(/[{}]|[|]quoted/g, '')]),
     idleUsers,
     awaitsUsers: composition.steps
-      .find(({ condition }) => condition === 'DeploymentReady')
+      .find(({ condition }) => condition === 'ConfigReady')
       ?.needs.includes('EndpointReady'),
     rotating: Object.keys(composition.rotating ?? {}),
   };
@@ -32,7 +32,7 @@ function told(sample: string, rotations: Readonly<Record<string, Rotation>>) {
 
 const secret = 'placement-service-password';
 
-test('while the password of a user is rotated there are two users, and pods start after the second one is there', () => {
+test('while the password of a user is rotated there are two users, and pods read of the second one after it is there', () => {
   expect(told('placement', {})).toEqual({
     users: [['placement', `${secret}/password`]],
     idleUsers: undefined,

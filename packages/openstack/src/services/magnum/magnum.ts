@@ -138,7 +138,7 @@ function files(context: Context<Magnum>, ...more: readonly Layer[]): Layer {
       certificates: { cert_manager_type: spec.certificateStore === 'barbican' ? 'barbican' : 'x509keypair' },
       trust: {
         trustee_domain_name: user.domain ?? null,
-        trustee_domain_admin_name: user.name,
+        trustee_domain_admin_name: user.login,
         trustee_domain_admin_password: secretReference(user.secret, 'password', 'oslo'),
         trustee_keystone_interface: 'public',
         trustee_keystone_region_name: region,
