@@ -1,4 +1,4 @@
-import { Deployment } from '@openstack-operator/kube';
+import { Deployment, Secret } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, isReady, readyCloud } from './cloud.ts';
@@ -97,3 +97,24 @@ test('a pod of before that starts again in the middle of a rotation is let in ev
   await cloud.ready();
   expect(await users(cloud)).toEqual(['barbican.b', 'barbican.b']);
 });
+
+test.each(['', '-previous'])(
+  'a Secret <password>%s that is lost in the middle of a rotation is mended',
+  async (suffix) => {
+    const { cloud, before } = await begin();
+    await rotate(cloud);
+    await cloud.until(() => generations(cloud).every((one) => one === '2'));
+    const passwords = () => textOf(secrets.map((name) => cloud.get('Secret', name)?.['data']));
+    const old = passwords();
+    for (const name of secrets) await cloud.remove(Secret, `${name}${suffix}`);
+    await cloud.clock.advance(120_000);
+    // Who has the password before goes on with it, where that is still known.
+    if (suffix === '') expect(await answer(cloud, before[0] ?? '')).toMatch(/^HTTP\/1.1 200/u);
+    await goOn(cloud);
+    await cloud.until(() => rotated(cloud).length === 3);
+    await cloud.ready();
+    expect(passwords() === old).toBe(suffix !== '');
+    expect(await users(cloud)).toEqual(['barbican.b', 'barbican.b']);
+    expect(await answer(cloud, pod(cloud, 'api'))).toMatch(/^HTTP\/1.1 200/u);
+  },
+);

@@ -38,7 +38,15 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   if (secret === undefined) {
     const lost = lostWith(live, desired, 'is gone');
     return {
-      actions: [{ verb: 'create', step, reason: 'Missing', desired, ...(lost === undefined ? {} : { lost }) }],
+      actions: [
+        {
+          verb: 'create',
+          step,
+          reason: 'Missing',
+          desired: afterKept(live, desired),
+          ...(lost === undefined ? {} : { lost }),
+        },
+      ],
       ...interval,
     };
   }
@@ -78,17 +86,30 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
 
 type Data = Readonly<Record<string, string>>;
 
+/** What is made in place of a Secret that is lost follows the password that is kept: whoever still uses that is let in. */
+function afterKept(live: Live, desired: GeneratedSecret): GeneratedSecret {
+  const { succession } = desired;
+  if (succession === undefined) return desired;
+  const { kept } = keptIn(live, desired, succession);
+  return kept > (succession.completed ?? 0) ? { ...desired, succession: { ...succession, completed: kept } } : desired;
+}
+
+/** The Secret that keeps the password before: its generation, 0 for none. What somebody else has put there keeps none. */
+function keptIn(live: Live, { object }: GeneratedSecret, { previous: name }: Succession) {
+  const previous = live.cache.get(Secret, { name, namespace: object.metadata.namespace ?? '' });
+  if (previous === undefined) return { kept: 0 };
+  const isForeign = ownershipOf(live.resource, false).ours?.(previous) !== true;
+  return isForeign ? { previous, foreign: previous, kept: 0 } : { previous, kept: rotationOf(previous).generation };
+}
+
 /** The next act of the rotation of a password; undefined when there is none to be done. */
 function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObject, step: string): Plan | undefined {
   const { succession } = desired;
   if (succession === undefined) return undefined;
   const { previous: name, asked, completed } = succession;
-  const { namespace = '' } = desired.object.metadata;
   const object = { ...desired.object, metadata: { ...desired.object.metadata, name } };
-  const previous = live.cache.get(Secret, { name, namespace });
-  const isForeign = previous !== undefined && ownershipOf(live.resource, false).ours?.(previous) !== true;
+  const { previous, foreign, kept } = keptIn(live, desired, succession);
   const { generation } = rotationOf(secret);
-  const kept = previous === undefined || isForeign ? 0 : rotationOf(previous).generation;
   const there = previous === undefined ? {} : { live: previous };
   const act = (action: Extract<Action, { verb: 'copy' | 'update' }>): Plan => ({ actions: [action] });
   const forget = act({ verb: 'copy', step, reason: 'NotWanted', object, ...there });
@@ -98,9 +119,9 @@ function planSuccession(live: Live, desired: GeneratedSecret, secret: StoredObje
   const until = untilDue(live.now, secret, succession);
   if (!isAsked && (until === undefined || until > 0)) return kept === 0 ? undefined : forget;
   // It stands in the way of a rotation alone.
-  if (isForeign)
+  if (foreign !== undefined)
     return {
-      actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(previous, live.resource) }],
+      actions: [{ verb: 'refuse', step, reason: 'Refused', error: new ForeignObjectError(foreign, live.resource) }],
     };
   const isCopied = kept === generation && digest(previous?.['data'] ?? {}) === digest(secret['data'] ?? {});
   if (!isCopied) {

@@ -204,10 +204,10 @@ function apiOf(service: Service, context: Context): Readonly<Record<string, unkn
  * The steps that tell servers of passwords under rotation. Nothing reads another one before, be it a program of before
  * that starts again: it would not be let in.
  */
-function serversToTell({ accounts: { database, broker, identity }, previousOf }: Context): string[] {
+function serversToTell({ accounts: { database, broker, identity }, rotating }: Context): string[] {
   const told = { DatabaseReady: database.users, MessagingReady: [broker], EndpointReady: identity.users };
   return Object.entries(told).flatMap(([step, accounts]) =>
-    accounts.some(({ secret }) => previousOf(secret) !== undefined) ? [step] : [],
+    accounts.some(({ secret }) => rotating(secret) !== undefined) ? [step] : [],
   );
 }
 

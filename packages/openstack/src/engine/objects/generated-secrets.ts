@@ -46,14 +46,13 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   ];
 }
 
-/** Passwords that were rotated, and whose one before is still accepted. */
+/** Passwords whose rotation is under way. */
 export function rotationsOf(service: Service, context: Context): Readonly<Record<string, Rotation>> {
-  const { named, previousOf, surroundings } = context;
+  const { named, rotating } = context;
   return Object.fromEntries(
     secretsOf(service, context).flatMap(({ suffix, succeeded }) => {
       const secret = named(suffix);
-      const isUnderWay = succeeded === true && previousOf(secret) !== undefined;
-      const rotation = isUnderWay ? surroundings.rotation(secret) : undefined;
+      const rotation = succeeded === true ? rotating(secret) : undefined;
       return rotation === undefined ? [] : [[secret, rotation] as const];
     }),
   );

@@ -10,7 +10,7 @@ import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposedOf, exposureOf } from './exposure.ts';
 import { topicsOf } from './notifications.ts';
 import type { Service } from './service.ts';
-import type { ReferenceField, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
+import type { ReferenceField, Rotation, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 import { databaseAt } from './trust.ts';
 
 /** What a service's definition sees: the resource, its surroundings, and names and addresses that follow from them. */
@@ -53,6 +53,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly databaseUrl: (database: string, dialect?: Dialect) => string;
   /** oslo.messaging URL of one of the service's vhosts (default: its own), with references to its user's password. */
   readonly transportUrl: (vhost?: string) => string;
+  /** The rotation of a Secret, while pods may use the password before: that need not be there any more. */
+  readonly rotating: (secret: string) => Rotation | undefined;
   /** The Secret with the password before that of a Secret, while pods may use it. */
   readonly previousOf: (secret: string) => Previous | undefined;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
@@ -102,6 +104,14 @@ export function contextOf<R extends ServiceResource>(
     const found = reference(field);
     if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);
     return offer.address(found, surroundings);
+  };
+  const rotating = (secret: string) => {
+    const rotation = surroundings.rotation(secret);
+    const isUnderWay =
+      rotation !== undefined &&
+      rotation.generation > 1 &&
+      surroundings.rotated[secret]?.generation !== rotation.generation;
+    return isUnderWay ? rotation : undefined;
   };
   const named = (suffix: string) => (suffix === '' ? name : `${name}-${suffix}`);
   const database = () => address(fieldFor(service, 'database')) as DatabaseAddress;
@@ -179,14 +189,14 @@ export function contextOf<R extends ServiceResource>(
     get topics() {
       return topicsOf(service as unknown as Service, surroundings);
     },
+    rotating,
     previousOf(secret) {
       const previous = `${secret}-${previousSuffix}`;
-      const { rotated, rotation } = surroundings;
-      const { generation = 0 } = rotation(previous) ?? {};
-      const { generation: present } = rotation(secret) ?? {};
-      // Until another one was generated it is the present one; and when no pod uses it any more, it is refused.
-      if (generation === 0 || present !== generation + 1 || rotated[secret]?.generation === present) return undefined;
-      return { secret: previous, generation };
+      const { generation = 0 } = surroundings.rotation(previous) ?? {};
+      // Until another one was generated it is the present one.
+      return generation > 0 && rotating(secret)?.generation === generation + 1
+        ? { secret: previous, generation }
+        : undefined;
     },
     cacheKey: (filter = 'oslo') => secretReference(named('cache-key'), 'password', filter),
   };

@@ -12,9 +12,13 @@ interface Records {
 }
 
 /** What a sample's composition has Keystone told of its users, and what its configuration waits for. */
-function told(sample: string, rotations: Readonly<Record<string, Rotation>>) {
+function told(
+  sample: string,
+  rotations: Readonly<Record<string, Rotation>>,
+  rotated: Readonly<Record<string, Rotation>> = {},
+) {
   const one = resource(read(sample));
-  const composition = composed(one, surroundings(read, { rotations }));
+  const composition = composed(one, surroundings(read, { rotations, rotated }));
   const list = objectsOf(composition).find(
     ({ object }) => object.kind === 'Secret' && object.metadata.name === `${sample}-endpoint-create`,
   );
@@ -50,11 +54,18 @@ test('while the password of a user is rotated there are two users, and pods read
     awaitsUsers: true,
     rotating: [secret],
   });
-  expect(told('placement', { [secret]: { generation: 2 } })).toEqual({
+  const second = { [secret]: { generation: 2 } };
+  expect(told('placement', second, second)).toEqual({
     users: [['placement.b', `${secret}/password`]],
     idleUsers: [{ name: 'placement' }],
     awaitsUsers: false,
     rotating: [],
+  });
+  // The password before is lost, and what reads the present one waits all the same.
+  expect(told('placement', second)).toEqual({
+    ...told('placement', second, second),
+    awaitsUsers: true,
+    rotating: [secret],
   });
   expect(told('placement', { [secret]: { generation: 3 } }).idleUsers).toEqual([{ name: 'placement.b' }]);
 });
