@@ -1,5 +1,5 @@
 import { Deployment, Secret } from '@openstack-operator/kube';
-import { OpenStackControlPlane } from '@openstack-operator/openstack';
+import { Barbican, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, isReady, readyCloud } from './cloud.ts';
 import { entitiesOf, login } from './keystone.ts';
@@ -52,8 +52,9 @@ async function restart(cloud: Cloud, name: string): Promise<void> {
   await cloud.until(() => isThere(cloud, name), 5);
 }
 
+const spec = { ...identityOnly, rabbitmq: {}, barbican: {} };
 const begin = async () => {
-  const { cloud } = await readyCloud({ spec: { ...identityOnly, rabbitmq: {}, barbican: {} } });
+  const { cloud } = await readyCloud({ spec });
   // Pods of before stay as long as that.
   for (const component of ['api', 'worker'])
     await cloud.change(Deployment, `my-cloud-barbican-${component}`, { spec: { paused: true } });
@@ -94,6 +95,7 @@ test('a pod of before that starts again in the middle of a rotation is let in ev
   expect(rotated(cloud)).toEqual([]);
   await goOn(cloud);
   await cloud.until(() => rotated(cloud).length === 3);
+  await cloud.clock.advance(60_000);
   await cloud.ready();
   expect(await users(cloud)).toEqual(['barbican.b', 'barbican.b']);
 });
@@ -118,3 +120,17 @@ test.each(['', '-previous'])(
     expect(await answer(cloud, pod(cloud, 'api'))).toMatch(/^HTTP\/1.1 200/u);
   },
 );
+
+test('the second user of a resource that is deleted and made again is left to nobody', async () => {
+  const { cloud } = await readyCloud({ spec });
+  await rotate(cloud);
+  await cloud.until(() => rotated(cloud).length === 3);
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect(await users(cloud)).toEqual(['barbican.b', 'barbican.b']);
+  await cloud.remove(Barbican, 'my-cloud-barbican');
+  await cloud.clock.advance(60_000);
+  await cloud.ready();
+  expect(generations(cloud)).toEqual([undefined, undefined, undefined]);
+  expect(await users(cloud)).toEqual(['barbican', 'barbican']);
+});

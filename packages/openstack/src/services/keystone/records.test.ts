@@ -39,7 +39,7 @@ const secret = 'placement-service-password';
 test('while the password of a user is rotated there are two users, and pods read of the second one after it is there', () => {
   expect(told('placement', {})).toEqual({
     users: [['placement', `${secret}/password`]],
-    idleUsers: undefined,
+    idleUsers: [{ name: 'placement.b' }],
     awaitsUsers: false,
     rotating: [],
   });

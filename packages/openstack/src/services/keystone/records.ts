@@ -19,6 +19,7 @@ export const identityRecords: Keeping = {
     const { internalUrl, admin } = context.identity;
     const { users, domains, serviceName } = context.accounts.identity;
     const { implied = [] } = identity;
+    const idle = users.flatMap((user) => idleUsers(user, context));
     const roles = [
       ...users.flatMap(({ user }) => user.roles),
       ...(identity.roles ?? []),
@@ -36,8 +37,8 @@ export const identityRecords: Keeping = {
       projects: [{ name: 'service', description: 'Users of the services' }],
       roles: [...new Set(['admin', 'service', ...roles])].map((name) => ({ name })),
       ...(implied.length === 0 ? {} : { impliedRoles: implied }),
-      users: users.flatMap((user) => usersIn(user, context)),
-      ...idleUsers(users, context),
+      users: users.flatMap((user) => usersIn(user, context).map(userRecord)),
+      ...(idle.length === 0 ? {} : { idleUsers: idle }),
       services: identity.catalogue.map((entry, index) => {
         const { internal, public: outside } = endpointsOf(service, context, components, entry);
         const { type, name, description } = entry;
@@ -57,24 +58,23 @@ export const identityRecords: Keeping = {
 };
 
 /** The user, and while its password is rotated the one whose turn it was, with the password before. */
-function usersIn(account: UserAccount, { previousOf }: Context): object[] {
+function usersIn(account: UserAccount, { previousOf }: Context): UserAccount[] {
   const previous = previousOf(account.secret);
-  const before = previous && { ...account, name: account.nameIn(previous.generation), secret: previous.secret };
-  return [...(before === undefined ? [] : [before]), account].map(userRecord);
+  return [
+    ...(previous === undefined
+      ? []
+      : [{ ...account, name: account.nameIn(previous.generation), secret: previous.secret }]),
+    account,
+  ];
 }
 
-/** Users that wait for their turn: nobody logs in as they. The second one is there from the first rotation on. */
-function idleUsers(
-  users: readonly UserAccount[],
-  { previousOf, surroundings }: Context,
-): { readonly idleUsers?: readonly object[] } {
-  const idle = users.flatMap(({ name, nameIn, secret, domain }) => {
-    const { generation = 1 } = surroundings.rotation(secret) ?? {};
-    const before = nameIn(generation - 1);
-    if (generation === 1 || before === name || previousOf(secret) !== undefined) return [];
-    return [{ name: before, ...(domain === undefined ? {} : { domain }) }];
-  });
-  return idle.length === 0 ? {} : { idleUsers: idle };
+/** Of the two users those that wait for their turn: nobody logs in as they, be they left by an earlier resource. */
+function idleUsers(account: UserAccount, context: Context): object[] {
+  const { domain, nameIn } = account;
+  const inUse = usersIn(account, context).map(({ name }) => name);
+  return [...new Set([1, 2].map(nameIn))]
+    .filter((name) => !inUse.includes(name))
+    .map((name) => ({ name, ...(domain === undefined ? {} : { domain }) }));
 }
 
 function userRecord({ user: { roles, project = 'service' }, name, domain, secret }: UserAccount): object {
