@@ -39,6 +39,7 @@ import {
   recordedNodes,
   rootOf,
   secretsReadBy,
+  services,
 } from '@openstack-operator/openstack';
 import { borrowedName, borrowersOf } from './borrowers.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
@@ -190,6 +191,22 @@ export function borrowerWatches({ kind }: Pick<OurService, 'kind'>): Watched[] {
     kind: borrower.kind,
     facts: (changed) => [borrowedName(borrower, changed)],
     map: ({ metadata: { namespace = '' } }, cache) => cache.list(kind, { namespace }).map(refOf),
+  }));
+}
+
+/** Concerned by what names its Secret as that of a user of its own: they are not rotated while it is there. */
+export function sharerWatches(kind: Kind): Watched[] {
+  return services.map((service) => ({
+    kind: service.kind,
+    when: ({ type, object, old }) => type !== 'updated' || object.metadata.generation !== old?.metadata.generation,
+    map: (changed, cache) =>
+      broughtBy(changed).flatMap((brought) => {
+        const { namespace = '' } = changed.metadata;
+        if (brought.kind !== 'Secret') return [];
+        const secret = cache.get(Secret, { namespace, name: brought.name });
+        const owner = secret && controllerOf(secret);
+        return owner?.kind === kind.kind ? [{ namespace, name: owner.name }] : [];
+      }),
   }));
 }
 

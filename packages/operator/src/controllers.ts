@@ -63,6 +63,7 @@ import {
   refOf,
   secretsOfReferences,
   serviceWatches,
+  sharerWatches,
   storageClassWatches,
 } from './concerned.ts';
 import { Contention } from './contention.ts';
@@ -144,6 +145,7 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       ...serviceWatches(service, ours),
       ...peerWatches(service),
       ...borrowerWatches(service),
+      ...sharerWatches(kind),
       ...[Secret, ConfigMap].map((one): Watched => ({ kind: one, selection: ours, map: retainedOwner(kind.kind) })),
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },

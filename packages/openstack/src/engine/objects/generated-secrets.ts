@@ -23,7 +23,9 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
   });
   const { database, broker, identity } = context.accounts;
   const account = (suffix: string, secret: string, more: Partial<GeneratedSecret> = {}) =>
-    secret === context.named(suffix) ? [credential(suffix, more)] : [];
+    secret === context.named(suffix)
+      ? [credential(suffix, { ...more, held: more.held === true || context.isShared(secret) })]
+      : [];
   return [
     ...(service.secrets?.(context) ?? []),
     ...(service.databases === undefined

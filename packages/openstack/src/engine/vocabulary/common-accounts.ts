@@ -102,6 +102,23 @@ function isAgreed({ what, shared: { byKinds = false, bySecret } }: HeldAccount, 
   return (byKinds && twin.kind !== kind) || (bySecret !== undefined && bySecret === its?.shared.bySecret);
 }
 
+/** Secrets with passwords of users that another resource logs in as, too, by the same Secret. */
+export function sharedSecrets(
+  service: Named,
+  name: string,
+  spec: ServiceSpec,
+  twins: readonly Twin[],
+): ReadonlySet<string> {
+  const held = heldAccounts(service, name, spec);
+  const secrets = twins.flatMap((twin) =>
+    commonAccounts(held, twin).flatMap(({ what, shared: { bySecret } }) => {
+      const its = twin.held.find((one) => one.what === what);
+      return bySecret !== undefined && bySecret === its?.shared.bySecret ? [bySecret] : [];
+    }),
+  );
+  return new Set(secrets);
+}
+
 /** Milliseconds between two looks at a resource that has what is another one's: it may have been deleted. */
 const takenAgain = 60_000;
 

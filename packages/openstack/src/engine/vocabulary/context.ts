@@ -5,6 +5,7 @@ import { cloudOf, previousSuffix, serviceHost } from '../names/names.ts';
 import { upgradeOf } from '../status/upgrade.ts';
 import { type Accounts, accountsOf, databaseName, inGeneration, type UserAccount } from './accounts.ts';
 import { authority, type BrokerAddress, type DatabaseAddress, type IdentityAddress } from './addresses.ts';
+import { sharedSecrets } from './common-accounts.ts';
 import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposedOf, exposureOf } from './exposure.ts';
@@ -57,6 +58,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   readonly rotating: (secret: string) => Rotation | undefined;
   /** The Secret with the password before that of a Secret, while pods may use it. */
   readonly previousOf: (secret: string) => Previous | undefined;
+  /** Whether another resource logs in as the same user by a Secret: it is told of no other user, and of no other password first. */
+  readonly isShared: (secret: string) => boolean;
   /** One of the service's users in Keystone, by its name in the definition (default: the first). @throws Error when there is none */
   readonly user: (name?: string) => UserAccount;
   /** URLs of the APIs that the service proxies and its cloud has, inside the cluster, by the name of the service. */
@@ -105,6 +108,7 @@ export function contextOf<R extends ServiceResource>(
     if (found === undefined) throw new Error(`${service.name}: uses ${field}, which is not among its references`);
     return offer.address(found, surroundings);
   };
+  let shared: ReadonlySet<string> | undefined;
   const rotating = (secret: string) => {
     const rotation = surroundings.rotation(secret);
     const isUnderWay =
@@ -170,6 +174,10 @@ export function contextOf<R extends ServiceResource>(
       const { host, port } = broker();
       const { user, secret } = accounts.broker;
       return `rabbit://${user}:${secretReference(secret, 'password', 'url')}@${authority(host, port)}/${vhost}`;
+    },
+    isShared(secret) {
+      shared ??= sharedSecrets(service, name, spec, surroundings.twins());
+      return shared.has(secret);
     },
     user(wanted) {
       const { users } = accounts.identity;

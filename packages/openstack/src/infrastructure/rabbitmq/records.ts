@@ -34,7 +34,7 @@ export const brokerRecords: Keeping = {
         password: secretReference(secret, 'password', 'quoted'),
         permissions: vhosts.map(({ name }) => ({ vhost: name, configure: '.*', write: '.*', read: '.*' })),
       })),
-      absentUsers: [1, 2].map(userIn).filter((name) => !users.has(name)),
+      absentUsers: context.isShared(secret) ? [] : [1, 2].map(userIn).filter((name) => !users.has(name)),
     });
   },
   things: ({ context }) => `user ${context.accounts.broker.user} and its virtual hosts on the broker`,

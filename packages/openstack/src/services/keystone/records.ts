@@ -70,6 +70,7 @@ function usersIn(account: UserAccount, { previousOf }: Context): UserAccount[] {
 
 /** Of the two users those that wait for their turn: nobody logs in as they, be they left by an earlier resource. */
 function idleUsers(account: UserAccount, context: Context): object[] {
+  if (context.isShared(account.secret)) return [];
   const { domain, nameIn } = account;
   const inUse = usersIn(account, context).map(({ name }) => name);
   return [...new Set([1, 2].map(nameIn))]
