@@ -54,9 +54,9 @@ export {
   lastingSuffix,
   nodeGroupLabel,
   recordsJobs,
+  resourceCount,
   retainedFor,
   retainedForLabel,
-  serverCount,
 } from './engine/names/names.ts';
 export { ownValue } from './engine/names/own-value.ts';
 export { isRoot, rootOf } from './engine/names/roots.ts';
@@ -68,7 +68,7 @@ export {
   wellKnownFinalizers,
   wellKnownLabels,
 } from './engine/names/well-known.ts';
-export { guestCountJob } from './engine/objects/count-job.ts';
+export { resourceCountJob } from './engine/objects/count-job.ts';
 export { gatewayFacts } from './engine/objects/route-problem.ts';
 export { isNodeAgent, isSelected, nodeStates, unreadySince } from './engine/status/agents.ts';
 export { conditionOf, isStale, reconcileRequestOf } from './engine/status/conditions.ts';
@@ -88,7 +88,7 @@ export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counti
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
-export { type Capability, defineService, type Found, type Guests, type Service } from './engine/vocabulary/service.ts';
+export { type Capability, defineService, type Found, type HeldBy, type Service } from './engine/vocabulary/service.ts';
 export type {
   Cause,
   DataGuard,
@@ -153,12 +153,12 @@ export {
 } from './plan/cluster-nodes.ts';
 export { containersOf, hasRun } from './plan/container-states.ts';
 export { planGenerated, rotationOf } from './plan/generated.ts';
-export { carriesGuests, serversFinalizer } from './plan/guest-carriers.ts';
+export { carriesGuests, isHeldByUsers, protectFinalizer } from './plan/held-kinds.ts';
 export { KeyMaterialMissingError } from './plan/key-material.ts';
 export type { Hold, Live } from './plan/live.ts';
 export { ownershipOf } from './plan/ownership.ts';
 export { plan, planSteps, planUpkeep } from './plan/plan.ts';
-export { prunedKinds, unwantedCarriers } from './plan/prune.ts';
+export { prunedKinds, unwantedHeld } from './plan/prune.ts';
 export { sameFields } from './plan/same-fields.ts';
 export { checkVolumes, takenOverVolume, type Volumes } from './plan/volumes.ts';
 export { apiBlocks } from './registry/blocks.ts';

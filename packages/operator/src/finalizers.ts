@@ -1,5 +1,5 @@
 import { isApiError, type ReconcileResult } from '@openstack-operator/kube';
-import { carriesGuests, type Deregistration, kindOf, serversFinalizer } from '@openstack-operator/openstack';
+import { type Deregistration, isHeldByUsers, kindOf, protectFinalizer } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { deregister, keepsRecords, recordsFinalizer } from './deregister.ts';
 import { nodesFinalizer, releaseNodes } from './release-nodes.ts';
@@ -16,7 +16,7 @@ export interface Outside {
 }
 
 /** Finalizers that we set. */
-export const ourFinalizers: readonly string[] = [serversFinalizer, recordsFinalizer, nodesFinalizer];
+export const ourFinalizers: readonly string[] = [protectFinalizer, recordsFinalizer, nodesFinalizer];
 
 /**
  * Lets go what is being deleted. First of what protects servers, so that its services write nothing any more; then of
@@ -30,10 +30,10 @@ export async function finalize(
   assertStillMeant(context, `the end of ${kind} ${metadata.name}`);
   // What it owns is to stay (--cascade=orphan), and is still its own: the garbage collector comes first.
   if (metadata.finalizers?.includes('orphan') === true) return { requeueAfter: orphaning };
-  if (metadata.finalizers?.includes(serversFinalizer) === true) {
+  if (metadata.finalizers?.includes(protectFinalizer) === true) {
     const message = `${kind} ${metadata.name} is being deleted, and with it all that it owns`;
     await reportInstead(context, 'Deleting', { condition: reconciled, status: 'False', reason: 'Deleting', message });
-    await setFinalizers(context, (now) => now.filter((name) => name !== serversFinalizer));
+    await setFinalizers(context, (now) => now.filter((name) => name !== protectFinalizer));
     return undefined;
   }
   if (keepsRecords(context.object)) {
@@ -58,7 +58,7 @@ export async function addFinalizers(
 ): Promise<void> {
   const { finalizers = [] } = context.object.metadata;
   const wanted = [
-    ...(carriesGuests(context.object) ? [serversFinalizer] : []),
+    ...(isHeldByUsers(context.object) ? [protectFinalizer] : []),
     ...(deregistration === undefined ? [] : [recordsFinalizer]),
     ...(claimsNodes ? [nodesFinalizer] : []),
   ];

@@ -24,10 +24,10 @@ import {
   type Progress,
   planSteps,
   planUpkeep,
-  serversFinalizer,
+  protectFinalizer,
   soonest,
   statedObjects,
-  unwantedCarriers,
+  unwantedHeld,
   withoutForgotten,
 } from '@openstack-operator/openstack';
 import { isAutoscaled } from './autoscalers.ts';
@@ -39,6 +39,7 @@ import { keptForGuests } from './disabled.ts';
 import { execute, type Outcome } from './execute.ts';
 import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
 import { foundBy } from './found.ts';
+import { holdOf } from './guard.ts';
 import { nodesStatus } from './joined-nodes.ts';
 import { chargeOf, claimResource } from './managing-operator.ts';
 import { membersBy } from './members.ts';
@@ -50,7 +51,6 @@ import { type DigestKey, ensureDigestKey } from './secrets/digest-key.ts';
 import { discreet, redactor } from './secrets/redact.ts';
 import { isResolved } from './secrets/resolve.ts';
 import { letGo } from './secrets/retention.ts';
-import { holdOf } from './server-guard.ts';
 import { careful, isGoingWithOwner, isStillMeant, rootOf, SupersededError, whoPaused } from './still-meant.ts';
 
 /** What differs between kinds: how they are composed, and what their phase is. */
@@ -113,7 +113,7 @@ async function reconcileManaged(context: OperatorContext, recipe: Recipe): Promi
   }
   let hold: Hold | undefined;
   if (isDeleting) {
-    const isHeld = !isGoing && finalizers.includes(serversFinalizer);
+    const isHeld = !isGoing && finalizers.includes(protectFinalizer);
     if (isHeld) hold = await holdOf(context, resource);
     // Without that finalizer its children do nothing more.
     const told = isHeld && hold === undefined ? await tellChildren(context) : undefined;
@@ -128,7 +128,7 @@ async function reconcileManaged(context: OperatorContext, recipe: Recipe): Promi
   // by the garbage collector already, which would delete those that are made anew.
   if (digestKey === undefined || finalizers.includes('foregroundDeletion')) {
     if (hold === undefined) return undefined;
-    await reportInstead(context, 'Deleting', serversGone(hold));
+    await reportInstead(context, 'Deleting', resourcesGone(hold));
     return { requeueAfter: hold.requeueAfter };
   }
   const keyed = { ...context, digestKey };
@@ -176,7 +176,7 @@ async function converge(
   const { composition, finishedJobs, volumes } = view;
   const upkeep = await keepUp(context, view, { composition: stated.composition, retaining: told.retaining });
   const judged = withKept(view.progress, upkeep.kept);
-  const progress = hold === undefined ? judged : [serversGone(hold), ...judged];
+  const progress = hold === undefined ? judged : [resourcesGone(hold), ...judged];
   const phase = isDeleting ? 'Deleting' : recipe.phase(progress, context.object);
   spans.push(upkeep.requeueAfter, ...view.progress.map(({ requeueAfter }) => requeueAfter));
   const redact = redactor(context);
@@ -200,7 +200,7 @@ async function converge(
 }
 
 /**
- * What no step states any more, or only now and then. What may run guests is asked for them before it is planned to be
+ * What no step states any more, or only now and then. What users may keep something in is asked for it before it is planned to be
  * deleted. Nothing is deleted for what the API server refuses, or has not answered.
  */
 async function keepUp(
@@ -212,7 +212,7 @@ async function keepUp(
   const settledLive = { ...live, retaining, hold: ({ metadata: { uid } }: StoredObject) => holds.get(uid) };
   try {
     if (!isHeld)
-      for (const object of unwantedCarriers(settledLive, composition))
+      for (const object of unwantedHeld(settledLive, composition))
         holds.set(object.metadata.uid, await holdOf(context, object));
     const { kept, ...upkeep } = planUpkeep({ ...composition, complete: composition.complete && !isHeld }, settledLive);
     return { ...(await execute(context, upkeep, { live, steps: [] })), kept };
@@ -222,9 +222,9 @@ async function keepUp(
   }
 }
 
-/** The condition of a deletion that waits: no server is left that would lose its network or its management. */
-function serversGone({ reason, message }: Hold): Progress {
-  return { condition: 'ServersGone', status: 'False', reason, message };
+/** The condition of a deletion that waits: nothing of users is left that would be lost with it. */
+function resourcesGone({ reason, message }: Hold): Progress {
+  return { condition: 'ResourcesGone', status: 'False', reason, message };
 }
 
 /** What is disabled and still there is not done. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredObject } from '@openstack-operator/kube';
-import { kindOf, rootNamed, rootOf as rootReferenceOf, serversFinalizer } from '@openstack-operator/openstack';
+import { kindOf, protectFinalizer, rootNamed, rootOf as rootReferenceOf } from '@openstack-operator/openstack';
 import type { OperatorContext } from './context.ts';
 import { chargeOf } from './managing-operator.ts';
 import { isPaused } from './report.ts';
@@ -97,7 +97,7 @@ export function isWantedByOwner(context: OperatorContext): boolean {
  * be deleted, its services go on.
  */
 export function isGoingWithOwner(context: OperatorContext): boolean {
-  return isOwnerDeleted(context) && ownerOf(context)?.metadata.finalizers?.includes(serversFinalizer) !== true;
+  return isOwnerDeleted(context) && ownerOf(context)?.metadata.finalizers?.includes(protectFinalizer) !== true;
 }
 
 /** Which resource's annotation pauses this one: its own, or that of the control plane above it. */

@@ -60,7 +60,7 @@ describe('the cloud recovers from the deletion of all', () => {
 
 /** What servers need: its deletion waits for them, unless somebody says that it is meant. */
 const carriesServers = ['ovnnetworks', 'neutrons', 'novas'];
-const meant = 'openstack.k8s.io/delete-with-servers=true';
+const meant = 'openstack.k8s.io/delete-with-resources=true';
 
 describe('the cloud recovers from the deletion of its', () => {
   const kinds = [

@@ -1,7 +1,7 @@
 import { ConfigMap, type KubeObject, Secret } from '@openstack-operator/kube';
 import { CephStorage, Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { blockStorage, type Cloud, controlPlane, createCloud, identityOnly, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
@@ -112,7 +112,7 @@ test('below a control plane that states it, each backend has a process and a typ
 test('what it has stored is there after it was switched off and on', async () => {
   const cloud = await emptied();
   const { id } = await made(cloud);
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { cinder: { enabled: false } } });
   await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: null } } });
   await cloud.ready();
@@ -173,7 +173,7 @@ test('a backend that is removed gets no new volumes, and its process stays for a
 test('the name of a backend means no other pool, not even after Cinder was disabled', async () => {
   const cloud = await emptied();
   await made(cloud, { volume_type: 'slow' });
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { cinder: { enabled: false } } });
   await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);
   await stateBackends(cloud, pool('fast'));
   await stateBackends(cloud, pool('fast'), { ...pool('slow'), cephPoolName: 'fast-volumes' });
@@ -254,7 +254,10 @@ test('a Ceph that nobody uses goes when it is disabled, one that is named stays'
 test('a Ceph stays while a Cinder that is disabled remembers volumes there', async () => {
   const { cloud } = await cloudWith();
   await made(cloud);
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: null, cephStorage: null } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    ...withResources,
+    spec: { cinder: null, cephStorage: null },
+  });
   const told = () => cloud.condition(OpenStackControlPlane, 'my-cloud', 'CephStorageReady')?.message ?? '';
   await cloud.until(() => told().includes('(ConfigMap my-cloud-cinder-lasting): the CephStorage is kept'));
   await cloud.until(() => cloud.get('Cinder', 'my-cloud-cinder') === undefined);

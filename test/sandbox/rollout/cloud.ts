@@ -167,6 +167,9 @@ export async function readyCloud(
   return { cloud, operator };
 }
 
+/** A patch that lets services be disabled, or deleted, with what users keep in them. */
+export const withResources = { metadata: { annotations: { 'openstack.k8s.io/delete-with-resources': 'true' } } };
+
 /** A control plane's spec in which no other children are enabled. */
 export const only = (...fields: string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(

@@ -8,7 +8,7 @@ test('a cloud made again on the database of one with servers is asked for them b
   const { cloud } = await readyCloud({ images: [userImage] });
   const live = () => cloud.get('OpenStackControlPlane', 'my-cloud');
   await asUser(cloud, 'boot');
-  const annotations = { 'openstack.k8s.io/delete-with-servers': 'true' };
+  const annotations = { 'openstack.k8s.io/delete-with-resources': 'true' };
   await cloud.change(OpenStackControlPlane, 'my-cloud', { metadata: { annotations } });
   await cloud.remove(OpenStackControlPlane, 'my-cloud');
   await cloud.until(() => live() === undefined && cloud.list('Pod').length === 0, 10);
@@ -22,8 +22,8 @@ test('a cloud made again on the database of one with servers is asked for them b
   await cloud.until(() => cloud.isReady('Placement', 'my-cloud-placement'), 30);
   await cloud.remove(OpenStackControlPlane, 'my-cloud');
   await cloud.clock.advance(120_000);
-  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'ServersGone')).toMatchObject({
-    reason: 'ServersUnknown',
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'ResourcesGone')).toMatchObject({
+    reason: 'ResourcesUnknown',
     message: expect.stringContaining('is of an earlier cloud, and no Nova is there yet to tell how many servers'),
   });
   expect(volumes()).toEqual(before);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Cloud, readyCloud } from './cloud.ts';
 import { asUser, userImage } from './servers.ts';
 
-const withServers = { metadata: { annotations: { 'openstack.k8s.io/delete-with-servers': 'true' } } };
+const withServers = { metadata: { annotations: { 'openstack.k8s.io/delete-with-resources': 'true' } } };
 const network: KubeObject = {
   apiVersion: 'openstack.k8s.io/v1alpha1',
   kind: 'OVNNetwork',
@@ -66,8 +66,8 @@ describe('a reference that does not resolve leaves the servers of a Nova in the 
     await cloud.remove(OVNNetwork, 'my-cloud-ovn');
     await cloud.clock.advance(300_000);
     expect(agents(cloud, 'my-cloud-ovn-')).toEqual(before);
-    const held = cloud.condition(OVNNetwork, 'my-cloud-ovn', 'ServersGone');
-    expect(held).toMatchObject({ status: 'False', reason: 'ServersExist' });
+    const held = cloud.condition(OVNNetwork, 'my-cloud-ovn', 'ResourcesGone');
+    expect(held).toMatchObject({ status: 'False', reason: 'ResourcesExist' });
     expect(held?.message).toMatch(
       /^Nova my-cloud-nova has 1 server: delete them, or annotate OVNNetwork my-cloud-ovn /,
     );
@@ -87,7 +87,7 @@ describe('a reference that does not resolve leaves the servers of a Nova in the 
     await cloud.clock.advance(300_000);
     expect(agents(cloud, 'my-cloud-')).toEqual(before);
     const held = cloud.condition(OpenStackControlPlane, 'my-cloud', 'NeutronReady');
-    expect(held).toMatchObject({ status: 'False', reason: 'ServersExist' });
+    expect(held).toMatchObject({ status: 'False', reason: 'ResourcesExist' });
     expect(held?.message).toMatch(/^Neutron my-cloud-neutron is disabled, and kept: Nova my-cloud-nova has 1 server/);
     expect(held?.message).toContain('spec.neutronRef.name: Neutron next does not exist in namespace openstack');
     // Taken back, all is as before.

@@ -5,7 +5,7 @@ import { type Cloud, readyCloud } from './cloud.ts';
 import { asUser, userImage } from './servers.ts';
 
 const ControlPlane = OpenStackControlPlane as Kind;
-const withServers = { metadata: { annotations: { 'openstack.k8s.io/delete-with-servers': 'true' } } };
+const withServers = { metadata: { annotations: { 'openstack.k8s.io/delete-with-resources': 'true' } } };
 const phaseOf = (object: StoredObject | undefined) => (object?.status as { phase?: string } | undefined)?.phase;
 const controlPlane = (cloud: Cloud) => cloud.get('OpenStackControlPlane', 'my-cloud');
 const gone = (cloud: Cloud) =>
@@ -36,12 +36,12 @@ test('a control plane with servers waits, goes on meanwhile, and goes when the s
   await cloud.clock.advance(300_000);
   expect(agents(cloud)).toEqual(before);
   expect(phaseOf(controlPlane(cloud))).toBe('Deleting');
-  for (const type of ['ServersGone', 'Ready']) {
+  for (const type of ['ResourcesGone', 'Ready']) {
     expect(cloud.condition(ControlPlane, 'my-cloud', type)).toMatchObject({
       status: 'False',
-      reason: 'ServersExist',
+      reason: 'ResourcesExist',
       message: expect.stringMatching(
-        /^Nova my-cloud-nova has 1 server: delete them, or annotate OpenStackControlPlane my-cloud with openstack\.k8s\.io\/delete-with-servers=true/,
+        /^Nova my-cloud-nova has 1 server: delete them, or annotate OpenStackControlPlane my-cloud with openstack\.k8s\.io\/delete-with-resources=true/,
       ),
     });
   }
@@ -61,9 +61,12 @@ test('servers that nobody can count hold as well, and the annotation lets go', a
   // Nothing new starts on a node whose kubelet is silent: the Job that asks Nova does not run.
   cloud.rehearsal.sandbox.nodes.stop('node-1');
   await cloud.remove(ControlPlane, 'my-cloud');
-  await cloud.until(() => cloud.condition(ControlPlane, 'my-cloud', 'ServersGone')?.reason === 'ServersUnknown', 10);
-  expect(cloud.condition(ControlPlane, 'my-cloud', 'ServersGone')?.message).toMatch(
-    /^how many servers Nova my-cloud-nova has is not known: Job my-cloud-nova-server-count does not end\. It is asked again every minute/,
+  await cloud.until(
+    () => cloud.condition(ControlPlane, 'my-cloud', 'ResourcesGone')?.reason === 'ResourcesUnknown',
+    10,
+  );
+  expect(cloud.condition(ControlPlane, 'my-cloud', 'ResourcesGone')?.message).toMatch(
+    /^how many servers Nova my-cloud-nova has is not known: Job my-cloud-nova-resource-count does not end\. It is asked again every minute/,
   );
   await cloud.clock.advance(900_000);
   expect(controlPlane(cloud)).toBeDefined();
@@ -92,8 +95,10 @@ test('Nova, Neutron and the network that are disabled, or deleted by hand, wait 
   expect(agents(cloud)).toEqual(before);
   expect(cloud.condition(ControlPlane, 'my-cloud', 'NovaReady')).toMatchObject({
     status: 'False',
-    reason: 'ServersExist',
-    message: expect.stringMatching(/^Nova my-cloud-nova is disabled, and kept: Nova my-cloud-nova has 1 server: /),
+    reason: 'ResourcesExist',
+    message: expect.stringMatching(
+      /^spec\.nova: Nova my-cloud-nova is disabled, and kept: Nova my-cloud-nova has 1 server: /,
+    ),
   });
   expect(cloud.condition(ControlPlane, 'my-cloud', 'NeutronReady')).toMatchObject({
     reason: 'Waiting',
@@ -109,7 +114,7 @@ test('Nova, Neutron and the network that are disabled, or deleted by hand, wait 
     await cloud.remove(kind, name);
     await cloud.clock.advance(60_000);
     expect(phaseOf(cloud.get(kind.kind, name))).toBe('Deleting');
-    expect(cloud.condition(kind as Kind, name)).toMatchObject({ status: 'False', reason: 'ServersExist' });
+    expect(cloud.condition(kind as Kind, name)).toMatchObject({ status: 'False', reason: 'ResourcesExist' });
   }
   expect(agents(cloud)).toEqual(before);
   const uid = cloud.get('Nova', 'my-cloud-nova')?.metadata.uid;
@@ -142,8 +147,8 @@ test('a namespace that is deleted takes its pods; its control plane says what it
   await cloud.settle(cloud.rehearsal.sandbox.client().delete(Namespace, { name: 'openstack' }));
   await cloud.clock.advance(600_000);
   expect(phaseOf(controlPlane(cloud))).toBe('Deleting');
-  expect(cloud.condition(ControlPlane, 'my-cloud', 'ServersGone')).toMatchObject({
-    reason: 'ServersUnknown',
+  expect(cloud.condition(ControlPlane, 'my-cloud', 'ResourcesGone')).toMatchObject({
+    reason: 'ResourcesUnknown',
     message: expect.stringContaining('namespace openstack is being deleted, and no Job runs in it'),
   });
   await cloud.change(ControlPlane, 'my-cloud', withServers);

@@ -2,7 +2,7 @@ import { Job, Pod } from '@openstack-operator/kube';
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import type { Image, Process } from '@openstack-operator/sandbox';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
@@ -107,7 +107,7 @@ test('zones are there again after a pod of BIND was lost, and after it was switc
   await cloud.remove(Pod, bindPod);
   await cloud.ready();
   expect(await answers()).toEqual(['www.example.com. A 192.0.2.7']);
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { designate: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { designate: { enabled: false } } });
   await cloud.until(() => cloud.get('Designate', 'my-cloud-designate') === undefined);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { designate: { enabled: null } } });
   await cloud.ready();

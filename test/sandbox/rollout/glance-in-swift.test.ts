@@ -1,7 +1,7 @@
 import { Pod } from '@openstack-operator/kube';
 import { Glance, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 import { call, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
@@ -69,7 +69,7 @@ test('images are found again by a Glance that is made anew', async () => {
   expect(cloud.get('Glance', name)?.status).toMatchObject({
     lasting: { 'spec.storageType': 'swift', 'spec.swiftRef': 'Swift my-cloud-swift' },
   });
-  await change(cloud, { glance: { enabled: false } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { glance: { enabled: false } } });
   await cloud.until(() => cloud.get('Glance', name) === undefined);
   await change(cloud, { glance: { enabled: null } });
   await cloud.ready();

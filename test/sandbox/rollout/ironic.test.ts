@@ -1,6 +1,6 @@
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { identityOnly, readyCloud } from './cloud.ts';
+import { identityOnly, readyCloud, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 
 const url = 'http://my-cloud-ironic-api.openstack.svc:6385/v1';
@@ -29,7 +29,7 @@ test('a machine is enrolled, managed, made available, deployed and powered; it o
   expect(await node()).toMatchObject({ power_state: 'power on' });
   const other = await ask(cloud, token, `${url}/nodes`, { name: 'rack-2', driver: 'ipmi' });
   expect(other).toContain('No conductor service registered which supports driver ipmi');
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { ironic: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { ironic: { enabled: false } } });
   await cloud.until(() => cloud.get('Ironic', 'my-cloud-ironic') === undefined);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { ironic: { enabled: null } } });
   await cloud.ready();

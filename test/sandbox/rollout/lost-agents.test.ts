@@ -11,7 +11,7 @@ test('an OVNNetwork that is made anew has other addresses: agents that lost it a
   const before = uids(cloud);
   const message = () => cloud.condition(Neutron, 'my-cloud-neutron', 'AgentsReady')?.message ?? '';
   await cloud.change(OVNNetwork, 'my-cloud-ovn', {
-    metadata: { annotations: { 'openstack.k8s.io/delete-with-servers': 'true' } },
+    metadata: { annotations: { 'openstack.k8s.io/delete-with-resources': 'true' } },
   });
   await cloud.remove(OVNNetwork, 'my-cloud-ovn');
   await cloud.until(() => agents(cloud).every((pod) => !isReady(pod)));

@@ -1,6 +1,6 @@
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 
 const on = { enabled: true };
@@ -48,7 +48,7 @@ test('below a control plane it is Ready, and keeps templates while it is off; a 
   expect(await entitiesOf(cloud, 'users')).toContainEqual(
     expect.objectContaining({ name: `${cluster}_project`, domain_id: domain?.id }),
   );
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { magnum: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { magnum: { enabled: false } } });
   await cloud.until(() => cloud.get('Magnum', 'my-cloud-magnum') === undefined);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { magnum: { enabled: null } } });
   await cloud.ready();

@@ -1,7 +1,7 @@
 import { type KubeObject, Secret } from '@openstack-operator/kube';
 import { CephStorage, Manila, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
@@ -128,7 +128,7 @@ test('below a control plane that states it, each backend has a process and a typ
 test('what it has stored is there after it was switched off and on', async () => {
   const cloud = await emptied();
   const { id } = await made(cloud);
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { manila: { enabled: false } } });
   await cloud.until(() => cloud.get('Manila', 'my-cloud-manila') === undefined);
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { enabled: null } } });
   await cloud.ready();

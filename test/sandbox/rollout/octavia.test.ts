@@ -1,7 +1,7 @@
 import { Secret } from '@openstack-operator/kube';
 import { Octavia, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
@@ -72,7 +72,7 @@ test('below a control plane that states it, it is Ready, and OVN balances until 
   });
   expect(await inNorthbound(cloud)).toContain('vips : {"10.40.0.10:80":"10.40.0.11:8080,10.40.0.12:8080"}');
 
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { octavia: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { octavia: { enabled: false } } });
   await cloud.until(() => cloud.get('Octavia', 'my-cloud-octavia') === undefined);
   // What OVN has been told it goes on with.
   expect(await inNorthbound(cloud)).toContain('10.40.0.10:80');

@@ -84,7 +84,7 @@ test('where guests run nothing is removed: the claim says so, other nodes go on,
   await asUser(cloud, 'boot');
   await inAgent(cloud, 'openstack', 'nova-compute', 'echo disk > /var/lib/nova/instances/disk');
   await cloud.change(ControlPlane, 'my-cloud', {
-    metadata: { annotations: { 'openstack.k8s.io/delete-with-servers': 'true' } },
+    metadata: { annotations: { 'openstack.k8s.io/delete-with-resources': 'true' } },
   });
   await cloud.remove(ControlPlane, 'my-cloud');
   await cloud.until(() => cloud.list('Pod').length === 0, 10);

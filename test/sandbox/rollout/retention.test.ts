@@ -1,6 +1,6 @@
 import { Glance, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 
 const withImages = Object.fromEntries(
   ['ovnNetwork', 'placement', 'neutron', 'nova'].map((name) => [name, { enabled: false }]),
@@ -92,7 +92,7 @@ test.each([
   expect(before).toHaveLength(1);
   // The Job that takes its endpoints back cannot run.
   cloud.rehearsal.sandbox.nodes.stop('node-1');
-  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { enabled: false } } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { glance: { enabled: false } } });
   await cloud.clock.advance(10_000);
   expect(cloud.get('Glance', 'my-cloud-glance')?.metadata.deletionTimestamp).toBeDefined();
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { ...retain.spec, ...more } });

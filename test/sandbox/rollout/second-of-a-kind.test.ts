@@ -67,7 +67,7 @@ test('a second network gets no nodes while the deletion of the first waits for s
 
   await cloud.remove(OVNNetwork, 'my-cloud-ovn');
   await cloud.clock.advance(180_000);
-  expect(cloud.condition(OVNNetwork, 'my-cloud-ovn', 'ServersGone')?.reason).toBe('ServersExist');
+  expect(cloud.condition(OVNNetwork, 'my-cloud-ovn', 'ResourcesGone')?.reason).toBe('ResourcesExist');
   expect(cloud.condition(OVNNetwork, 'second')?.reason).toBe('NodesTaken');
   expect(agents(cloud)).toEqual(before);
 });

@@ -13,6 +13,6 @@ test.each([2, 10, -10])(
     await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
     await cloud.remove(OpenStackControlPlane, 'my-cloud');
     await cloud.until(() => cloud.get('OpenStackControlPlane', 'my-cloud') === undefined, 3);
-    expect(cloud.list('Job').filter(({ metadata }) => metadata.name.endsWith('server-count'))).toEqual([]);
+    expect(cloud.list('Job').filter(({ metadata }) => metadata.name.endsWith('resource-count'))).toEqual([]);
   },
 );

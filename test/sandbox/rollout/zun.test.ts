@@ -1,6 +1,6 @@
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { readyCloud } from './cloud.ts';
+import { readyCloud, withResources } from './cloud.ts';
 import { ask, entitiesOf, login, request } from './keystone.ts';
 
 const url = 'http://my-cloud-zun-api.openstack.svc:9517/v1';
@@ -23,7 +23,7 @@ test('a container finds no host, a registry is kept; both outlive that Zun was d
   await request(cloud, token, 'POST', networks, { network: { name: 'web' } });
   await request(cloud, token, 'POST', `${url}/containers`, wanted);
 
-  const change = (zun: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { zun } });
+  const change = (zun: object) => cloud.change(OpenStackControlPlane, 'my-cloud', { ...withResources, spec: { zun } });
   await change({ enabled: false });
   await cloud.until(() => cloud.get('Zun', 'my-cloud-zun') === undefined);
   await change({ enabled: null, enableWebsocketProxy: false });

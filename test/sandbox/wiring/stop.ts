@@ -18,7 +18,7 @@ export async function stop(cloud: Cloud): Promise<string | undefined> {
     for (const { name, state } of containerStatuses)
       if (state?.terminated?.exitCode === 137) killed.add(`${owner} ${name}`);
   });
-  const annotations = { 'openstack.k8s.io/delete-with-servers': 'true' };
+  const annotations = { 'openstack.k8s.io/delete-with-resources': 'true' };
   await cloud.change(OpenStackControlPlane, 'my-cloud', { metadata: { annotations } });
   await cloud.settle(sandbox.client().delete(OpenStackControlPlane, { namespace: 'openstack', name: 'my-cloud' }));
   const left = () => cloud.list('Pod').some(({ metadata }) => metadata.ownerReferences !== undefined);

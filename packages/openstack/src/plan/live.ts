@@ -22,7 +22,7 @@ export interface Live extends Observed {
   readonly isResolved: (object: KubeObject) => boolean;
   /** Id of the key of digests, by which a node is known to have been this resource's. */
   readonly digestKeyId?: string;
-  /** What keeps an object that carries guests from being deleted: its servers. */
+  /** What of users keeps an object from being deleted. */
   readonly hold: (object: StoredObject) => Hold | undefined;
   /** Resources of a kind that refer to an object by a field: by name, or as the only one of its namespace. */
   readonly referring: (kind: Kind, field: ReferenceField, object: StoredObject) => readonly StoredObject[];

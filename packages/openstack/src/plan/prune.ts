@@ -15,7 +15,7 @@ import {
 import { routeKinds } from '../api/built-in-kinds.ts';
 import { children } from '../control-plane/children.ts';
 import type { Composition } from '../engine/compose/compose.ts';
-import { cloudOf, nodeGroupLabel, serverCount } from '../engine/names/names.ts';
+import { cloudOf, nodeGroupLabel, resourceCount } from '../engine/names/names.ts';
 import { isNodeAgent, isSelected } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import { referencesOf, statedOnly } from '../engine/vocabulary/dependencies.ts';
@@ -25,7 +25,7 @@ import { services } from '../services/index.ts';
 import { type Action, type Plan, soonest, statedObjects } from './action.ts';
 import { isCleaner } from './claims.ts';
 import { nodesByCloud } from './cluster-nodes.ts';
-import { carriesGuests } from './guest-carriers.ts';
+import { isHeldByUsers } from './held-kinds.ts';
 import type { Hold, Live } from './live.ts';
 
 /**
@@ -57,7 +57,7 @@ export interface Prune extends Plan {
 }
 
 /**
- * Deletes what the resource owns and no step wants any more, dependents first, and what carries guests when none is left.
+ * Deletes what the resource owns and no step wants any more, dependents first, and what users keep something in when none is left.
  * Only for complete compositions. Agents of nodes stay until it is clear which nodes there are, as those that take their
  * place wait for that, too; and as long as there are nodes of a group that is no more.
  */
@@ -81,10 +81,10 @@ export function planPrune(live: Live, composition: Composition): Prune {
   return { actions, kept, ...(requeueAfter === undefined ? {} : { requeueAfter }) };
 }
 
-/** What would be pruned next and carries guests: whether there are any is to be asked before. */
-export function unwantedCarriers(live: Omit<Live, 'hold'>, composition: Composition): readonly StoredObject[] {
+/** What would be pruned next and users may keep something in: whether there is any is to be asked before. */
+export function unwantedHeld(live: Omit<Live, 'hold'>, composition: Composition): readonly StoredObject[] {
   if (!composition.complete) return [];
-  const kinds = prunedKinds.filter(carriesGuests);
+  const kinds = prunedKinds.filter(isHeldByUsers);
   const owned = kinds.flatMap((type) => ownedOf(live, kindOf(type)));
   if (owned.length === 0) return [];
   const all = prunedKinds.flatMap((type) => ownedOf(live, kindOf(type)));
@@ -111,7 +111,7 @@ function* unwanted(live: Seen, composition: Composition, owned: readonly StoredO
     if (staying.has(object.metadata.labels?.['app.kubernetes.io/component'] ?? '')) continue;
     // They go by themselves.
     if (isCleaner(object)) continue;
-    if (object.metadata.labels?.['app.kubernetes.io/component'] === serverCount) continue;
+    if (object.metadata.labels?.['app.kubernetes.io/component'] === resourceCount) continue;
     yield object;
   }
 }
@@ -147,7 +147,7 @@ function untilItLetsGo({ kind, metadata: { name } }: StoredObject): Why {
   return { reason: 'Waiting', message: `${kind} ${name} is deleted when it has let go of its volumes and Secrets` };
 }
 
-/** A child goes when what needs it has gone, and when no guest is left on it. The end of siblings enqueues the control plane. */
+/** A child goes when what needs it has gone, and when nothing of users is left in it. The end of siblings enqueues the control plane. */
 function whyKept(live: Live, object: StoredObject, owned: readonly StoredObject[]): Why | undefined {
   const title = `${object.kind} ${object.metadata.name}`;
   const user = userOf(live, object, owned);
@@ -159,8 +159,8 @@ function whyKept(live: Live, object: StoredObject, owned: readonly StoredObject[
     const message = `${title} is disabled, and kept: ${name} refers to it, by name or by default; enable it, delete ${name}, or let that refer to another one`;
     return { reason: 'InUse', message, requeueAfter: untilAskedAgain };
   }
-  const hold: Hold | undefined = carriesGuests(object) ? live.hold(object) : undefined;
-  return hold && { ...hold, message: `${title} is disabled, and kept: ${hold.message}` };
+  const hold: Hold | undefined = isHeldByUsers(object) ? live.hold(object) : undefined;
+  return hold && { ...hold, message: `spec.${fieldOf(object)}: ${title} is disabled, and kept: ${hold.message}` };
 }
 
 function isSibling({ resource }: Pick<Live, 'resource'>, user: StoredObject): boolean {
@@ -186,7 +186,7 @@ function usersOf(
   object: StoredObject,
   owned: readonly StoredObject[],
 ): StoredObject[] {
-  const field = children.find(({ kind }) => kind === object.kind)?.field;
+  const field = fieldOf(object);
   if (field === undefined) return [];
   const finding = children.filter(({ finds }) => finds.includes(field));
   const dependent = services.flatMap((service) =>
@@ -200,6 +200,9 @@ function usersOf(
   );
   return [...owned.filter((one) => finding.some(({ kind }) => kind === one.kind)), ...dependent];
 }
+
+/** The field of a control plane that is about a child. */
+const fieldOf = ({ kind: of }: StoredObject): string | undefined => children.find(({ kind }) => kind === of)?.field;
 
 function isNamedBy({ spec }: StoredObject, reference: string, { metadata }: StoredObject): boolean {
   return (spec as Readonly<Record<string, { name?: string } | undefined>>)[reference]?.name === metadata.name;

@@ -23,17 +23,25 @@ const id = (index: number) => ({ id: `id-${index}`, name: 'n' });
 const page = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => id(from + index));
 
 /** Counts against a Nova whose answers follow from the query. */
-async function count(answer: (query: URLSearchParams) => Partial<HttpAnswer> & { json?: unknown }, change = {}) {
+async function count(
+  answer: (query: URLSearchParams) => Partial<HttpAnswer> & { json?: unknown },
+  change = {},
+  plan: CountPlan = servers,
+) {
   const printed: string[] = [];
   const calls: HttpCall[] = [];
-  const code = await runCount([JSON.stringify(servers)], {
+  const code = await runCount([JSON.stringify(plan)], {
     env: { ...env, ...change },
     clock: realClock,
     print: (line) => printed.push(line),
     http: (call) => {
       calls.push(call);
       if (call.method === 'POST')
-        return Promise.resolve({ status: 201, headers: { 'x-subject-token': 'token' }, body: '{}' });
+        return Promise.resolve({
+          status: 201,
+          headers: { 'x-subject-token': 'token' },
+          body: JSON.stringify({ token: { project: { id: 'project' } } }),
+        });
       const { json, ...rest } = answer(new URL(call.url).searchParams);
       return Promise.resolve({ status: 200, headers: {}, body: JSON.stringify(json), ...rest });
     },
@@ -58,6 +66,53 @@ test('servers are counted over all pages, each once; what is soft-deleted, or in
     return { json: { servers: [...page(1000, 1005), ...soft] } };
   });
   expect({ code, printed }).toEqual({ code: 3, printed: ['servers: 1007'] });
+});
+
+test.each([
+  ['a link beside the items (Octavia)', { loadbalancers_links: [{ rel: 'next', href: 'x' }] }],
+  ['a list of links (Heat)', { links: [{ rel: 'next', href: 'x' }] }],
+  ['a map of links (Designate)', { links: { self: 'x', next: 'y' } }],
+  ['a link of its own (Glance, Ironic, Magnum, Zun)', { next: 'x' }],
+])('pages go on by %s', async (_title, more) => {
+  const counts = [{ of: 'load balancers', lists: ['/lbs?limit=2'], items: 'loadbalancers' }];
+  const { code, printed } = await count(
+    (query) => ({
+      json:
+        query.get('marker') === null
+          ? { loadbalancers: [{ uuid: 'a' }, { uuid: 'b' }], ...more }
+          : {
+              loadbalancers: [{ uuid: `after ${query.get('marker')}` }],
+              loadbalancers_links: [],
+              links: {},
+              next: null,
+            },
+    }),
+    {},
+    { counts },
+  );
+  expect({ code, printed }).toEqual({ code: 3, printed: ['load balancers: 3'] });
+});
+
+test('several sorts are counted, by the project of whoever logs in; it may be the administrator of the cloud', async () => {
+  const counts = ['volumes', 'backups'].map((of) => ({ of, lists: [`/${of}`] }));
+  const admin = { OS_PROJECT_NAME: 'admin', OS_USER_DOMAIN_NAME: 'a', OS_PROJECT_DOMAIN_NAME: 'b' };
+  const { printed, calls } = await count(
+    () => ({ json: { volumes: [id(1), id(2)], backups: [id(3)] } }),
+    { ...admin, API_URL: 'http://cinder/v3/%(project_id)s' },
+    { counts },
+  );
+  expect(printed).toEqual(['volumes: 2, backups: 1']);
+  expect(calls.map(({ url }) => url)).toEqual([
+    'http://keystone/v3/auth/tokens',
+    'http://cinder/v3/project/volumes',
+    'http://cinder/v3/project/backups',
+  ]);
+  expect(JSON.parse(calls[0]?.body ?? '')).toMatchObject({
+    auth: {
+      identity: { password: { user: { domain: { name: 'a' } } } },
+      scope: { project: { name: 'admin', domain: { name: 'b' } } },
+    },
+  });
 });
 
 test('only servers of a cell that is down: they are servers', async () => {

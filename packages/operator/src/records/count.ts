@@ -1,7 +1,7 @@
 import { sleep } from '@openstack-operator/kube';
 import type { Counting, CountPlan } from '@openstack-operator/openstack';
 import { type JsonApi, jsonApi, patient, trusting } from './http.ts';
-import { login } from './identity-login.ts';
+import { openSession } from './identity-login.ts';
 import type { RecordsWorld } from './run.ts';
 
 /** Pages of a list after which "at least" is enough. */
@@ -21,9 +21,10 @@ type ApiWith = (headers: Readonly<Record<string, string>> | undefined) => JsonAp
 
 /**
  * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), by
- * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on project `service`) and API_URL from the environment, and
+ * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on the project OS_PROJECT_NAME, default `service`, in domains
+ * OS_USER_DOMAIN_NAME and OS_PROJECT_DOMAIN_NAME) and API_URL, which may have `%(project_id)s`, from the environment, and
  * CA_CERTIFICATE, as PEM, where an authority of its own has signed those of both.
- * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2 of host@backend`), 1 nobody can
+ * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2, backups: 1`, `volumes: 2 of host@backend`), 1 nobody can
  * tell, 2 wrong arguments
  */
 export async function runCount(
@@ -41,9 +42,15 @@ export async function runCount(
   }
   try {
     const http = patient(trusting(world.http, env['CA_CERTIFICATE']), clock, patience, signal);
-    const who = { username, password, project: 'service', userDomain: 'Default', projectDomain: 'Default' };
-    const token = await login(http, url, who);
-    const apiWith: ApiWith = (headers) => jsonApi(http, base, { 'x-auth-token': token, ...headers });
+    const { token, projectId } = await openSession(http, url, {
+      username,
+      password,
+      project: env['OS_PROJECT_NAME'] ?? 'service',
+      userDomain: env['OS_USER_DOMAIN_NAME'] ?? 'Default',
+      projectDomain: env['OS_PROJECT_DOMAIN_NAME'] ?? 'Default',
+    });
+    const api = base.replace('%(project_id)s', projectId);
+    const apiWith: ApiWith = (headers) => jsonApi(http, api, { 'x-auth-token': token, ...headers });
     await schedule(plan, apiWith);
     let found = await countAll(plan, apiWith);
     if (found.length === 0 && (plan.backends?.gone ?? []).length > 0) {
@@ -121,17 +128,19 @@ async function countOne(
   for (const list of lists) {
     const path = list.replace('{host}', encodeURIComponent(host ?? ''));
     let marker: string | undefined;
-    for (let page = 0; ; page++) {
+    for (let pages = 0; ; pages++) {
       const answer = await api.call('GET', marker === undefined ? path : `${path}&marker=${marker}`);
-      const { [items]: found, [`${items}_links`]: links } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+      const page = (answer ?? {}) as Readonly<Record<string, unknown>>;
+      const found = page[items];
       if (!Array.isArray(found)) throw new Error(`GET ${path}: the answer holds no ${items}`);
       const all = found as readonly Item[];
       for (const one of all)
-        if (attribute === undefined || host === undefined || liesIn(one[attribute], host)) ids.add(one.id);
+        if (attribute === undefined || host === undefined || liesIn(one[attribute], host)) ids.add(idOf(one));
       // What has a state that nobody can tell (servers of a cell that is down) comes last, and cannot be a marker.
-      const last = all.findLast(({ status }) => status !== 'UNKNOWN')?.id;
-      if (links === undefined || last === undefined || last === marker) break;
-      if (page >= mostPages) {
+      const lastOne = all.findLast(({ status }) => status !== 'UNKNOWN');
+      const last = lastOne && idOf(lastOne);
+      if (!hasMore(page, items) || last === undefined || last === marker) break;
+      if (pages >= mostPages) {
         atLeast = true;
         break;
       }
@@ -141,8 +150,18 @@ async function countOne(
   return { number: ids.size, atLeast };
 }
 
+/** Whether an answer leads to a further page: by a list of links, or by `next`. */
+function hasMore(page: Readonly<Record<string, unknown>>, items: string): boolean {
+  const { next, links, [`${items}_links`]: ofItems } = page;
+  const { next: among } = (links ?? {}) as { readonly next?: unknown };
+  return [ofItems, links].some((list) => Array.isArray(list) && list.length > 0) || Boolean(next ?? among);
+}
+
+const idOf = ({ id, uuid }: Item): string => String(id ?? uuid);
+
 interface Item {
-  readonly id: string;
+  readonly id?: string;
+  readonly uuid?: string;
   readonly status?: string;
   readonly [attribute: string]: unknown;
 }

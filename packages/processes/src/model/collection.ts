@@ -46,6 +46,8 @@ export interface Collection {
   deleted?(row: Row, use: RowUse): void;
   /** A row as bodies show it. */
   shown?(row: Row, use: RowUse): Row;
+  /** Changes the query of a list to what it asks of columns. */
+  asked?(query: URLSearchParams): void;
   /** What stands beside a list. */
   listed?(use: RowUse): Row;
   /** Columns that are read and written below an item, each under its name; what they are at first. */
@@ -149,6 +151,7 @@ function tableName(collection: Collection): string {
 
 /** Rows of a collection that match a query: columns that a row has not do not count. */
 function listRows(collection: Collection, schema: Schema, query: URLSearchParams): Row[] {
+  collection.asked?.(query);
   const filters = [...query].filter(([name]) => !paging.has(name));
   return rowsOf(schema, tableName(collection), collection.fixed).filter((row) =>
     filters.every(([name, value]) => {

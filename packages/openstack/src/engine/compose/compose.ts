@@ -237,7 +237,7 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
   const staying = service.staying?.(context);
   if (staying !== undefined) {
     addJob(assembly, removalJob(service, context, staying), 'ConfigReady', 'DatabaseReady');
-    const problem = countProblem(context);
+    const problem = countProblem(context, staying.plan.counts);
     if (problem !== undefined) drafts.refuse(staying.step, { reason: 'SpecRefused', message: problem });
   }
   addComponents(assembly);

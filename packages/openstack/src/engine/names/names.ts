@@ -53,8 +53,8 @@ export function retainedFor(owner: KubeObject): string {
   return `${owner.kind}.${owner.metadata.name ?? ''}`;
 }
 
-/** What follows a resource's name in the name of the Job that counts its servers; also the Job's component label. */
-export const serverCount = 'server-count';
+/** What follows a resource's name in the name of the Job that counts what holds it; also the Job's component label. */
+export const resourceCount = 'resource-count';
 
 /** The same of the ConfigMap that remembers what its data are found by. */
 export const lastingSuffix = 'lasting';

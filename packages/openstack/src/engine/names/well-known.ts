@@ -82,13 +82,13 @@ export const wellKnownAnnotations = {
     means:
       'Accepts that an empty claim has replaced one that had data. Until then the service stays down with `VolumeLost`. The condition says the uid.',
   },
-  deleteWithServers: {
-    name: `${prefix}/delete-with-servers`,
+  deleteWithResources: {
+    name: `${prefix}/delete-with-resources`,
     by: 'users',
-    on: 'a control plane, and resources that carry guests',
+    on: 'a control plane, and services that keep servers, volumes and the like for users',
     value: '`"true"`',
     means:
-      'Deletes or disables what carries guests, although Nova has servers or cannot say how many. Servers that run then lose network and management.',
+      'Deletes or disables the service, although it has resources of users (servers, volumes, images, ...) or cannot say how many. Servers that run then lose network and management.',
   },
   releasedFrom: {
     name: `${prefix}/released-from`,
@@ -143,7 +143,7 @@ export const wellKnownAnnotations = {
   askedAt: {
     name: `${prefix}/asked-at`,
     by: 'operator',
-    on: 'Jobs that count servers',
+    on: 'Jobs that count what users keep in a service',
     value: 'time (RFC 3339)',
     means: 'When the Job was created, by the clock of the operator.',
   },
@@ -242,9 +242,10 @@ export const wellKnownFinalizers = {
   protectServers: {
     name: `${prefix}/protect-servers`,
     by: 'operator',
-    on: 'a control plane, and resources that carry guests',
+    on: 'a control plane, resources that carry guests, and services that keep something for users',
     value: '',
-    means: 'The deletion waits while Nova has servers.',
+    means:
+      'The deletion waits while Nova has servers, and with `deletionPolicy: Delete` while services have volumes, images and the like.',
   },
   externalRecords: {
     name: `${prefix}/external-records`,

@@ -1,10 +1,13 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { serverCount } from '../names/names.ts';
+import { referencesIn } from '../../oslo/references.ts';
+import { resourceCount } from '../names/names.ts';
+import type { Secretly } from '../vocabulary/addresses.ts';
 import { componentsOf } from '../vocabulary/api-tls.ts';
+import type { Variable } from '../vocabulary/component.ts';
 import { type Context, contextOf } from '../vocabulary/context.ts';
-import type { CountPlan } from '../vocabulary/counting.ts';
+import type { Counting, CountPlan } from '../vocabulary/counting.ts';
 import { fieldFor } from '../vocabulary/dependencies.ts';
-import type { Guests, Job, Service, Staying } from '../vocabulary/service.ts';
+import type { HeldBy, Job, Service, Staying } from '../vocabulary/service.ts';
 import type { ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
 import { authorityKey } from '../vocabulary/trust.ts';
 import { endpointsOf } from './endpoint.ts';
@@ -17,15 +20,14 @@ const validSeconds = 60;
 const deadlineSeconds = 180;
 
 /**
- * A Job that asks the service how much there is of something, as its first user: it completes when there is none, and
- * fails with `<what>: <number>`, or with what kept the service from answering, as its last words.
+ * A Job that asks the service how much there is of something: it completes when there is none, and fails with
+ * `<what>: <number>[, ...]`, or with what kept the service from answering, as its last words.
  */
 function countJob(
   service: Service,
   context: Context,
   { suffix, step, plan }: Pick<Job, 'suffix' | 'step'> & { readonly plan: CountPlan },
 ): Job {
-  const { name: username, secret } = context.user();
   const api = service.identity?.catalogue[0];
   const { trust } = context.identity;
   if (api === undefined) throw new Error(`${service.name} is not in the catalogue`);
@@ -37,13 +39,31 @@ function countJob(
     config: 'none',
     env: {
       OS_AUTH_URL: context.identity.internalUrl,
-      OS_USERNAME: username,
-      OS_PASSWORD: { secret, key: 'password' },
+      ...administratorOf(context),
       API_URL: endpointsOf(service, context, componentsOf(service, context), api).internal,
       ...(trust === undefined ? {} : { CA_CERTIFICATE: { secret: trust.secret, key: authorityKey } }),
     },
     runs: [{ name: suffix, command: ['openstack-operator', 'count', JSON.stringify(plan)] }],
   };
+}
+
+/** Who sees what all projects have: the service's first user, where it has role admin, else the administrator of the cloud. */
+function administratorOf(context: Context): Readonly<Record<string, Variable>> {
+  const { name, secret, user } = context.user();
+  if (user.roles.includes('admin')) return { OS_USERNAME: name, OS_PASSWORD: { secret, key: 'password' } };
+  const { admin } = context.identity;
+  return {
+    OS_USERNAME: variable(admin.user),
+    OS_PASSWORD: variable(admin.password),
+    OS_PROJECT_NAME: variable(admin.project),
+    OS_USER_DOMAIN_NAME: variable(admin.userDomain),
+    OS_PROJECT_DOMAIN_NAME: variable(admin.projectDomain),
+  };
+}
+
+/** A text that is a reference to a Secret as a whole, or none. */
+function variable(text: Secretly): Variable {
+  return referencesIn(text())[0] ?? text();
 }
 
 /** The rule by which services take a request for one of an administrator, who sees what all projects have. */
@@ -53,10 +73,11 @@ const adminRule = 'context_is_admin';
  * Why a count would say nothing: who is no administrator by another rule is shown what its own project has, as if that were
  * all. Undefined where it tells.
  */
-export function countProblem({ spec: { policy } }: Context): string | undefined {
-  return policy !== undefined && Object.hasOwn(policy, adminRule)
-    ? `spec.policy.${adminRule}: by another rule than that of the release it cannot be told what all projects have there, and nothing is taken for empty; remove the rule until it is counted`
-    : undefined;
+export function countProblem({ spec: { policy = {} } }: Context, counts: readonly Counting[]): string | undefined {
+  const rule = [adminRule, ...counts.flatMap(({ rules = [] }) => rules)].find((one) => Object.hasOwn(policy, one));
+  return rule === undefined
+    ? undefined
+    : `spec.policy.${rule}: by another rule than that of the release it cannot be told what all projects have there, and nothing is taken for empty; remove the rule until it is counted`;
 }
 
 /** The Job `<name>-removed-count`, which counts what keeps something from being forgotten. */
@@ -65,11 +86,11 @@ export function removalJob(service: Service, context: Context, { step, plan }: S
 }
 
 /**
- * The Job `<name>-server-count`, which counts the guests of a resource. Run only when something is to be deleted.
+ * The Job `<name>-resource-count`, which counts what holds a resource. Run only when something is to be deleted.
  * @throws Error when what the resource refers to is not there, or the count would say nothing
  */
-export function guestCountJob(
-  service: Service & { readonly guests: Guests },
+export function resourceCountJob(
+  service: Service & { readonly heldBy: HeldBy },
   resource: ServiceResource,
   surroundings: Surroundings,
 ): KubeObject {
@@ -77,10 +98,10 @@ export function guestCountJob(
   const identity = field && surroundings.reference(field);
   if (identity !== undefined && 'missing' in identity) throw new Error(identity.missing);
   const context = contextOf(service, resource, surroundings);
-  const problem = countProblem(context);
+  const { counts } = service.heldBy;
+  const problem = countProblem(context, counts);
   if (problem !== undefined) throw new Error(problem);
-  const plan = { counts: [service.guests.count] };
-  const job = countJob(service, context, { suffix: serverCount, step: serverCount, plan });
+  const job = countJob(service, context, { suffix: resourceCount, step: resourceCount, plan: { counts } });
   const object = jobObject({ service, context, job, image: surroundings.operatorImage, configs: [] });
   return {
     ...object,

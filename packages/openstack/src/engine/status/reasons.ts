@@ -59,7 +59,10 @@ export const reasons = {
     means: 'A Service of type LoadBalancer has no address yet.',
   },
   RoutePending: { effect: 'progress', means: 'The Gateway has not accepted or refused the route yet.' },
-  CountingServers: { effect: 'progress', means: 'A deletion waits for the Job that counts the servers of Nova.' },
+  CountingResources: {
+    effect: 'progress',
+    means: 'A service that is deleted or disabled waits for the Job that counts what users keep in it.',
+  },
   Deleting: { effect: 'progress', means: 'The resource is being deleted, and something has to end first.' },
   GatewayNotReady: {
     effect: 'retried',
@@ -223,6 +226,16 @@ export const reasons = {
     means: 'This version of the operator does not know the release of the resource.',
     remedy: 'Set one of the releases that the message lists, or install a version of the operator that knows it.',
   },
+  ResourcesExist: {
+    effect: 'stuck',
+    means: 'A service is not deleted or disabled, because users keep servers, volumes or the like in it.',
+    remedy: 'Delete them, enable the service again, or set the annotation `delete-with-resources`.',
+  },
+  ResourcesUnknown: {
+    effect: 'stuck',
+    means: 'A service is not deleted or disabled, because it cannot be found out what users keep in it.',
+    remedy: 'Repair what the message names, or set the annotation `delete-with-resources`.',
+  },
   RouteRefused: {
     effect: 'stuck',
     means: 'The Gateway refuses the route.',
@@ -237,16 +250,6 @@ export const reasons = {
     effect: 'stuck',
     means: 'A Secret that the spec names does not exist.',
     remedy: 'Create the Secret, or name another one.',
-  },
-  ServersExist: {
-    effect: 'stuck',
-    means: 'A deletion waits, because Nova still has servers.',
-    remedy: 'Delete the servers, or set the annotation `delete-with-servers`.',
-  },
-  ServersUnknown: {
-    effect: 'stuck',
-    means: 'A deletion waits, because the number of servers cannot be found out.',
-    remedy: 'Repair what the message names, or set the annotation `delete-with-servers`.',
   },
   SpecRefused: {
     effect: 'stuck',

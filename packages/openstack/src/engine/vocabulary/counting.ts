@@ -1,19 +1,21 @@
 /**
  * How one sort of what a service keeps for users is counted by its API: something that others need goes only when there is
- * none of it left. `openstack-operator count` does it, as the service's own user, for the whole cloud.
+ * none of it left. `openstack-operator count` does it, as an administrator, for the whole cloud.
  */
 export interface Counting {
   /** What they are, in the plural, for messages: `share servers`. */
   readonly of: string;
   /**
-   * Paths below the first URL of the service in the catalogue that list those of all projects; what is in several lists
-   * counts once. `{host}` is the backend that they lie in.
+   * Paths below the first URL of the service in the catalogue that list those of all projects, by `id` or `uuid`; what is in
+   * several lists counts once. `{host}` is the backend that they lie in.
    */
   readonly lists: readonly string[];
   /** Key of lists; default `of`. */
   readonly items?: string;
   /** What requests carry besides: the version of an API that has several. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Rules of its policy, beside `context_is_admin`, by which it lists those of all projects, or of the caller's without a word. */
+  readonly rules?: readonly string[];
   /** Attribute in which each shows its backend, `host@backend` or `host@backend#pool`: those of others do not count. */
   readonly host?: string;
 }

@@ -235,14 +235,19 @@ export interface Offer {
   readonly ofServices?: boolean;
 }
 
-/** Servers that a service runs: they live longer than its pods. */
-export interface Guests {
-  /** Suffix of the Job that has found the service's hosts: since it ran there may be guests. */
-  readonly discovery: string;
-  /** Beginning of the names of the components that run guests. */
-  readonly component: string;
-  /** How they are counted, by the Job `<name>-server-count`. */
-  readonly count: Counting;
+/** What users keep in a service: while there is any, it is not disabled, nor deleted with its data. */
+export interface HeldBy {
+  /** How that is counted, by the Job `<name>-resource-count`. */
+  readonly counts: readonly Counting[];
+  /** Since when there may be any; default: since the resource was Ready, or a pod of its API is. */
+  readonly since?: {
+    /** Suffix of a Job that has run to its end. */
+    readonly job: string;
+    /** Beginning of the names of components of which a pod has run, whether that Job has or not. */
+    readonly component: string;
+  };
+  /** The rule of its policy that lets nobody count, unless the resource has another: else nothing is counted, and nothing held. */
+  readonly unlessRule?: string;
 }
 
 /** What stays for what users keep in it: until a Job has counted that, and found none. */
@@ -322,8 +327,11 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    * its kind needs the verb `use-nodes` (`config/admission`, docs/guides/security.md).
    */
   readonly usesNodes?: true;
-  readonly guests?: Guests;
-  /** Of what it depends on, what its guests are lost without: it stays for as long as there are any. */
+  readonly heldBy?: HeldBy;
+  /**
+   * Of what it depends on, what holds it is lost without, as that runs beside its pods (servers): it stays for as long as
+   * there are any, and so does the service, be its data kept or not.
+   */
   readonly carriedBy?: readonly ReferenceField[];
   readonly volumes?: (context: Context<R>) => readonly Volume[];
   /** Components, with their variants, of which only one pod may run: an autoscaler that targets one is ignored. */

@@ -75,6 +75,13 @@ export const cinder = defineService<Cinder>({
     ...backendComponents(words, servedBackends(context), (backend) => volume(context, backend)),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
+  heldBy: {
+    // Of a volume with snapshots there is the volume; backups outlive theirs.
+    counts: [
+      { of: 'volumes', lists: ['/volumes?all_tenants=1&limit=1000'] },
+      { of: 'backups', lists: ['/backups?all_tenants=1&limit=1000'] },
+    ],
+  },
   lasting,
   remembers: rememberedBackends,
   staying: (context) => stayingBackends(words, context, counting),

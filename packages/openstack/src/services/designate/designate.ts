@@ -59,6 +59,9 @@ export const designate = defineService<Designate>({
     ],
   },
   configures: { neutron: inNeutron },
+  heldBy: {
+    counts: [{ of: 'zones', lists: ['/v2/zones?limit=1000'], headers: { 'X-Auth-All-Projects': 'true' } }],
+  },
   owned: {
     'service:api': { listen: 'nothing: a Service leads there', auth_strategy: 'nothing: Keystone knows who asks' },
     'service:central': { default_pool_id: 'spec.pools', scheduler_filters: 'spec.pools' },

@@ -63,6 +63,15 @@ export const glance = defineService<Glance>({
       },
     ],
   },
+  heldBy: {
+    // Hidden images are in a list of their own.
+    counts: [
+      {
+        of: 'images',
+        lists: ['/v2/images?visibility=all&limit=1000', '/v2/images?visibility=all&os_hidden=true&limit=1000'],
+      },
+    ],
+  },
   owned: {
     DEFAULT: {
       enabled_backends: 'spec.storageType or spec.additionalStores',

@@ -65,6 +65,10 @@ export const heat = defineService<Heat>({
       },
     ],
   },
+  heldBy: {
+    counts: [{ of: 'stacks', lists: ['/stacks?global_tenant=true&show_hidden=true&limit=1000'] }],
+    unlessRule: 'stacks:global_index',
+  },
   owned: {
     DEFAULT: {
       auth_encryption_key: 'spec.authEncryptionKeySecretName',

@@ -50,6 +50,9 @@ export const ironic = defineService<Ironic>({
   },
   usesNodes: true,
   single: () => ['boot'],
+  heldBy: {
+    counts: [{ of: 'nodes', lists: ['/v1/nodes?limit=1000'], rules: ['baremetal:node:list_all', 'service_role'] }],
+  },
   owned: {
     DEFAULT: {
       ...ownedHardware,

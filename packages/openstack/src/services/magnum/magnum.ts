@@ -59,6 +59,8 @@ export const magnum = defineService<Magnum>({
       },
     ],
   },
+  // An administrator is shown those of all projects, unasked.
+  heldBy: { counts: [{ of: 'clusters', lists: ['/clusters?limit=1000'] }] },
   owned: {
     DEFAULT: {
       host: 'nothing: conductors are recorded under it',

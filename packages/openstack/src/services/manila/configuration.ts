@@ -2,6 +2,7 @@ import { authtoken, client, coordination, messaging, proxied, sections } from '.
 import { digest } from '../../engine/names/digest.ts';
 import { ownValue } from '../../engine/names/own-value.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
+import type { Counting } from '../../engine/vocabulary/counting.ts';
 import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -55,12 +56,20 @@ export function typeSpecs(backend: Backend): Record<string, string> {
   };
 }
 
-/** How shares of a backend are counted, and new ones kept away from it: reasons are taken from 2.83 on. */
 const headers = { 'X-OpenStack-Manila-API-Version': '2.83' };
+/** Each copy of a share lies somewhere, those in the recycle bin included. */
+export const shares: Counting = {
+  of: 'shares',
+  lists: ['/share_instances'],
+  items: 'share_instances',
+  host: 'host',
+  headers,
+};
+
+/** How shares of a backend are counted, and new ones kept away from it: reasons are taken from 2.83 on. */
 export const counting: BackendCounting = {
   counts: [
-    // Each copy of a share lies somewhere, those in the recycle bin included.
-    { of: 'shares', lists: ['/share_instances'], items: 'share_instances', host: 'host', headers },
+    shares,
     // The process of their backend alone can remove them, some time after their last share.
     { of: 'share servers', lists: ['/share-servers'], items: 'share_servers', host: 'host', headers },
   ],

@@ -87,16 +87,17 @@ export const nova = defineService<Nova>({
   },
   usesNodes: true,
   groups: ({ spec }) => groupsOf(spec),
-  guests: {
-    discovery: 'host-discovery',
-    component: 'compute',
-    count: {
-      of: 'servers',
-      // The filter for servers that are deleted softly leaves out those of cells that are down, and so it is asked twice.
-      lists: ['/servers?all_tenants=1&limit=1000', '/servers?all_tenants=1&limit=1000&soft_deleted=true'],
-      // From here on servers of a cell that does not answer are listed, by their id alone.
-      headers: { 'openstack-api-version': 'compute 2.69' },
-    },
+  heldBy: {
+    counts: [
+      {
+        of: 'servers',
+        // The filter for servers that are deleted softly leaves out those of cells that are down, and so it is asked twice.
+        lists: ['/servers?all_tenants=1&limit=1000', '/servers?all_tenants=1&limit=1000&soft_deleted=true'],
+        // From here on servers of a cell that does not answer are listed, by their id alone.
+        headers: { 'openstack-api-version': 'compute 2.69' },
+      },
+    ],
+    since: { job: 'host-discovery', component: 'compute' },
   },
   carriedBy: ['neutronRef'],
   secrets: computeSecrets,

@@ -47,6 +47,21 @@ export const octavia = defineService<Octavia>({
       },
     ],
   },
+  heldBy: {
+    counts: [
+      {
+        of: 'load balancers',
+        lists: ['/v2/lbaas/loadbalancers?limit=1000'],
+        items: 'loadbalancers',
+        rules: [
+          'os_load-balancer_api:loadbalancer:get_all-global',
+          'load-balancer:read-global',
+          'load-balancer:global_observer',
+          'load-balancer:admin',
+        ],
+      },
+    ],
+  },
   owned: {
     DEFAULT: { host: 'nothing: queues are named after it' },
     api_settings: { default_provider_driver: 'spec.provider', enabled_provider_drivers: 'spec.amphora' },

@@ -56,6 +56,15 @@ export const trove = defineService<Trove>({
       },
     ],
   },
+  heldBy: {
+    counts: [
+      {
+        of: 'database instances',
+        lists: ['/mgmt/instances?deleted=false&include_clustered=true'],
+        items: 'instances',
+      },
+    ],
+  },
   owned: {
     DEFAULT: {
       guest_config: 'nothing: agents are told what the broker needs',

@@ -62,6 +62,7 @@ export const zun = defineService<Zun>({
       },
     ],
   },
+  heldBy: { counts: [{ of: 'containers', lists: ['/containers?all_projects=true&limit=1000'] }] },
   owned: {
     DEFAULT: { auth_encryption_key: 'nothing: a key is generated' },
     api: { api_paste_config: 'nothing: it is mounted' },

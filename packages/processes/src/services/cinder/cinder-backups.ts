@@ -1,7 +1,7 @@
 import { uuid } from '@openstack-operator/kube';
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { json } from '../../http.ts';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
 import type { ServiceProgram } from '../../model/program.ts';
@@ -21,9 +21,9 @@ interface Copied {
   readonly volume: string;
 }
 
-/** Copies of volumes of the caller's project. @throws Fault */
+/** Copies of volumes of the caller's project; an administrator may list those of all. @throws Fault */
 export async function backupsRoute(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
-  const { request, id, part, store, identity, body } = call;
+  const { request, id, part, store, identity, query, body } = call;
   if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
   if (request.method === 'POST') {
     const { volume_id: volume, name = null } = (body['backup'] ?? {}) as Row & { volume_id?: string };
@@ -43,8 +43,9 @@ export async function backupsRoute(context: ServiceContext, messaging: Messaging
     messaging.cast('cinder-scheduler', 'create_backup', { backup: backup.id, volume: String(volume) });
     return json(202, { backup: { id: backup.id, name, links: [] } });
   }
+  const isAll = identity.roles.includes('admin') && query.get('all_tenants') === '1';
   const backups = await store((schema) =>
-    [...tableOf(schema, 'backups').values()].filter((row) => row['project_id'] === identity.projectId),
+    rowsOf(schema, 'backups', isAll ? undefined : { project_id: identity.projectId }),
   );
   if (id === undefined || id === 'detail') return json(200, { backups });
   const backup = backups.find((row) => row['id'] === id);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { parse } from 'yaml';
-import { json, plain } from '../../http.ts';
+import { headerOf, json, plain } from '../../http.ts';
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { apiHandler, type Call, versions } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
@@ -107,9 +107,12 @@ const faults: Readonly<Record<string, readonly [number, string]>> = {
 
 /** @throws Fault, PythonError */
 async function zones(messaging: Messaging, { request, identity, id, part, body }: Call): Promise<HttpReply> {
+  const isAll = headerOf(request, 'x-auth-all-projects') === 'true';
+  if (isAll && !identity.roles.includes('admin')) throw new Fault(403, 'Forbidden', 'forbidden');
   const ask = async <T = Row>(method: string, parameters: Row = {}): Promise<T> => {
     try {
-      return (await messaging.call('central', method, { project: identity.projectId, ...parameters })) as T;
+      const project = isAll ? undefined : identity.projectId;
+      return (await messaging.call('central', method, { project, ...parameters })) as T;
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       const [status, type] = faults[error.type.split('.').at(-1)?.replace('_Remote', '') ?? ''] ?? [];

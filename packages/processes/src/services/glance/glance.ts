@@ -86,6 +86,11 @@ const images = (context: CommandContext, stores: GlanceStores, cache: ImageCache
   collections: [
     {
       path: 'images',
+      defaults: { os_hidden: false },
+      asked: (query) => {
+        if (query.get('visibility') === 'all') query.delete('visibility');
+        if (!query.has('os_hidden')) query.set('os_hidden', 'false');
+      },
       saving: (row, { project }, before) => {
         if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
       },

@@ -20,9 +20,9 @@ export const heatDatabase: ProjectDatabase = {
     'event raw_template raw_template_files resource resource_data resource_properties_data service snapshot software_config software_deployment stack stack_lock stack_tag sync_point user_creds',
 };
 
-/** What the APIs send to an engine: a method, and whose stack it is about. */
+/** What the APIs send to an engine: a method, and whose stack it is about; a list is of all projects without one. */
 export interface StackCall {
-  readonly project: string;
+  readonly project?: string;
   readonly id?: string;
   readonly name?: string;
 }
@@ -68,7 +68,8 @@ function engine(context: ServiceContext, database: Database): RpcHandler {
   const save = (id: string, change: Row) =>
     database.transaction('UPDATE', (schema) => void Object.assign(tableOf(schema, 'stack').get(id) ?? {}, change));
   const methods: Readonly<Record<string, (call: StackCall) => Promise<unknown>>> = {
-    list_stacks: ({ project }) => database.transaction('SELECT', (schema) => rowsOf(schema, 'stack', { project })),
+    list_stacks: ({ project }) =>
+      database.transaction('SELECT', (schema) => rowsOf(schema, 'stack', project === undefined ? {} : { project })),
     create_stack: async ({ project, name = '' }) => {
       const id = uuid(process.random);
       const row: Row = { id, project, stack_name: name, creation_time: now(context), mark };

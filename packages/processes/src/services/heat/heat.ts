@@ -8,6 +8,7 @@ import { model } from '../../model/model.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Database } from '../../oslo/database.ts';
 import { Messaging } from '../../oslo/messaging.ts';
+import { statedPolicy } from '../../oslo/policy-file.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { startTimes } from '../../start-times.ts';
@@ -61,13 +62,21 @@ function started(context: ServiceContext): Messaging {
 
 function serveApi(context: ServiceContext): WsgiHandler {
   const messaging = started(context);
-  const handler = apiHandler(context, { prefix: 'v1', open, routes: { stacks: (call) => stacks(messaging, call) } });
+  const handler = apiHandler(context, {
+    prefix: 'v1',
+    open,
+    routes: { stacks: (call) => stacks(context, messaging, call) },
+  });
   // The project stands behind the version.
   return (request) => handler({ ...request, path: request.path.replace(/^\/v1\/[0-9a-f-]{32,36}(?=\/)/, '/v1') });
 }
 
 /** It has no database: an engine answers, or nobody does. @throws Fault, PythonError */
-async function stacks(messaging: Messaging, { request, identity, id: name, part: id, body }: Call): Promise<HttpReply> {
+async function stacks(
+  context: ServiceContext,
+  messaging: Messaging,
+  { request, identity, id: name, part: id, query, body }: Call,
+): Promise<HttpReply> {
   const ask = (method: string, parameters: Row = {}) =>
     messaging.call('engine', method, { project: identity.projectId, ...parameters }).catch((error: unknown) => {
       if (!(error instanceof PythonError) || !error.type.includes('StackExists')) throw error;
@@ -79,7 +88,13 @@ async function stacks(messaging: Messaging, { request, identity, id: name, part:
       throw new Fault(400, 'Bad request: No stack name specified', 'HTTPBadRequest');
     return json(201, { stack: await ask('create_stack', { name: given }) });
   }
-  const rows = ((await ask('list_stacks')) as Row[]).map(({ mark: _mark, ...row }) => row);
+  const isGlobal = name === undefined && query.get('global_tenant') === 'true';
+  // Nobody may list those of all projects, unless the policy file lets him.
+  if (isGlobal && !maySeeAll(context, { identity }))
+    throw new Fault(403, 'You are not authorized to complete this action.', 'Forbidden');
+  const rows = ((await ask('list_stacks', isGlobal ? { project: undefined } : {})) as Row[]).map(
+    ({ mark: _mark, ...row }) => row,
+  );
   if (name === undefined) return json(200, { stacks: rows });
   const stack = rows.find((row) => row['id'] === id && row['stack_name'] === name);
   if (stack === undefined) throw new Fault(404, `The Stack (${name}) could not be found.`, 'EntityNotFound');
@@ -87,6 +102,12 @@ async function stacks(messaging: Messaging, { request, identity, id: name, part:
   if (request.method !== 'DELETE') throw new Fault(405, 'The method specified is not allowed for this resource.');
   await ask('delete_stack', { id });
   return { status: 204 };
+}
+
+function maySeeAll(context: ServiceContext, { identity }: Pick<Call, 'identity'>): boolean {
+  const request = { method: 'GET', path: `/v1/${String(identity.projectId)}/stacks` };
+  const stated = statedPolicy(context, request, identity);
+  return stated?.rule === 'stacks:global_index' && stated.passes;
 }
 
 /** Signals are signed by users of stacks, whom no model makes: whatever is not, is refused (heat.api.aws.ec2token). */

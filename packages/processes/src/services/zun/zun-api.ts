@@ -55,9 +55,12 @@ const plurals = { container: 'containers', registry: 'registries' } as const;
 const names = { container: 'Container', registry: 'Registry' } as const;
 
 /** A list, an item by its name or identifier, or its deletion; undefined: another request. @throws Fault */
-async function found(kind: 'container' | 'registry', { request, id, identity, store }: Call) {
+async function found(kind: 'container' | 'registry', { request, id, query, identity, store }: Call) {
   if (!['GET', 'DELETE'].includes(request.method)) return undefined;
-  const rows = await store((schema) => rowsOf(schema, kind, { project_id: identity.projectId }));
+  const isAll = query.get('all_projects') === 'true';
+  if (isAll && !identity.roles.includes('admin'))
+    throw new Fault(403, `Policy doesn't allow ${kind}:get_all_all_projects to be performed.`, 'policy-not-authorized');
+  const rows = await store((schema) => rowsOf(schema, kind, isAll ? undefined : { project_id: identity.projectId }));
   const shown = (row: Row) => (kind === 'registry' ? { ...row, password: '***' } : row);
   if (id === undefined) return json(200, { [plurals[kind]]: rows.map(shown), next: null });
   const row = rows.find((one) => one['uuid'] === id || one['name'] === id);

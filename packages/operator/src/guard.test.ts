@@ -2,7 +2,7 @@ import { Job, type Kind, type StoredObject, timestamp, virtualClock } from '@ope
 import { annotations, Neutron, Nova } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { OperatorContext } from './context.ts';
-import { holdOf } from './server-guard.ts';
+import { holdOf } from './guard.ts';
 
 const nova: StoredObject = {
   apiVersion: 'openstack.k8s.io/v1alpha1',
@@ -13,11 +13,11 @@ const nova: StoredObject = {
 
 test.each([
   [59_000, 0, undefined, 0],
-  [3_600_000, 0, 'CountingServers', 1],
+  [3_600_000, 0, 'CountingResources', 1],
   [59_000, 7_200_000, undefined, 0],
-  [3_600_000, 7_200_000, 'CountingServers', 1],
+  [3_600_000, 7_200_000, 'CountingResources', 1],
   [59_000, -7_200_000, undefined, 0],
-  [3_600_000, -7_200_000, 'CountingServers', 1],
+  [3_600_000, -7_200_000, 'CountingResources', 1],
 ])(
   'a Job that found no server %i ms ago, asked %i ms ahead, leads to the hold %s',
   async (age, ahead, reason, removals) => {
@@ -29,7 +29,7 @@ test.each([
     const owner = { apiVersion: nova.apiVersion, kind: nova.kind, name: 'nova', uid: 'nova', controller: true };
     const job = {
       metadata: {
-        name: 'nova-server-count',
+        name: 'nova-resource-count',
         namespace: 'ns',
         uid: 'job',
         creationTimestamp,
@@ -82,6 +82,6 @@ test.each([
         controlledBy: (one: Kind) => (children.some((child) => child === one.kind) ? [of(one.kind, 'child')] : []),
       },
     } as unknown as OperatorContext;
-    expect((await holdOf(context, of(kind, 'other')))?.reason).toBe(held ? 'ServersUnknown' : undefined);
+    expect((await holdOf(context, of(kind, 'other')))?.reason).toBe(held ? 'ResourcesUnknown' : undefined);
   },
 );
