@@ -85,3 +85,25 @@ test.each([
     expect((await holdOf(context, of(kind, 'other')))?.reason).toBe(held ? 'ResourcesUnknown' : undefined);
   },
 );
+
+test.each([
+  [{}, { readyGeneration: 1 }, undefined],
+  [{ 'stacks:global_index': 'role:admin' }, { readyGeneration: 1 }, 'ResourcesUnknown'],
+  [{ 'stacks:global_index': 'role:admin' }, {}, undefined],
+])('a Heat of policy %j and status %j is held: %s', async (policy, status, reason) => {
+  const heat = { ...of('Heat', 'heat'), spec: { policy }, status };
+  const owner = { apiVersion: heat.apiVersion, kind: 'Heat', name: 'heat', uid: heat.metadata.uid, controller: true };
+  const job = {
+    metadata: { ownerReferences: [owner] },
+    status: { conditions: [{ type: 'Failed', status: 'True', message: 'no answer' }] },
+  };
+  const context = {
+    clock: virtualClock(),
+    cache: {
+      list: (one: Kind) => (one.kind === 'Heat' ? [heat] : []),
+      get: (one: Kind) => (one === Job ? job : undefined),
+      controlledBy: () => [],
+    },
+  } as unknown as OperatorContext;
+  expect((await holdOf(context, heat))?.reason).toBe(reason);
+});

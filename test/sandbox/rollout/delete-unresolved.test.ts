@@ -88,7 +88,9 @@ describe('a reference that does not resolve leaves the servers of a Nova in the 
     expect(agents(cloud, 'my-cloud-')).toEqual(before);
     const held = cloud.condition(OpenStackControlPlane, 'my-cloud', 'NeutronReady');
     expect(held).toMatchObject({ status: 'False', reason: 'ResourcesExist' });
-    expect(held?.message).toMatch(/^Neutron my-cloud-neutron is disabled, and kept: Nova my-cloud-nova has 1 server/);
+    expect(held?.message).toMatch(
+      /^spec\.neutron: Neutron my-cloud-neutron is disabled, and kept: Nova my-cloud-nova has 1 server/,
+    );
     expect(held?.message).toContain('spec.neutronRef.name: Neutron next does not exist in namespace openstack');
     // Taken back, all is as before.
     await cloud.change(OpenStackControlPlane, 'my-cloud', {
