@@ -52,7 +52,7 @@ test('a machine that is made up is deployed, powered and deleted; it outlives th
     expect(await asked(user, 'put', `${path}/states/power`, { target })).toMatchObject({ status: 202 });
     await reaches({ power_state: target });
   }
-  await ironic({ enabled: false });
+  await ironic({ enabled: false }, 'has 1 node');
   await ironic({ enabled: true, enabledDrivers });
   expect((await asked(user, 'get', path)).body).toMatchObject({ name, provision_state: 'active' });
   expect(await asked(user, 'put', `${path}/states/provision`, { target: 'deleted' })).toMatchObject({ status: 202 });

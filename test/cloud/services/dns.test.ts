@@ -108,7 +108,7 @@ test('a zone and a record are published by BIND, over UDP and TCP, and outlive i
   await answers(`www.${name}`, '192.0.2.7');
   await program('kubectl', '-n', metadata.namespace, 'delete', 'pod', `${bind}-0`);
   await answers(`www.${name}`, '192.0.2.7');
-  await designate({ enabled: false });
+  await designate({ enabled: false }, 'has 1 zone');
   await designate({ enabled: true });
   await answers(`www.${name}`, '192.0.2.7');
   await made(`${zone}/recordsets`, { name: `mail.${name}`, type: 'A', records: ['192.0.2.8'] });

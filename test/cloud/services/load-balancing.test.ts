@@ -93,7 +93,7 @@ test('OVN balances connections to two servers, also while Octavia is disabled, u
   for (const address of Object.values(members)) expect(await inNorthbound(id)).toContain(`${address}:8080`);
   await Promise.all([client, ...servers].map((server) => server.says(/^== READY/m, 240)));
   await isBalanced(client);
-  await octavia({ enabled: false });
+  await octavia({ enabled: false }, 'has 1 load balancer');
   await isBalanced(client);
   await octavia({ enabled: true });
   expect(await user.call<Balancer>('load_balancer.get_load_balancer', id)).toMatchObject({

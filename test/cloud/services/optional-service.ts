@@ -7,23 +7,32 @@ import { configurationMistakes } from './configuration.ts';
 const withoutOslo = ['adjutant', 'horizon', 'skyline', 'storlets', 'swift', 'venus'];
 
 /**
- * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled. What its files
+ * Patches the control plane's field of a service, and waits until it is Ready, or gone where it is disabled, whatever users
+ * keep there: `held` says by what the control plane has to say first that it is kept. What its files
  * and its environment say has to be options of its programs then. When the test is over the field is removed again.
  */
 export function optionalService(
   field: string,
   plural: string,
-): (spec: { readonly enabled: boolean; readonly [field: string]: unknown }) => Promise<void> {
+): (spec: { readonly enabled: boolean; readonly [field: string]: unknown }, held?: string) => Promise<void> {
   const patch = async (spec: object | null) => {
     const { name, namespace } = (await controlPlane()).metadata;
     const text = JSON.stringify({ spec: { [field]: spec } });
     await program('kubectl', '-n', namespace, 'patch', 'openstackcontrolplane', name, '--type', 'merge', '-p', text);
     return namespace;
   };
+  /** What users keep may go with its service, or is kept from it. */
+  const force = async (isForced: boolean) => {
+    const { name, namespace } = (await controlPlane()).metadata;
+    const annotation = `openstack.k8s.io/delete-with-resources${isForced ? '=true' : '-'}`;
+    await program('kubectl', '-n', namespace, 'annotate', 'openstackcontrolplane', name, '--overwrite', annotation);
+  };
   onTestFinished(async () => {
+    await force(true);
     await patch(null);
   });
-  return async (spec) => {
+  return async (spec, held) => {
+    await force(!spec.enabled && held === undefined);
     const namespace = await patch(spec);
     const ready = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
     const reaches = (kind: string, wanted: string, words: string) =>
@@ -37,6 +46,25 @@ export function optionalService(
         explain: () => program('kubectl', '-n', namespace, 'get', kind),
       });
     if (!spec.enabled) {
+      if (held !== undefined) {
+        const message = () =>
+          program(
+            'kubectl',
+            '-n',
+            namespace,
+            'get',
+            'openstackcontrolplanes',
+            '-o',
+            'jsonpath={.items[*].status.message}',
+          );
+        await until({
+          what: `the control plane to say that ${field} has ${held}`,
+          seconds: 120,
+          probe: async () => (await message()).includes(held) || undefined,
+          explain: message,
+        });
+        await force(true);
+      }
       await reaches(plural, '', 'gone');
       return;
     }

@@ -116,7 +116,7 @@ test('enabled later, Manila keeps shares in CephFS: mounted, written, copied by 
   expect((await mounts.script('echo more > /mnt/share/more && sync /mnt/share/more')).code).not.toBe(0);
   expect((await mounts.tryMount({ ...client, location, at: '/mnt/again' })).code).not.toBe(0);
 
-  await manila({ ...spec, enabled: false });
+  await manila({ ...spec, enabled: false }, 'shares');
   expect((await mounts.script('sha256sum < /mnt/copy/file')).stdout.trim()).toBe(digest);
   await manila(spec);
   expect(await user.call<Thing>('shared_file_system.get_share', share.id)).toMatchObject({ status: 'available' });
