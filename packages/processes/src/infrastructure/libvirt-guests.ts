@@ -54,6 +54,7 @@ export async function startGuest(
   domains.set(uuid, {
     uuid,
     name,
+    definition,
     ...(vncPort !== undefined && { vncPort }),
     ...(directory !== undefined && { directory }),
   });

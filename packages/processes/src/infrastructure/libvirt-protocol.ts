@@ -10,7 +10,26 @@ export type LibvirtRequest =
   | { readonly type: 'capabilities' }
   | { readonly type: 'domains' }
   | { readonly type: 'create'; readonly definition: DomainDefinition }
-  | { readonly type: 'destroy'; readonly uuid: string };
+  | { readonly type: 'destroy'; readonly uuid: string }
+  | { readonly type: 'migrate'; readonly migration: MigrationRequest };
+
+/** A guest, and where it is to go on. */
+export interface MigrationRequest {
+  readonly uuid: string;
+  /** Of the other libvirtd: `qemu+tls://HOST/system`. */
+  readonly uri: string;
+  /** Whether memory and disks are encrypted (VIR_MIGRATE_TLS). */
+  readonly tls: boolean;
+  /** Where its VNC server listens there. */
+  readonly vncListen: string | undefined;
+}
+
+/** What a libvirtd sends to another one: a guest that it is to go on with. */
+export interface IncomingGuest {
+  readonly type: 'incoming';
+  readonly definition: DomainDefinition;
+  readonly tls: boolean;
+}
 
 /** The host that a libvirtd runs on. */
 export interface LibvirtHost {
@@ -28,6 +47,8 @@ export interface LibvirtDomain {
   readonly vncPort?: number;
   /** Of its process, in /proc of the node. */
   readonly directory?: string;
+  /** As it was defined. */
+  readonly definition: DomainDefinition;
 }
 
 /** libvirt refuses, or cannot be reached: `libvirt.libvirtError` in Python. */
@@ -59,6 +80,7 @@ export async function openLibvirt(process: Process, uri: string) {
     domains: () => send<readonly LibvirtDomain[]>({ type: 'domains' }),
     create: (definition: DomainDefinition) => send({ type: 'create', definition }),
     destroy: (uuid: string) => send({ type: 'destroy', uuid }),
+    migrate: (migration: MigrationRequest) => send({ type: 'migrate', migration }),
     close: () => connection.close(),
   };
 }

@@ -1,6 +1,5 @@
 import { type Listener, type Process, type Program, type Session, SystemError } from '@openstack-operator/sandbox';
 import { attempt, worded } from '../attempt.ts';
-import { readCertificate } from '../certificates.ts';
 import type { CommandLine } from '../command-line.ts';
 import {
   CommandError,
@@ -13,8 +12,8 @@ import {
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
-import { behindTls } from '../tls.ts';
 import { consoleProblem, demandSettings, endGuest, startGuest } from './libvirt-guests.ts';
+import { certificateOf, listenByTls, migrateGuest } from './libvirt-migration.ts';
 import {
   type LibvirtConnection,
   type LibvirtDomain,
@@ -66,6 +65,7 @@ const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
     return 0;
   }
   const certificate = line.has('listen') ? certificateOf(process, settings) : undefined;
+  if (typeof certificate === 'object') throw refusal(certificate.missing);
   const host = hostOf(process, settings);
   const group = groupOf(process, settings.get('unix_sock_group'));
   const domains = process.files.attach<Map<string, LibvirtDomain>>('/run/libvirt/qemu-domains', () => new Map());
@@ -84,7 +84,7 @@ const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
       process.files.chmod(`${directory}/${name}`, permissions);
       process.files.chown(`${directory}/${name}`, process.uid, group);
     }
-    if (certificate !== undefined) listeners.push(listenByTls(process, settings, certificate));
+    if (certificate !== undefined) listeners.push(listenByTls(process, settings, { certificate, domains, qemu }));
   } catch (error) {
     for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;
@@ -95,49 +95,6 @@ const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
   for (const listener of listeners) listener.close();
   return 0;
 });
-
-/** Where libvirtd has what it shows to others, and whom it trusts, unless it is told. */
-const certificates = {
-  ca: '/etc/pki/CA/cacert.pem',
-  certificate: '/etc/pki/libvirt/servercert.pem',
-  key: '/etc/pki/libvirt/private/serverkey.pem',
-};
-
-/** What it shows to hosts that connect by TLS, as PEM; undefined when it serves none. @throws CommandError without the files */
-function certificateOf(process: Process, settings: ReadonlyMap<string, string>): string | undefined {
-  if (settings.get('listen_tls') === '0') return undefined;
-  const paths = {
-    certificate: settings.get('cert_file') ?? certificates.certificate,
-    key: settings.get('key_file') ?? certificates.key,
-  };
-  for (const [what, path] of [
-    ['CA certificate', settings.get('ca_file') ?? certificates.ca],
-    ['server certificate', paths.certificate],
-    ['server key', paths.key],
-  ] as const)
-    if (!process.files.exists(path))
-      throw refusal(`virNetTLSContextCheckCertFile: Cannot read ${what} '${path}': No such file or directory`);
-  const read = readCertificate(process.files, paths);
-  if ('unusable' in read)
-    throw refusal(`virNetTLSContextLoadCertFromFile: Unable to import server certificate ${paths[read.unusable]}`);
-  return read.pem;
-}
-
-/** Serves other hosts. What they ask each other is not modelled. */
-function listenByTls(process: Process, settings: ReadonlyMap<string, string>, certificate: string): Listener {
-  const host = settings.get('listen_addr');
-  const accept = (): Session => ({
-    receive: () => {
-      throw new LibvirtError('Unable to read TLS confirmation');
-    },
-  });
-  return process.network.listen(
-    Number(settings.get('tls_port') ?? '16514'),
-    'libvirt',
-    behindTls(() => certificate, accept),
-    { ...(host !== undefined && { host }) },
-  );
-}
 
 /** What ends a daemon before it serves. */
 function refusal(words: string): CommandError {
@@ -222,6 +179,8 @@ function session(
       case 'destroy':
         if (endGuest(process, server.domains, request.uuid)) return undefined;
         throw new LibvirtError(`Domain not found: no domain with matching uuid '${request.uuid}'`);
+      case 'migrate':
+        return migrateGuest(process, server.domains, request.migration);
     }
   };
   return { receive: answering(answer) };

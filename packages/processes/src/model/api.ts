@@ -91,7 +91,7 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
       throw new Fault(404, 'The resource could not be found.', 'HTTPNotFound');
     const { random } = process;
     const makes = request.method === 'POST' && id === undefined;
-    const known = makes ? await collection.before?.() : undefined;
+    const known = makes || request.method === 'PUT' ? await collection.before?.() : undefined;
     const reply = await store((schema) =>
       answerCollection(collection, { schema, request, random, project: identity.projectId, words, known }, id, part),
     );

@@ -34,7 +34,7 @@ export interface Collection {
   readonly replaced?: Row;
   /** An identifier of a new row; a UUID when absent. */
   identify?(use: RowUse, rows: ReadonlyMap<string, Row>): string | number;
-  /** What is looked up outside of the database before one is made; `saving` knows it. @throws PythonError */
+  /** What is looked up outside of the database before one is made, or changed by a PUT; `saving` knows it. @throws PythonError */
   before?(): Promise<unknown>;
   /** The notification that is sent after one was made, such as `network.create.end`. */
   readonly notifies?: string;

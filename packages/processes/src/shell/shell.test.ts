@@ -45,7 +45,7 @@ describe('sh', () => {
     ['printf "%04X\\n" 5672; ln -s /a /l; readlink /l /etc; echo $?', '1628\n/a\n1\n'],
     ['echo a b > /tmp/f; grep -l a /tmp/f /etc/x 2>/dev/null; grep -h b /tmp/f /tmp/f', '/tmp/f\na b\na b\n'],
     ['timeout 2 sleep 9; echo $?', '124\n'],
-    ['echo a,b,c | cut -d, -f2; echo AbC | tr A-Z a-z', 'b\nabc\n'],
+    ["echo a,b,c | cut -d, -f2; echo AbC | tr A-Z a-z; echo a.b | tr '.:' '--'", 'b\nabc\na-b\n'],
     ['until [ -S /x ] || [ $((n=n+1)) -gt 2 ]; do sleep .2; done; echo $n', '3\n'],
     ['grep -q kubepods /nowhere 2>/dev/null && exit 1; echo fine', 'fine\n'],
     [

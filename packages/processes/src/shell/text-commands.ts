@@ -218,7 +218,7 @@ export const textCommands: Readonly<Record<string, Program>> = {
     print(process, line.has('u') ? [...new Set(lines)] : lines);
     return failed ? 2 : 0;
   }),
-  tr: commandWith({ flags: 'd s c' }, (process, line) => {
+  tr: commandWith({ flags: 'd s c', stopAtOperand: true }, (process, line) => {
     if (line.has('s')) notModelled(process, '-s');
     const from = characters(process, line.operands[0] ?? '');
     const to = characters(process, line.operands[1] ?? '');

@@ -58,8 +58,8 @@ export class ServiceTable {
     for (const slice of this.#slicesOf(service)) {
       for (const endpoint of slice.endpoints ?? []) {
         if (endpoint.conditions?.ready === false) continue;
-        if (hostname !== undefined && endpoint.hostname !== hostname) continue;
-        for (const address of endpoint.addresses) addresses.add(address);
+        for (const address of endpoint.addresses)
+          if (hostname === undefined || hostname === (endpoint.hostname ?? dashed(address))) addresses.add(address);
       }
     }
     return [...addresses];
@@ -98,6 +98,11 @@ export class ServiceTable {
 
 function keyOfService(service: Stored<Service>): string {
   return `${service.metadata.namespace}/${service.metadata.name}`;
+}
+
+/** What CoreDNS calls an endpoint that has no host name (its plugin kubernetes). */
+function dashed(address: string): string {
+  return address.replaceAll(/[.:]/gu, '-');
 }
 
 function clusterIps(service: Stored<Service> | undefined): string[] {

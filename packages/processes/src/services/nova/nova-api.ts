@@ -14,8 +14,9 @@ import { changeHosts } from './nova-aggregates.ts';
 import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
+import { actOnServer } from './nova-live-migration.ts';
 import { localObjects } from './nova-objects.ts';
-import { deleteServer, listServers } from './nova-server-list.ts';
+import { deleteServer, listServers, supports } from './nova-server-list.ts';
 import { checkComputeVersions, hostOf, isUp, registerService } from './nova-service.ts';
 
 /** nova.api.openstack.wsgi_app: an API writes down its own service before it answers. @throws PythonError */
@@ -86,12 +87,21 @@ function version(id: string, status: string, newest: string): Row {
 
 async function servers(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
   const { request, id, part } = call;
-  if (request.method === 'POST')
-    return part === 'remote-consoles' ? remoteConsole(context, id ?? '') : createServer(context, messaging, call);
+  if (request.method === 'POST') {
+    if (part === 'remote-consoles') return remoteConsole(context, id ?? '');
+    return part === 'action' ? actOnServer(context, messaging, call) : createServer(context, messaging, call);
+  }
   if (id === undefined || id === 'detail') return listServers(context, call);
   if (request.method === 'DELETE') return deleteServer(context, id);
   return json(200, { server: shownServer((await demandInstance(context, id)).row) });
 }
+
+/** What becomes of a service by each path, before microversion 2.53. */
+const statuses: Readonly<Record<string, string>> = {
+  enable: 'enabled',
+  disable: 'disabled',
+  'disable-log-reason': 'disabled',
+};
 
 async function services(context: ServiceContext, { request, query, id, body }: Call): Promise<HttpReply> {
   const rows = await gather(context, (schema) => rowsOf(schema, 'services'));
@@ -110,13 +120,23 @@ async function services(context: ServiceContext, { request, query, id, body }: C
       updated_at: row['last_seen_up'] ?? null,
     }));
   if (request.method !== 'PUT') return json(200, { services: shown });
-  const service = shown.find((one) => one.id === id);
-  const cell = rows.find((row) => row['uuid'] === id)?.cell;
+  // Before microversion 2.53 a service is found by its host, and the path says what becomes of it.
+  const stated = supports(request, 53) ? undefined : statuses[id ?? ''];
+  const isMeant = (one: Row): boolean =>
+    stated === undefined ? one['id'] === id : one['host'] === body['host'] && one['binary'] === body['binary'];
+  const service = shown.find(isMeant);
+  const cell = rows.find((row) => row['uuid'] === service?.id)?.cell;
   const mapping = (await cellsOf(context)).find(({ uuid }) => uuid === cell);
-  if (service === undefined || mapping === undefined) throw new Fault(404, `Service ${id} could not be found.`);
-  const { status, disabled_reason: reason = null } = body;
+  if (service === undefined || mapping === undefined)
+    throw new Fault(
+      404,
+      stated === undefined
+        ? `Service ${id} could not be found.`
+        : `Could not find binary ${String(body['binary'])} on host ${String(body['host'])}.`,
+    );
+  const { status = stated, disabled_reason: reason = null } = body;
   await inCell(context, mapping, 'UPDATE', (schema) => {
-    const row = rowsOf(schema, 'services').find((one) => one['uuid'] === id);
+    const row = rowsOf(schema, 'services').find((one) => one['uuid'] === service.id);
     Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
   });
   return json(200, { service: { ...service, status, disabled_reason: reason } });

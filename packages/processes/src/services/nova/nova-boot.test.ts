@@ -86,10 +86,10 @@ async function cloud(options: Options = {}) {
   });
   await world.clock.advance(20_000);
   if (mapped) await on('jobs').run(['nova-manage', 'cell_v2', 'discover_hosts']);
-  const send = async (host: string, port: number, method: string, path: string, body?: unknown) => {
+  const send = async (host: string, port: number, method: string, path: string, body?: unknown, version = '2.1') => {
     const reply = await request(world, host, port, path, {
       method,
-      headers: { 'x-auth-token': token },
+      headers: { 'x-auth-token': token, 'openstack-api-version': `compute ${version}` },
       ...(body !== undefined && { body }),
     });
     return { status: reply.status, body: JSON.parse(reply.body || '{}') as Record<string, Record<string, string>> };
@@ -139,6 +139,47 @@ describe('a server', () => {
     await world.clock.advance(10_000);
     expect(await list('all_tenants=1&soft_deleted=true')).toEqual({ servers: [] });
     expect((await send('api', 8774, 'DELETE', `/v2.1/servers/${servers[0]?.id}`)).status).toBe(404);
+  });
+
+  it('does not leave the only host, nor when it is stopped; the host may be disabled by its name', async () => {
+    const { create, send, world } = await cloud();
+    const id = ((await create()).server as unknown as { id: string }).id;
+    const act = (body: object, version: string) =>
+      send('api', 8774, 'POST', `/v2.1/servers/${id}/action`, body, version);
+    const move = { 'os-migrateLive': { host: null, block_migration: 'auto' } };
+    const shown = async () => (await send('api', 8774, 'GET', `/v2.1/servers/${id}`)).body['server'];
+    const message = { message: 'No valid host was found. ' };
+    expect(await act(move, '2.33')).toMatchObject({ status: 400, body: { badRequest: message } });
+    expect(await shown()).toMatchObject({ status: 'ACTIVE', 'OS-EXT-STS:task_state': null });
+    // From 2.34 on nobody is told.
+    expect((await act(move, '2.34')).status).toBe(202);
+    await world.clock.advance(10_000);
+    expect(await shown()).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': 'node1' });
+    expect((await act({ 'os-stop': null }, '2.1')).status).toBe(202);
+    await world.clock.advance(10_000);
+    expect(await shown()).toMatchObject({ status: 'SHUTOFF' });
+    expect(await act(move, '2.33')).toMatchObject({
+      status: 409,
+      body: {
+        conflictingRequest: { message: `Cannot 'os-migrateLive' instance ${id} while it is in vm_state stopped` },
+      },
+    });
+    expect((await act({ reboot: {} }, '2.1')).status).toBe(400);
+
+    const services = (path: string, body: object, version = '2.33') =>
+      send('api', 8774, 'PUT', `/v2.1/os-services/${path}`, body, version);
+    const host = { host: 'node1', binary: 'nova-compute' };
+    const listed = async () =>
+      (await send('api', 8774, 'GET', '/v2.1/os-services?binary=nova-compute')).body['services'];
+    expect((await services('disable-log-reason', { ...host, disabled_reason: 'why' })).status).toBe(200);
+    expect(await listed()).toMatchObject([{ status: 'disabled', disabled_reason: 'why' }]);
+    expect((await services('enable', { ...host, host: 'node2' })).status).toBe(404);
+    expect((await services('enable', host, '2.53')).status).toBe(404);
+    expect((await services('enable', host)).status).toBe(200);
+    expect(await listed()).toMatchObject([{ status: 'enabled', disabled_reason: null }]);
+    const on = async (name: string) =>
+      (await send('api', 8774, 'GET', `/v2.1/servers/detail?all_tenants=1&host=${name}`)).body['servers'];
+    expect([await on('node1'), await on('node2')]).toMatchObject([[{ id }], []]);
   });
 
   it.each<[string, Options, string, string]>([

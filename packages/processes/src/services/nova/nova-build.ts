@@ -19,6 +19,14 @@ export interface BuildRequest {
   readonly reservation?: string | undefined;
 }
 
+/** What a host is wanted for: a server that is built, or one that leaves its own. */
+export interface PlacementRequest extends Pick<BuildRequest, 'uuid' | 'reservation'> {
+  /** Hosts that are not meant. */
+  readonly ignored?: readonly string[];
+  /** The cell that it stays in. */
+  readonly cell?: string;
+}
+
 /** A host that the scheduler has chosen. */
 export interface Selection {
   readonly host: string;
@@ -35,7 +43,7 @@ const noHost = (): PythonError => new PythonError('nova.exception.NoValidHost', 
 export async function selectDestination(
   context: ServiceContext,
   placement: PlacementClient,
-  request: BuildRequest,
+  request: PlacementRequest,
 ): Promise<Selection> {
   const { log } = context;
   const providers = await placement.candidates();
@@ -49,11 +57,12 @@ export async function selectDestination(
   const isFree = await passes(context, request.reservation);
   const mapped = await inApi(context, 'SELECT', (schema) => new Set(tableOf(schema, 'host_mappings').keys()));
   for (const cell of await cellsOf(context)) {
-    if (cell.uuid === cell0 || cell.disabled) continue;
+    if (cell.uuid === cell0 || cell.disabled || ![undefined, cell.uuid].includes(request.cell)) continue;
     const found = await inCell(context, cell, 'SELECT', (schema) => {
       const services = tableOf(schema, 'services');
       return rowsOf(schema, 'compute_nodes')
         .filter((node) => providers.includes(String(node['uuid'])) && isFree(String(node['host'])))
+        .filter((node) => request.ignored?.includes(String(node['host'])) !== true)
         .find((node) => {
           const service = services.get(`${String(node['host'])}/nova-compute`);
           return service !== undefined && service['disabled'] !== true && isUp(context, service);

@@ -6,6 +6,7 @@ import { startTimes } from '../../start-times.ts';
 import type { BuildRequest } from './nova-build.ts';
 import { portOf, vncConsole } from './nova-consoles.ts';
 import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
+import { moveGuest, postLiveMigration, preLiveMigration } from './nova-live-migration.ts';
 import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
 import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.ts';
 import { hostOf, runService, waitForConductor } from './nova-service.ts';
@@ -85,6 +86,15 @@ class Compute {
       void spawn(this.#context, { ...tools, plugged: (port) => this.#plug(port).word }, parameters as BuildRequest);
     } else if (method === 'terminate_instance') {
       void this.#terminate(parameters as string);
+    } else if (method === 'stop_instance') {
+      void this.#stop(parameters as string);
+    } else if (method === 'pre_live_migration') {
+      return Promise.resolve(preLiveMigration(this.#context, parameters as string));
+    } else if (method === 'post_live_migration_at_destination') {
+      return postLiveMigration(this.#context, this.#objects, parameters as Parameters<typeof postLiveMigration>[2]);
+    } else if (method === 'live_migration') {
+      const moving = { ...tools, messaging: this.#messaging, placement: this.#placement, provider: this.#identity() };
+      void moveGuest(this.#context, moving, parameters as Parameters<typeof moveGuest>[2]);
     } else {
       throw new PythonError(
         'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
@@ -108,6 +118,13 @@ class Compute {
       log.exception('nova.compute.manager', `[instance: ${uuid}] Setting instance vm_state to ERROR`, error);
       await this.#objects.run('instance_save', { uuid, vm_state: 'error', fault: error.message });
     }
+  }
+
+  /** Ends the guest; its disk stays here. */
+  async #stop(uuid: string): Promise<void> {
+    await this.#hypervisor.facts();
+    await this.#hypervisor.libvirt?.destroy(uuid);
+    await this.#objects.run('instance_save', { uuid, vm_state: 'stopped', task_state: null });
   }
 
   /** Neutron's word that a port is plugged, which may come before it is waited for. */

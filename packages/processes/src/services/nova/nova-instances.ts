@@ -82,12 +82,17 @@ export async function findInstance(context: ServiceContext, id: string): Promise
   return row === undefined ? undefined : { cell, row: { ...row } };
 }
 
+/** What states are called where that is another word (nova.api.openstack.common). */
+const statuses: Readonly<Record<string, string>> = { building: 'BUILD', stopped: 'SHUTOFF' };
+
 /** A server as the API shows it. */
-export function shownServer({ uuid, display_name: name, vm_state: state, host, fault }: Row): Row {
+export function shownServer(row: Row): Row {
+  const { uuid, display_name: name, vm_state: state, task_state: task = null, host, fault } = row;
   return {
     id: uuid,
     name,
-    status: state === 'building' ? 'BUILD' : String(state).toUpperCase(),
+    status: task === 'migrating' ? 'MIGRATING' : (statuses[String(state)] ?? String(state).toUpperCase()),
+    'OS-EXT-STS:task_state': task,
     'OS-EXT-SRV-ATTR:host': host ?? null,
     ...(fault !== undefined && { fault: { code: 500, message: fault } }),
   };

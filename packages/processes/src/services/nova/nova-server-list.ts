@@ -23,6 +23,8 @@ export async function listServers(context: ServiceContext, { request, identity }
   if (all && !identity.roles.includes('admin'))
     throw new Fault(403, commonWords.forbidden('os_compute_api:servers:index:get_all_tenants'));
   const softly = isTrue(query.get('soft_deleted'));
+  // Of others than administrators the filter is taken off.
+  const host = identity.roles.includes('admin') ? query.get('host') : null;
   const [builds, mappings] = await inApi(context, 'SELECT', (schema) => [
     rowsOf(schema, 'build_requests'),
     rowsOf(schema, 'instance_mappings'),
@@ -37,6 +39,7 @@ export async function listServers(context: ServiceContext, { request, identity }
   const servers = [...building, ...built]
     .filter((row) => all || row['project_id'] === identity.projectId)
     .filter((row) => softly || row['vm_state'] !== 'soft-delete')
+    .filter((row) => host === null || row['host'] === host)
     .map(shownServer);
   const limit = Math.min(Number(query.get('limit') ?? mostPerPage), mostPerPage);
   const marker = query.get('marker');
@@ -45,7 +48,7 @@ export async function listServers(context: ServiceContext, { request, identity }
   const page = servers.slice(from, from + limit);
   const last = page.at(-1);
   const unknown =
-    supports(request, 69) && !softly && page.length < limit
+    supports(request, 69) && !softly && host === null && page.length < limit
       ? down.map((mapping) => ({ id: mapping['instance_uuid'], status: 'UNKNOWN', links: [] }))
       : [];
   query.set('marker', String(last?.['id']));
@@ -68,7 +71,7 @@ function isTrue(text: string | null): boolean {
 }
 
 /** Whether the request speaks a microversion 2.x of at least `minor`. */
-function supports(request: HttpMessage, minor: number): boolean {
+export function supports(request: HttpMessage, minor: number): boolean {
   const asked =
     headerOf(request, 'x-openstack-nova-api-version') ??
     /compute ([\d.]+)/.exec(headerOf(request, 'openstack-api-version') ?? '')?.[1];

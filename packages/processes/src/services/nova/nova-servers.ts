@@ -10,10 +10,11 @@ import { osError, PythonError, SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
-import { type BuildRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
+import { type BuildRequest, type PlacementRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
 import { openConsole } from './nova-consoles.ts';
 import { enabledFilters } from './nova-filters.ts';
 import { discoverHosts } from './nova-hosts.ts';
+import { liveMigrate } from './nova-live-migration.ts';
 import { localObjects, type NovaAction, type NovaObjects } from './nova-objects.ts';
 import { runService } from './nova-service.ts';
 import { PlacementClient } from './placement-client.ts';
@@ -36,6 +37,7 @@ export const novaConductor: ServiceProgram = {
       objects,
       messaging,
       handler: (method, parameters) => {
+        if (method === 'live_migrate_instance') return liveMigrate(context, messaging, parameters as { uuid: string });
         if (method !== 'schedule_and_build_instances') return objects.run(method as NovaAction, parameters as Row);
         // A cast: nobody waits for the end.
         void scheduleAndBuild(context, messaging, parameters as BuildRequest).catch((error: unknown) => {
@@ -65,7 +67,7 @@ export const novaScheduler: ServiceProgram = {
       topic: 'scheduler',
       objects: objectsOf(context),
       messaging,
-      handler: (_method, parameters) => selectDestination(context, placement, parameters as BuildRequest),
+      handler: (_method, parameters) => selectDestination(context, placement, parameters as PlacementRequest),
       ...(spacing > 0 && {
         periodic: {
           spacing,

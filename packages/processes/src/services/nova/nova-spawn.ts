@@ -29,7 +29,7 @@ export async function spawn(context: ServiceContext, tools: SpawnTools, request:
     const ports = [];
     for (const network of request.networks) ports.push(await createPort(context, request, network));
     await fetchImage(context, request);
-    for (const port of ports) await plug(context, request, port);
+    for (const port of ports) await plug(context, request.uuid, port);
     await createGuest(context, tools.hypervisor, request);
     for (const port of ports) await waitForPlug(context, tools, port);
     await save({ vm_state: 'active', fault: undefined });
@@ -82,20 +82,26 @@ async function fetchImage(context: ServiceContext, request: BuildRequest): Promi
   await pause(context.process, 1500);
 }
 
-/** The guest's directory with its disk, and the domain. */
-async function createGuest(context: ServiceContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
-  const { process, config } = context;
-  const { types } = await hypervisor.facts();
-  const { libvirt } = hypervisor;
-  if (libvirt === undefined) return;
-  const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${request.uuid}`;
+/** The guest's directory with its disk. @returns its path */
+export function makeInstanceDirectory({ process, config }: ServiceContext, instance: string, disk: string): string {
+  const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${instance}`;
   worded(
     () => {
       makeDirectories(process, directory);
-      process.files.write(`${directory}/disk`, request.image ?? '');
+      process.files.write(`${directory}/disk`, disk);
     },
     (error) => osError(error, directory),
   );
+  return directory;
+}
+
+/** The guest's directory with its disk, and the domain. */
+async function createGuest(context: ServiceContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
+  const { config } = context;
+  const { types } = await hypervisor.facts();
+  const { libvirt } = hypervisor;
+  if (libvirt === undefined) return;
+  const directory = makeInstanceDirectory(context, request.uuid, request.image ?? '');
   const type = config.text('libvirt', 'virt_type');
   if (!types.includes(type))
     throw new LibvirtError(
@@ -111,22 +117,19 @@ async function createGuest(context: ServiceContext, hypervisor: Hypervisor, requ
 }
 
 /** os-vif: adds the tap to the integration bridge in the local Open vSwitch. */
-async function plug(context: ServiceContext, request: BuildRequest, port: string): Promise<void> {
+export async function plug(context: ServiceContext, instance: string, port: string): Promise<void> {
   const { config } = context;
-  const remotes = config.text('os_vif_ovs', 'ovsdb_connection');
   const bridge = config.text('neutron', 'ovs_bridge');
   try {
-    const connection = await openIdl(context, remotes, 'Open_vSwitch');
-    const tap = `tap${port.slice(0, 11)}`;
-    await transact(connection, 'Open_vSwitch', (database) => {
+    const tap = tapOf(port);
+    await changeSwitch(context, (database) => {
       ovsTable(database, 'Interface').set(tap, {
         name: tap,
-        external_ids: { 'iface-id': port, 'iface-status': 'active', 'vm-uuid': request.uuid },
+        external_ids: { 'iface-id': port, 'iface-status': 'active', 'vm-uuid': instance },
       });
       ovsTable(database, 'Port').set(tap, { name: tap, bridge });
       requestTakeover(database);
     });
-    connection.close();
   } catch (error) {
     if (!(error instanceof PythonError)) throw error;
     throw new PythonError(
@@ -134,6 +137,22 @@ async function plug(context: ServiceContext, request: BuildRequest, port: string
       `Failure running os_vif plugin plug method: Failed to plug VIF VIFOpenVSwitch(id=${port}). Got error: ${error.message}`,
     );
   }
+}
+
+/** The guest's interface is gone from the integration bridge, as libvirt has it when a guest has left. */
+export async function unplug(context: ServiceContext, port: string): Promise<void> {
+  await changeSwitch(context, (database) => {
+    for (const table of ['Interface', 'Port']) ovsTable(database, table).delete(tapOf(port));
+    requestTakeover(database);
+  });
+}
+
+const tapOf = (port: string): string => `tap${port.slice(0, 11)}`;
+
+async function changeSwitch(context: ServiceContext, change: Parameters<typeof transact>[2]): Promise<void> {
+  const connection = await openIdl(context, context.config.text('os_vif_ovs', 'ovsdb_connection'), 'Open_vSwitch');
+  await transact(connection, 'Open_vSwitch', change);
+  connection.close();
 }
 
 async function waitForPlug({ process, config, log }: ServiceContext, tools: SpawnTools, port: string): Promise<void> {

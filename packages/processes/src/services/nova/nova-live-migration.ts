@@ -1,0 +1,199 @@
+import type { HttpReply } from '@openstack-operator/sandbox';
+import { plain } from '../../http.ts';
+import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
+import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import type { Call } from '../../model/api.ts';
+import { Fault } from '../../model/fault.ts';
+import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
+import { Messaging } from '../../oslo/messaging.ts';
+import { PythonError } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { pause } from '../../program-support.ts';
+import type { Selection } from './nova-build.ts';
+import { type CellMapping, inCell } from './nova-cells.ts';
+import type { Hypervisor } from './nova-hypervisor.ts';
+import { demandInstance, findInstance } from './nova-instances.ts';
+import type { NovaObjects } from './nova-objects.ts';
+import { supports } from './nova-server-list.ts';
+import { hostOf, isUp } from './nova-service.ts';
+import { makeInstanceDirectory, plug, unplug } from './nova-spawn.ts';
+import type { PlacementClient } from './placement-client.ts';
+
+/** Milliseconds that a small guest took on two hosts, emulated (virsh migrate with --tls: 2.3 to 3.4 s). */
+const moving = 3000;
+
+/** `POST /servers/ID/action`: those that this model knows. */
+export async function actOnServer(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
+  const { body, id = '' } = call;
+  if ('os-stop' in body) return await stopServer(context, id);
+  if ('os-migrateLive' in body) return await migrateLive(context, messaging, call);
+  throw new Fault(400, `There is no such action: ${Object.keys(body).join(' | ')}`);
+}
+
+/** A server with a host, in one of these states, that nothing is done with. @throws Fault */
+async function idleServer(context: ServiceContext, id: string, action: string, states: readonly string[]) {
+  const { cell, row } = await demandInstance(context, id);
+  const conflict = (what: string): Fault =>
+    new Fault(409, `Cannot '${action}' instance ${id} while it is in ${what} ${String(row[what])}`);
+  if (cell === undefined || !states.includes(String(row['vm_state']))) throw conflict('vm_state');
+  if (typeof row['task_state'] === 'string') throw conflict('task_state');
+  return { cell, row };
+}
+
+async function stopServer(context: ServiceContext, id: string): Promise<HttpReply> {
+  const { cell, row } = await idleServer(context, id, 'stop', ['active']);
+  await saveTask(context, cell, id, 'powering-off');
+  new Messaging(context, cell.transportUrl).cast(`compute.${String(row['host'])}`, 'stop_instance', id);
+  return plain(202, '');
+}
+
+/**
+ * `os-migrateLive` without a host: before microversion 2.34 the API answers when both hosts have looked whether it goes, and
+ * says why not; from then on it answers at once (nova.api.openstack.compute.migrate_server).
+ */
+async function migrateLive(
+  context: ServiceContext,
+  messaging: Messaging,
+  { request, body, id = '' }: Call,
+): Promise<HttpReply> {
+  const { host, block_migration: mode } = body['os-migrateLive'] as { host?: unknown; block_migration?: unknown };
+  if (host !== null || mode !== 'auto' || !supports(request, 25))
+    throw new Fault(400, 'this model moves servers with host null and block_migration auto, from microversion 2.25 on');
+  const { cell } = await idleServer(context, id, 'os-migrateLive', ['active', 'paused']);
+  await saveTask(context, cell, id, 'migrating');
+  if (supports(request, 34)) {
+    messaging.cast('conductor', 'live_migrate_instance', { uuid: id });
+    return plain(202, '');
+  }
+  try {
+    await messaging.call('conductor', 'live_migrate_instance', { uuid: id });
+  } catch (error) {
+    if (!(error instanceof PythonError) || !/NoValidHost|ComputeServiceUnavailable|PreCheck/.test(error.type))
+      throw error;
+    throw new Fault(400, error.message);
+  }
+  return plain(202, '');
+}
+
+function saveTask(context: ServiceContext, cell: CellMapping, id: string, task: string | null): Promise<void> {
+  return inCell(context, cell, 'UPDATE', (schema) => {
+    Object.assign(tableOf(schema, 'instances').get(id) ?? {}, { task_state: task });
+  });
+}
+
+/** The super-conductor: finds a host (nova.conductor.tasks.live_migrate), and tells the one that the server is on. @throws PythonError */
+export async function liveMigrate(
+  context: ServiceContext,
+  messaging: Messaging,
+  { uuid }: { uuid: string },
+): Promise<void> {
+  const found = await findInstance(context, uuid);
+  if (found?.cell === undefined)
+    throw new PythonError('nova.exception.InstanceNotFound', `Instance ${uuid} could not be found.`);
+  const { cell, row } = found;
+  const source = String(row['host']);
+  try {
+    const service = await inCell(context, cell, 'SELECT', (schema) =>
+      tableOf(schema, 'services').get(`${source}/nova-compute`),
+    );
+    if (service === undefined || !isUp(context, service))
+      throw new PythonError(
+        'nova.exception.ComputeServiceUnavailable',
+        `Compute service of ${source} is unavailable at this time.`,
+      );
+    const asked = { uuid, cell: cell.uuid, ignored: [source] };
+    const { host: dest, node } = (await messaging.call('scheduler', 'select_destinations', asked)) as Selection;
+    new Messaging(context, cell.transportUrl).cast(`compute.${source}`, 'live_migration', { uuid, dest, node });
+  } catch (error) {
+    if (!(error instanceof PythonError)) throw error;
+    await saveTask(context, cell, uuid, null);
+    throw error;
+  }
+}
+
+/** What moving a server takes on the computes. */
+export interface MigrationTools {
+  readonly objects: NovaObjects;
+  readonly hypervisor: Hypervisor;
+  readonly messaging: Messaging;
+  readonly placement: PlacementClient | undefined;
+  /** Provider of the own node. */
+  readonly provider: string;
+}
+
+/** What the target tells of itself: where it is called, and where its screens are shown. */
+interface Target {
+  readonly address: string;
+  readonly vncListen: string | undefined;
+}
+
+/** The target makes room: the directory with a disk. */
+export function preLiveMigration(context: ServiceContext, uuid: string): Target {
+  const { config } = context;
+  makeInstanceDirectory(context, uuid, '');
+  return {
+    address: config.text('libvirt', 'live_migration_inbound_addr') || hostOf(context),
+    vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,
+  };
+}
+
+/** The source: has libvirt move the guest; a guest that cannot be moved goes on, and its server is as before. */
+export async function moveGuest(
+  context: ServiceContext,
+  { objects, hypervisor, messaging, placement, provider }: MigrationTools,
+  { uuid, dest, node }: { uuid: string; dest: string; node: string },
+): Promise<void> {
+  const { config, log, process } = context;
+  const logger = 'nova.virt.libvirt.driver';
+  try {
+    const target = (await messaging.call(`compute.${dest}`, 'pre_live_migration', uuid)) as Target;
+    await hypervisor.facts();
+    await pause(process, moving);
+    await hypervisor.libvirt?.migrate({
+      uuid,
+      uri: `qemu+${config.text('libvirt', 'live_migration_scheme') || 'tcp'}://${target.address}/system`,
+      tls: config.boolean('libvirt', 'live_migration_with_native_tls'),
+      vncListen: target.vncListen,
+    });
+    log.info('nova.compute.manager', `[instance: ${uuid}] _post_live_migration() is started..`);
+    const ports = await portsOf(context, uuid);
+    for (const { id } of ports) await unplug(context, String(id));
+    const moved = { uuid, node, ports: ports.map(({ id }) => String(id)) };
+    await messaging.call(`compute.${dest}`, 'post_live_migration_at_destination', moved);
+    log.info('nova.compute.manager', `[instance: ${uuid}] Migrating instance to ${dest} finished successfully.`);
+  } catch (error) {
+    const failed = error instanceof LibvirtError || error instanceof PythonError;
+    if (!failed) throw error;
+    log.error(logger, `[instance: ${uuid}] Live Migration failure: ${error.message}`);
+    await placement?.allocate(uuid, provider);
+    await objects.run('instance_save', { uuid, task_state: null });
+  }
+}
+
+/** The target, once the guest is there: its ports are bound here, and the server is here. */
+export async function postLiveMigration(
+  context: ServiceContext,
+  objects: NovaObjects,
+  { uuid, node, ports }: { uuid: string; node: string; ports: readonly string[] },
+): Promise<void> {
+  const host = hostOf(context);
+  const { session, base } = await network(context);
+  for (const id of ports) {
+    const reply = await session.request('PUT', `${base}/v2.0/ports/${id}`, { port: { 'binding:host_id': host } });
+    if (reply.status >= 400) throw httpError(reply, '0');
+    await plug(context, uuid, id);
+  }
+  await objects.run('instance_save', { uuid, host, node, task_state: null });
+}
+
+async function network({ process, config }: ServiceContext) {
+  const session = new KeystoneSession(process, config, 'neutron');
+  return { session, base: await session.endpoint(endpointFilter(config, 'neutron', 'network')) };
+}
+
+async function portsOf(context: ServiceContext, uuid: string): Promise<readonly Row[]> {
+  const { session, base } = await network(context);
+  const reply = await session.request('GET', `${base}/v2.0/ports?device_id=${uuid}`);
+  if (reply.status >= 400) throw httpError(reply, '0');
+  return (JSON.parse(reply.body ?? '{}') as { ports?: readonly Row[] }).ports ?? [];
+}
