@@ -4,6 +4,7 @@ import {
   type HttpAnswer,
   type HttpCall,
   runCount,
+  runEmpty,
   runFetch,
   runPublish,
   runRecords,
@@ -39,6 +40,8 @@ export const operatorImage = (client: () => Client): Image => ({
           return await runRecords(args, { ...world, read: (path) => process.files.read(path) });
         case 'count':
           return await runCount(args, { ...world, env: process.env });
+        case 'empty':
+          return await runEmpty(args, { ...world, env: process.env });
         case 'publish':
           return await runPublish(args, artifacts);
         case 'fetch':

@@ -86,6 +86,7 @@ export type { Members } from './engine/vocabulary/component.ts';
 export { externalOf } from './engine/vocabulary/context.ts';
 export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counting.ts';
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
+export type { EmptyPlan } from './engine/vocabulary/emptying.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
 export { type Capability, defineService, type Found, type HeldBy, type Service } from './engine/vocabulary/service.ts';
@@ -109,6 +110,7 @@ export {
   type GatewayFacts,
   type KnownSurroundings,
   type Lacking,
+  type NodeFacts,
   type OperatorSurroundings,
   type ReferenceField,
   type Resolved,

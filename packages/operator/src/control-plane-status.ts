@@ -1,7 +1,7 @@
 import { Node } from '@openstack-operator/kube';
 import { type ClaimedNode, children, cloudOf, kinds, lostNode, nodesByCloud } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
-import { groupIn, joined } from './joined-nodes.ts';
+import { groupIn, joined, maintenanceIn } from './joined-nodes.ts';
 
 /** Nodes that the status lists: with thousands of them it would come near the 1.5 MiB that etcd takes for an object. */
 const mostNodes = 500;
@@ -34,6 +34,7 @@ export function controlPlaneStatus(context: ComposeContext): Record<string, unkn
     name: node,
     ...groupIn(labels),
     phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
+    ...maintenanceIn(phases.get(node)?.find(({ maintenance }) => maintenance !== undefined)?.maintenance),
   }));
   const names = new Set(claimed.map(({ name: node }) => node));
   const lost = told.filter(({ name: node, phase }) => phase === lostNode && !names.has(node));

@@ -10,6 +10,7 @@ import {
 } from '@openstack-operator/kube';
 import {
   type Capability,
+  type ClaimedNode,
   childNameOf,
   cloudOf,
   commonAccounts,
@@ -51,6 +52,7 @@ import { borrowedName, borrowersOf } from './borrowers.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
 import { joinedNodes } from './joined-nodes.ts';
+import { maintenanceFacts } from './maintenance.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import { keyedDigest } from './secrets/keyed-digest.ts';
 import { ownerOf } from './still-meant.ts';
@@ -380,6 +382,8 @@ function nodesOf(context: ComposeContext, resource: StoredObject): ReturnType<Su
   if (!context.cache.has(Node)) return [];
   const cloud = cloudOf(resource);
   const joined = joinedNodes(context);
+  const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
+  const maintained = new Set(nodes.flatMap(({ name, maintenance }) => (maintenance === undefined ? [] : [name])));
   return context.cache
     .byIndex(Node, nodesByCloud, cloud)
     .map((node) => {
@@ -389,6 +393,7 @@ function nodesOf(context: ComposeContext, resource: StoredObject): ReturnType<Su
         internalIp: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
         labels: node.metadata.labels ?? {},
         joined: joined.has(node.metadata.name),
+        ...maintenanceFacts(node, maintained.has(node.metadata.name)),
       };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));

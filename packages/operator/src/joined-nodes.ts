@@ -11,6 +11,7 @@ import {
   nodesByCloud,
 } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
+import { type Maintaining, maintenanceOf } from './maintenance.ts';
 
 /** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
 export const joined = 'Joined';
@@ -41,7 +42,11 @@ export function joinedNodes(context: ComposeContext): ReadonlySet<string> {
  * `status.nodes` of a resource with agents: the nodes that they are for, by name. A node is recorded as joined when
  * every step was done with it, so that what follows from its joining, such as its discovery, is done once.
  */
-export function nodesStatus(context: ComposeContext, isDone: boolean): Record<string, unknown> {
+export function nodesStatus(
+  context: ComposeContext,
+  isDone: boolean,
+  maintenance: Maintaining,
+): Record<string, unknown> {
   const agents = context.cache.controlledBy(DaemonSet, context.object).filter(isNodeAgent);
   if (agents.length === 0 || !context.cache.has(Node)) return {};
   const { nodes: before = [] } = (context.object['status'] ?? {}) as {
@@ -49,17 +54,31 @@ export function nodesStatus(context: ComposeContext, isDone: boolean): Record<st
   };
   const known = new Set(before.filter(({ phase }) => phase === joined).map(({ name }) => name));
   const now = joinedNodes(context);
+  const recorded = new Map(before.map(({ name, maintenance }) => [name, maintenance]));
+  const maintained = maintenanceOf(context, maintenance);
   const nodes = claimedNodes(context).map(({ metadata: { name, labels } }) => ({
     name,
     ...groupIn(labels),
     phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
+    ...maintenanceIn(maintained(name, recorded.get(name))),
   }));
   const lost = before
     .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(context.cache.get(Node, { name })))
     .slice(0, mostLost)
-    .map(({ name, group }) => ({ name, ...(group === undefined ? {} : { group }), phase: lostNode }));
+    .map(({ name, group, maintenance }) => ({
+      name,
+      ...(group === undefined ? {} : { group }),
+      phase: lostNode,
+      // Should it come back, it is to be let in again.
+      ...maintenanceIn(maintenance),
+    }));
   const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
   return all.length === 0 ? {} : { nodes: all };
+}
+
+/** How far a node's maintenance is, as the status has it. */
+export function maintenanceIn(maintenance: ClaimedNode['maintenance']): Pick<ClaimedNode, 'maintenance'> {
+  return maintenance === undefined ? {} : { maintenance };
 }
 
 /** The group of a claimed node as the status has it: none for one that has roles alone. */

@@ -26,6 +26,7 @@ import { keepHeapSmall } from './heap.ts';
 import { ownImage } from './own-image.ts';
 import { type ArtifactWorld, runFetch, runPublish } from './publish.ts';
 import { runCount } from './records/count.ts';
+import { runEmpty } from './records/empty.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runOperator } from './run-operator.ts';
@@ -62,6 +63,15 @@ async function main(args: readonly string[]): Promise<number> {
         http: nodeHttp({ signal: stop.signal }),
         clock: realClock,
         print: (line) => console.log(line),
+        signal: stop.signal,
+      });
+    case 'empty':
+      return await runEmpty(rest, {
+        env: process.env,
+        http: nodeHttp({ signal: stop.signal }),
+        clock: realClock,
+        print: (line) => console.log(line),
+        writeMessage: (text) => writeFileSync('/dev/termination-log', text),
         signal: stop.signal,
       });
     case '--help':

@@ -41,6 +41,7 @@ import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalize
 import { foundBy } from './found.ts';
 import { holdOf } from './guard.ts';
 import { nodesStatus } from './joined-nodes.ts';
+import { announceMaintenance } from './maintenance.ts';
 import { chargeOf, claimResource } from './managing-operator.ts';
 import { membersBy } from './members.ts';
 import { announceRetry, report, statusOf } from './report.ts';
@@ -188,6 +189,7 @@ async function converge(
   spans.push(deferred);
   // Of a run that the status does not hold yet, the next report tells.
   if (deferred === undefined) announceSchedules(context, status);
+  if (deferred === undefined && composition.emptying !== undefined) announceMaintenance(context, status);
   for (const { condition, reason, message } of failed)
     announceRetry(context, status, { type: condition, reason, message: redact(message) });
   const all = [...failures.values()];
@@ -253,7 +255,8 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));
-  const nodes = complete ? nodesStatus(context, isDone) : {};
+  const { emptying } = adopted.composition;
+  const nodes = complete ? nodesStatus(context, isDone, { emptying, finishedJobs }) : {};
   const found = foundBy(context, adopted.composition, finishedJobs);
   const kept = withoutForgotten(status, adopted.composition.staying, done);
   const live = { ...observed, done };

@@ -82,17 +82,24 @@ afterAll(async () => {
   await enable(false);
 }, 900_000);
 
-/** Moves the server, and pings its floating address five times a second meanwhile. Gives the longest silence, in seconds. */
-async function move(): Promise<number> {
-  await server.says(/^== UPTIME/m);
-  const before = { host: await host(), uptime: await uptime() };
-  // Its exit code tells of loss.
-  const pings = program('sh', '-c', `ping -i 0.2 -w 45 -D ${floating.floating_ip_address} || true`);
+const askNova = async (): Promise<void> => {
   await admin
     .call('compute.live_migrate_server', server.id, null, { block_migration: 'auto' })
     .catch((error: unknown) => {
       throw new Error(`the server does not move: ${String(error)}`);
     });
+};
+
+/**
+ * Has the server moved, and pings its floating address five times a second meanwhile. Gives the longest silence, in
+ * seconds.
+ */
+async function move(ask: () => Promise<void> = askNova): Promise<number> {
+  await server.says(/^== UPTIME/m);
+  const before = { host: await host(), uptime: await uptime() };
+  // Its exit code tells of loss.
+  const pings = program('sh', '-c', `ping -i 0.2 -w 45 -D ${floating.floating_ip_address} || true`);
+  await ask();
   await until({
     what: 'the server to be on another node',
     seconds: 180,
@@ -124,6 +131,42 @@ test('a running server moves to the other node and back, with its disk and its a
   expect(await host()).toBe(first);
   process.stdout.write(`silence of a guest that moves: ${there.toFixed(1)} s there, ${back.toFixed(1)} s back\n`);
   expect(Math.max(there, back)).toBeLessThan(15);
+});
+
+/** What the status has of a node's maintenance. */
+async function maintenanceOf(node: string): Promise<{ readonly phase?: string; readonly message?: string }> {
+  const { status } = (await controlPlane()) as {
+    status: { nodes?: readonly { name: string; maintenance?: { phase?: string; message?: string } }[] };
+  };
+  return status.nodes?.find((one) => one.name === node)?.maintenance ?? {};
+}
+
+test('a node in maintenance is emptied of its servers, and gets none until that is over', async () => {
+  const first = await host();
+  const compute = async () => {
+    const found = await admin.call<Record<string, unknown>[]>('compute.services', {
+      host: first,
+      binary: 'nova-compute',
+    });
+    return found.map(({ status, disabled_reason }) => [status, disabled_reason]);
+  };
+  const becomes = (phase: string | undefined) =>
+    until({
+      what: `the maintenance of ${first} to be ${phase ?? 'over'}`,
+      seconds: 300,
+      probe: async () => (await maintenanceOf(first)).phase === phase || undefined,
+      explain: async () => `${JSON.stringify(await maintenanceOf(first))}\n${await kubectl('get', 'job,pod')}`,
+    });
+  const annotation = 'openstack.k8s.io/maintenance';
+  const silence = await move(async () => void (await kubectl('annotate', 'node', first, `${annotation}=new kernel`)));
+  await becomes('Emptied');
+  process.stdout.write(`silence of a guest that leaves a node in maintenance: ${silence.toFixed(1)} s\n`);
+  expect(silence).toBeLessThan(15);
+  expect(await compute()).toEqual([['disabled', `${annotation}: new kernel`]]);
+  await kubectl('annotate', 'node', first, `${annotation}-`);
+  await becomes(undefined);
+  expect(await compute()).toEqual([['enabled', null]]);
+  expect(await host()).not.toBe(first);
 });
 
 test('a host serves those alone who have a certificate of the cloud', async () => {

@@ -10,6 +10,10 @@ export const userImage: Image = {
   programs: {
     boot: (process) => asAdmin(process, boot),
     delete: (process) => asAdmin(process, deleteAll),
+    stop: (process) => asAdmin(process, stop),
+    disable: (process) => asAdmin(process, disable),
+    hosts: (process) => asAdmin(process, hosts),
+    ports: (process) => asAdmin(process, ports),
     inventories: (process) => asAdmin(process, inventories),
   },
 };
@@ -39,11 +43,22 @@ async function asAdmin(process: Process, run: (call: Call, process: Process) => 
   return 0;
 }
 
+const neutron = 'http://my-cloud-neutron-server.openstack.svc:9696/v2.0';
+
+/** Boots a server of the name that is asked for, in a network of the name that is asked for. */
 async function boot(call: Call, process: Process): Promise<void> {
+  const [, name = 'guest', network] = process.argv;
+  const networks: { uuid: string }[] = [];
+  if (network !== undefined) {
+    const made = (await call('POST', `${neutron}/networks`, { network: { name: network } })) as {
+      network: { id: string };
+    };
+    networks.push({ uuid: made.network.id });
+  }
   const { flavor } = (await call('POST', '/flavors', { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } })) as {
     flavor: { id: string };
   };
-  const { server } = (await call('POST', '/servers', { server: { name: 'guest', flavorRef: flavor.id } })) as {
+  const { server } = (await call('POST', '/servers', { server: { name, flavorRef: flavor.id, networks } })) as {
     server: { id: string };
   };
   for (;;) {
@@ -54,9 +69,53 @@ async function boot(call: Call, process: Process): Promise<void> {
   }
 }
 
-async function deleteAll(call: Call): Promise<void> {
-  const { servers } = (await call('GET', '/servers?all_tenants=1')) as { servers: readonly { id: string }[] };
-  for (const { id } of servers) await call('DELETE', `/servers/${id}`);
+interface Server {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly 'OS-EXT-SRV-ATTR:host': string;
+}
+
+const listed = async (call: Call): Promise<readonly Server[]> =>
+  (await call('GET', '/servers/detail?all_tenants=1'))['servers'] as readonly Server[];
+
+/** Deletes the servers of the name that is asked for, or all. */
+async function deleteAll(call: Call, { argv: [, wanted] }: Process): Promise<void> {
+  for (const { id, name } of await listed(call))
+    if (wanted === undefined || name === wanted) await call('DELETE', `/servers/${id}`);
+}
+
+/** Stops the server of a name. */
+async function stop(call: Call, { argv: [, wanted], clock, signal }: Process): Promise<void> {
+  const one = async () => (await listed(call)).find(({ name }) => name === wanted);
+  await call('POST', `/servers/${(await one())?.id}/action`, { 'os-stop': null });
+  while ((await one())?.status !== 'SHUTOFF') await sleep(clock, 1000, signal);
+}
+
+/** Disables a host, for a reason. */
+async function disable(call: Call, { argv: [, host, reason] }: Process): Promise<void> {
+  await call('PUT', '/os-services/disable-log-reason', { host, binary: 'nova-compute', disabled_reason: reason });
+}
+
+/** Prints the host of each port. */
+async function ports(call: Call, process: Process): Promise<void> {
+  const { ports: all } = (await call('GET', `${neutron}/ports?device_owner=compute:nova`)) as {
+    ports: readonly { status: string; 'binding:host_id': string; 'binding:vif_type': string }[];
+  };
+  process.stdout(all.map((one) => `${one['binding:host_id']} ${one['binding:vif_type']} ${one.status}`).join('\n'));
+}
+
+/** Prints each host with its servers, and why it is disabled. */
+async function hosts(call: Call, process: Process): Promise<void> {
+  const { services } = (await call('GET', '/os-services?binary=nova-compute')) as {
+    services: readonly { host: string; status: string; disabled_reason: string | null }[];
+  };
+  const servers = await listed(call);
+  const shown = services.map(({ host, status, disabled_reason: reason }) => {
+    const own = servers.filter((server) => server['OS-EXT-SRV-ATTR:host'] === host);
+    return [host, { status, reason, servers: own.map(({ name, status }) => `${name} ${status}`) }] as const;
+  });
+  process.stdout(JSON.stringify(Object.fromEntries(shown)));
 }
 
 /** Prints what each provider gives: name -> resource class -> total and reserved. */
@@ -72,7 +131,11 @@ async function inventories(call: Call, process: Process): Promise<void> {
 }
 
 /** Lets the administrator do something in the cloud, waits until that is done, and gives what it printed. */
-export async function asUser(cloud: Cloud, task: 'boot' | 'delete' | 'inventories'): Promise<string> {
+export async function asUser(
+  cloud: Cloud,
+  task: 'boot' | 'delete' | 'stop' | 'disable' | 'hosts' | 'ports' | 'inventories',
+  ...words: readonly string[]
+): Promise<string> {
   const name = `user-${task}`;
   const secretKeyRef = { name: 'my-cloud-keystone-admin-password', key: 'password' };
   const pod: Pod = {
@@ -85,7 +148,7 @@ export async function asUser(cloud: Cloud, task: 'boot' | 'delete' | 'inventorie
         {
           name: 'user',
           image: 'user',
-          command: [task],
+          command: [task, ...words],
           env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef } }],
           terminationMessagePolicy: 'FallbackToLogsOnError',
         },

@@ -30,8 +30,8 @@ const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting', 'references'
 const ofUpgrades = ['release.phase'];
 /** Those of a cloud that comes to TLS, and of agents that are replaced meanwhile (control-plane-tls.test.ts). */
 const ofTls = ['tls', 'agentsLeaving'];
-/** Those that answer an annotation (restore.test.ts, rotation.test.ts). */
-const ofRequests = ['lastHandledReconcileAt', 'rotated'];
+/** Those that answer an annotation (restore.test.ts, rotation.test.ts, maintenance.test.ts). */
+const ofRequests = ['lastHandledReconcileAt', 'rotated', 'nodes[].maintenance.phase', 'nodes[].maintenance.message'];
 
 test('every field of a status that is declared is written', async () => {
   const optional = Object.fromEntries(children.flatMap((child) => (child.optional ? [[child.field, {}]] : [])));

@@ -149,18 +149,37 @@ export const serviceEndpoints = map(
   { maxProperties: 64 },
 );
 
+const ofClaimed =
+  'Nodes that are claimed. Their bridges, chassis and guests belong to this cloud until they are released.';
+
+const claimed = {
+  name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
+  group: string('Node group that claimed it.', { maxLength: 63 }),
+  phase: string(
+    'Phase of the node. Claimed: it belongs to the cloud. Joined: its agents have been up, and what follows from it was done. Lost: its Node object or its labels are gone; it is claimed again as soon as it is there.',
+    { maxLength: 32 },
+  ),
+};
+
+const most = { maxItems: 5000, keys: ['name'] };
+
 /** Nodes that the resource has claimed. */
-export const nodes = array(
-  'Nodes that are claimed. Their bridges, chassis and guests belong to this cloud until they are released.',
+export const nodes = array(ofClaimed, object('One node.', claimed), most);
+
+/** The same, of who runs guests there. */
+export const hosts = array(
+  ofClaimed,
   object('One node.', {
-    name: required(string('Name of the Kubernetes node.', { maxLength: 253 })),
-    group: string('Node group that claimed it.', { maxLength: 63 }),
-    phase: string(
-      'Phase of the node. Claimed: it belongs to the cloud. Joined: its agents have been up, and what follows from it was done. Lost: its Node object or its labels are gone; it is claimed again as soon as it is there.',
-      { maxLength: 32 },
-    ),
+    ...claimed,
+    maintenance: object('Of a node in maintenance: the annotation openstack.k8s.io/maintenance says so.', {
+      phase: choice(
+        'Emptying: new guests are kept away, and those that run there are moved. Emptied: none is left. Occupied: some stay, which is tried again. Returning: the maintenance is over, and new guests are let in again.',
+        ['Emptying', 'Emptied', 'Occupied', 'Returning'],
+      ),
+      message: string('Which guests stay, and why.', { maxLength: 4096 }),
+    }),
   }),
-  { maxItems: 5000, keys: ['name'] },
+  most,
 );
 
 /** The cloud that a resource with node agents is of. */
@@ -169,6 +188,6 @@ export const cloud = string(
   { maxLength: 63 },
 );
 
-export type ClaimedNode = Infer<typeof nodes>[number];
+export type ClaimedNode = Infer<typeof hosts>[number];
 export type References = Readonly<Infer<typeof common.references>>;
 export type ReleaseStatus = Infer<typeof common.release>;

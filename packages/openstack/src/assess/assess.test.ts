@@ -331,6 +331,13 @@ describe('Jobs', () => {
       reason,
       message,
     ]);
+    // Nothing waits for one that is aside: it is told what it is at.
+    const aside = step(job('new'), { objects: [{ verb: 'apply', object: job('new'), aside: true }] });
+    expect(assess(aside, { ...blank, finishedJobs, observe: () => live })).toMatchObject({
+      status: 'True',
+      reason: 'Done',
+      message,
+    });
   });
 });
 

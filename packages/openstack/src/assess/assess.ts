@@ -119,13 +119,20 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
     const { kind, metadata } = desired.object;
     const { namespace, name = '' } = metadata;
     const about = { kind, ...(namespace === undefined ? {} : { namespace }), name };
-    return { object: about, health: desired.verb === 'apply' && desired.specFrom ? named(about, health) : health };
+    if (desired.verb !== 'apply') return { object: about, health };
+    if (desired.aside === true) return { object: about, health: asTold(health) };
+    return { object: about, health: desired.specFrom ? named(about, health) : health };
   });
   const told = [
     ...(step.degraded ?? []).map((degraded): Part => ({ health: { done: true, degraded } })),
     ...(step.remarks ?? []).map((remark): Part => ({ health: { done: true, remark } })),
   ];
   return [...told, ...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
+}
+
+/** What nothing waits for: it is told what it is at. */
+function asTold(health: Health): Health {
+  return health.done ? health : { done: true, remark: sentenceOf({ causes: [], ...health }) };
 }
 
 /** Paths in the words of a child are those of its own spec, not of its control plane's: it is said whose. */

@@ -5,7 +5,7 @@ import { nameLength } from '../api/names.ts';
 import { onlyOffered } from '../api/offering.ts';
 import { passwordRotationDays } from '../api/schedules.ts';
 import { choice, int, object, rule } from '../api/schema.ts';
-import { common, nodes, serviceEndpoints } from '../api/status.ts';
+import { common, hosts, serviceEndpoints } from '../api/status.ts';
 import {
   deletionPolicy,
   imagePullPolicy,
@@ -91,7 +91,7 @@ export const OpenStackControlPlane = defineApi({
       minimum: 0,
       maximum: 2 ** 31 - 1,
     }),
-    nodes,
+    nodes: hosts,
   }),
 });
 

@@ -1,7 +1,7 @@
 import { gatewayRef } from '../api/exposure.ts';
 import { componentOverrides } from '../api/scheduling.ts';
 import type { Field, OpenApiSchema } from '../api/schema.ts';
-import { common, nodes } from '../api/status.ts';
+import { common, hosts, nodes } from '../api/status.ts';
 import { kinds } from './kinds.ts';
 
 /** Shapes that several kinds share, by the name that the reference documentation gives them. */
@@ -11,6 +11,7 @@ export const apiBlocks: Readonly<Record<string, OpenApiSchema>> = {
   ...references(),
   Condition: itemOf(common.conditions),
   ClaimedNode: itemOf(nodes),
+  ClaimedHost: itemOf(hosts),
 };
 
 /** References that may also lead to what this operator does not run: `databaseRef` is DatabaseRef. */

@@ -1,14 +1,11 @@
 import { sleep } from '@openstack-operator/kube';
 import type { Counting, CountPlan } from '@openstack-operator/openstack';
-import { type JsonApi, jsonApi, patient, trusting } from './http.ts';
-import { openSession } from './identity-login.ts';
-import type { RecordsWorld } from './run.ts';
+import { type ApiWith, type AskingWorld, askingUsage, openApi } from './asking.ts';
+import type { JsonApi } from './http.ts';
+import { schedulerOf } from './scheduling.ts';
 
 /** Pages of a list after which "at least" is enough. */
 const mostPages = 100;
-
-/** Seconds for which an API that is just starting is waited for. */
-const patience = 60;
 
 /** Milliseconds until what a scheduler had decided before a backend was disabled is written down. */
 const onItsWay = 60_000;
@@ -16,41 +13,21 @@ const onItsWay = 60_000;
 /** Exit code of `count` when there are some. */
 export const someExist = 3;
 
-/** The API at its URL, with further headers. */
-type ApiWith = (headers: Readonly<Record<string, string>> | undefined) => JsonApi;
-
 /**
- * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), by
- * OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on the project OS_PROJECT_NAME, default `service`, in domains
- * OS_USER_DOMAIN_NAME and OS_PROJECT_DOMAIN_NAME) and API_URL, which may have `%(project_id)s`, from the environment, and
- * CA_CERTIFICATE, as PEM, where an authority of its own has signed those of both.
+ * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), with the
+ * variables of `openApi`.
  * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2, backups: 1`, `volumes: 2 of host@backend`), 1 nobody can
  * tell, 2 wrong arguments
  */
-export async function runCount(
-  args: readonly string[],
-  world: Omit<RecordsWorld, 'read' | 'writeMessage'> & { readonly env: Readonly<Record<string, string | undefined>> },
-): Promise<number> {
-  const { env, print, clock, signal } = world;
-  const [url, username, password, base] = ['OS_AUTH_URL', 'OS_USERNAME', 'OS_PASSWORD', 'API_URL'].map(
-    (name) => env[name] ?? '',
-  ) as [string, string, string, string];
-  const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
-  if (plan === undefined || [url, username, password, base].includes('')) {
-    print('usage: OS_AUTH_URL=... OS_USERNAME=... OS_PASSWORD=... API_URL=... openstack-operator count PLAN');
-    return 2;
-  }
+export async function runCount(args: readonly string[], world: AskingWorld): Promise<number> {
+  const { print, clock, signal } = world;
   try {
-    const http = patient(trusting(world.http, env['CA_CERTIFICATE']), clock, patience, signal);
-    const { token, projectId } = await openSession(http, url, {
-      username,
-      password,
-      project: env['OS_PROJECT_NAME'] ?? 'service',
-      userDomain: env['OS_USER_DOMAIN_NAME'] ?? 'Default',
-      projectDomain: env['OS_PROJECT_DOMAIN_NAME'] ?? 'Default',
-    });
-    const api = base.replace('%(project_id)s', projectId);
-    const apiWith: ApiWith = (headers) => jsonApi(http, api, { 'x-auth-token': token, ...headers });
+    const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
+    const apiWith = plan && (await openApi(world));
+    if (plan === undefined || apiWith === undefined) {
+      print(`usage: ${askingUsage} openstack-operator count PLAN`);
+      return 2;
+    }
     await schedule(plan, apiWith);
     let found = await countAll(plan, apiWith);
     if (found.length === 0 && (plan.backends?.gone ?? []).length > 0) {
@@ -80,28 +57,14 @@ function planIn(text: string): CountPlan | undefined {
 async function schedule({ backends }: CountPlan, apiWith: ApiWith): Promise<void> {
   if (backends === undefined) return;
   const { scheduling, binary, reason, gone, back } = backends;
-  const api = apiWith(scheduling.headers);
-  const processOf = async (host: string): Promise<Process | undefined> => {
-    const query = new URLSearchParams({ host, binary }).toString();
-    const answer = (await api.call('GET', `${scheduling.path}?${query}`)) as { services?: Process[] } | undefined;
-    // One that never ran has no row.
-    return answer?.services?.find((one) => one.host === host && one.binary === binary);
-  };
+  const scheduler = schedulerOf(scheduling, binary, apiWith(scheduling.headers));
+  // One that never ran has no row.
   for (const host of gone)
-    if ((await processOf(host))?.status === 'enabled')
-      await api.call('PUT', `${scheduling.path}/${scheduling.disable}`, { host, binary, disabled_reason: reason });
+    if ((await scheduler.processOf(host))?.status === 'enabled') await scheduler.disable(host, reason);
   for (const host of back) {
-    const { status, disabled_reason: why } = (await processOf(host)) ?? {};
-    if (status === 'disabled' && why === reason) await api.call('PUT', `${scheduling.path}/enable`, { host, binary });
+    const { status, disabled_reason: why } = (await scheduler.processOf(host)) ?? {};
+    if (status === 'disabled' && why === reason) await scheduler.enable(host);
   }
-}
-
-/** A process of a service, as its API lists them. */
-interface Process {
-  readonly host: string;
-  readonly binary: string;
-  readonly status: string;
-  readonly disabled_reason?: string | null;
 }
 
 /** What there is, in words. */

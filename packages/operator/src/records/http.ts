@@ -27,10 +27,14 @@ export type Http = (call: HttpCall) => Promise<HttpAnswer>;
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
+  /** What the other side says. */
+  readonly words: string;
 
   constructor(call: Pick<HttpCall, 'method' | 'url'>, answer: HttpAnswer) {
-    super(`${call.method} ${call.url}: ${answer.status} ${words(answer.body)}`);
+    const said = words(answer.body);
+    super(`${call.method} ${call.url}: ${answer.status} ${said}`);
     this.status = answer.status;
+    this.words = said;
   }
 }
 
@@ -85,14 +89,19 @@ export function patient(http: Http, clock: Clock, seconds: number, signal?: Abor
   };
 }
 
-/** The message inside an error body of Keystone (`error.message`) or RabbitMQ (`reason`), or the body's first line. */
+/** The message inside an error body: `{ <fault>: { message } }`, RabbitMQ's `reason`, or the body's first line. */
 function words(body: string): string {
   try {
-    const parsed = JSON.parse(body) as { error?: { message?: string } | string; reason?: string };
-    const message = typeof parsed.error === 'object' ? parsed.error.message : parsed.reason;
+    const parsed = JSON.parse(body) as Readonly<Record<string, { message?: string } | string | null>> | null;
+    const { reason, ...faults } = parsed ?? {};
+    const message = typeof reason === 'string' ? reason : messageIn(Object.values(faults)[0]);
     if (message !== undefined) return message;
   } catch {
     // Not JSON: an HTML page of a proxy.
   }
   return body.trim().split('\n')[0]?.slice(0, 200) ?? '';
+}
+
+function messageIn(fault: { readonly message?: string } | string | null | undefined): string | undefined {
+  return typeof fault === 'object' && typeof fault?.message === 'string' ? fault.message : undefined;
 }

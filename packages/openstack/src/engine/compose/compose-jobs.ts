@@ -1,3 +1,4 @@
+import type { KubeObject } from '@openstack-operator/kube';
 import { fileName } from '../configuration/config.ts';
 import { jobStart } from '../configuration/start-sets.ts';
 import { annotations } from '../names/names.ts';
@@ -10,8 +11,8 @@ import type { Context } from '../vocabulary/context.ts';
 import type { Job, Schedule } from '../vocabulary/service.ts';
 import { type Assembly, awaited } from './assembly.ts';
 
-/** Adds a Job to its step, and the files that start it. */
-export function addJob(assembly: Assembly, job: Job, ...needs: string[]): void {
+/** Adds a Job to its step, and the files that start it. @returns the Job */
+export function addJob(assembly: Assembly, job: Job, ...needs: string[]): KubeObject {
   const { service, context, components, drafts, sets } = assembly;
   const start = jobStart(service, context, job);
   const [main = ''] = Object.keys(components);
@@ -43,12 +44,13 @@ export function addJob(assembly: Assembly, job: Job, ...needs: string[]): void {
     drafts.add('CredentialsReady', generated(service, context, secret, published));
   }
   drafts.add('ConfigReady', ...start.objects);
-  drafts.add(job.step, { verb: 'apply', object });
+  drafts.add(job.step, { verb: 'apply', object, ...(job.aside === true ? { aside: true } : {}) });
   drafts.need(job.step, ...needs, ...(job.needs ?? []));
   drafts.step(job.step).awaits.push(...(job.asks ?? []).flatMap((field) => awaited(assembly, field)));
-  if (job.again === undefined) return;
+  if (job.again === undefined) return object;
   drafts.add('SchedulesReady', { verb: 'apply', object: repeated(object, job.again) });
   drafts.need('SchedulesReady', job.step);
+  return object;
 }
 
 /** Adds what is done now and then, after everything else was set up once. */

@@ -1,3 +1,4 @@
+import type { KubeObject } from '@openstack-operator/kube';
 import { broughtObjects } from '../../api/brought-objects.ts';
 import type { References } from '../../api/status.ts';
 import { releaseNamed, releases } from '../../releases/index.ts';
@@ -7,6 +8,7 @@ import { componentStarts } from '../configuration/start-sets.ts';
 import { selectorOf } from '../names/names.ts';
 import { rootOf } from '../names/roots.ts';
 import { countProblem, removalJob } from '../objects/count-job.ts';
+import { emptyingJob, maintenanceStep } from '../objects/emptying-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
 import { generatedSecrets, rotationsOf } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
@@ -51,6 +53,8 @@ export interface Composition {
   readonly quorum?: ComposedQuorum;
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
+  /** Nodes that are in maintenance, and those where that is over, and the Job that tells of them. */
+  readonly emptying?: { readonly job: KubeObject; readonly hosts: readonly string[]; readonly back: readonly string[] };
   /** Rotations under way, by Secret: completed when all of it is done, and no pod of before is left. */
   readonly rotating?: Readonly<Record<string, Rotation>>;
 }
@@ -107,9 +111,10 @@ function composeWith<R extends ServiceResource>(
   const context = contextOf(service, resource, surroundings);
   const staying = service.staying?.(context);
   const upgrade = upgradeOf(service.migrate !== undefined, resource.spec, surroundings.release);
+  const { drafts, emptying } = draftsOf(service as unknown as Service, context, upgrade);
   return {
     steps: withPreconditions(
-      steps(draftsOf(service as unknown as Service, context, upgrade).all, service.needs ?? {}),
+      steps(drafts.all, service.needs ?? {}),
       broughtObjects(service.kind.spec, resource.spec),
       surroundings,
     ),
@@ -129,6 +134,7 @@ function composeWith<R extends ServiceResource>(
     ),
     ...quorumOf(service as unknown as Service, context),
     ...(staying === undefined ? {} : { staying }),
+    ...(emptying === undefined ? {} : { emptying }),
     rotating: rotationsOf(service as unknown as Service, context),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
@@ -211,7 +217,11 @@ function serversToTell({ accounts: { database, broker, identity }, rotating }: C
   );
 }
 
-function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDrafts {
+function draftsOf(
+  service: Service,
+  context: Context,
+  upgrade: Upgrade,
+): { readonly drafts: StepDrafts } & Pick<Composition, 'emptying'> {
   const drafts = new StepDrafts();
   drafts.add('CredentialsReady', ...generatedSecrets(service, context));
 
@@ -256,5 +266,15 @@ function draftsOf(service: Service, context: Context, upgrade: Upgrade): StepDra
     drafts.refuse(condition, problem);
   drafts.tell('ConfigReady', lastingFindings(service, context));
   for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {})) drafts.skip(condition, skipped);
-  return drafts;
+  return { drafts, ...addEmptying(assembly) };
+}
+
+/** Adds the Job of nodes in maintenance, once the service serves. */
+function addEmptying(assembly: Assembly): Pick<Composition, 'emptying'> {
+  const { service, context, drafts } = assembly;
+  const { job, hosts, back, problem } = emptyingJob(service, context) ?? {};
+  if (job === undefined || hosts === undefined || back === undefined) return {};
+  const object = addJob(assembly, job, 'DeploymentReady', 'EndpointReady');
+  if (problem !== undefined) drafts.skip(maintenanceStep, { reason: 'Skipped', message: problem });
+  return { emptying: { job: object, hosts, back } };
 }

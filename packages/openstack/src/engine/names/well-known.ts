@@ -98,6 +98,14 @@ export const wellKnownAnnotations = {
     means:
       'The cloud that has released the node. The operator sets it. Any other cloud cleans the node before it claims it. Remove it from a node that you have cleaned yourself.',
   },
+  maintenance: {
+    name: `${prefix}/maintenance`,
+    by: 'users',
+    on: 'nodes',
+    value: 'a reason, such as `new kernel`',
+    means:
+      'The node is in maintenance: no new guest comes there, and those that run there are moved to other nodes. `status.nodes` says how far that is. Another reason has it tried again at once. When the annotation is removed, new guests may come there again.',
+  },
   applied: {
     name: `${prefix}/applied`,
     by: 'operator',

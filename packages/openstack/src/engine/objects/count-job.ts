@@ -26,14 +26,22 @@ const deadlineSeconds = 180;
 function countJob(
   service: Service,
   context: Context,
-  { suffix, step, plan }: Pick<Job, 'suffix' | 'step'> & { readonly plan: CountPlan },
+  { plan, ...job }: Pick<Job, 'suffix' | 'step'> & { readonly plan: CountPlan },
+): Job {
+  return askingJob(service, context, { ...job, command: 'count', plan });
+}
+
+/** A Job of the operator's own image that has its command do something with the service's API, as an administrator. */
+export function askingJob(
+  service: Service,
+  context: Context,
+  { command, plan, ...job }: Pick<Job, 'suffix' | 'step'> & { readonly command: string; readonly plan: object },
 ): Job {
   const api = service.identity?.catalogue[0];
   const { trust } = context.identity;
   if (api === undefined) throw new Error(`${service.name} is not in the catalogue`);
   return {
-    suffix,
-    step,
+    ...job,
     image: 'operator',
     user: 'operator',
     config: 'none',
@@ -43,7 +51,13 @@ function countJob(
       API_URL: endpointsOf(service, context, componentsOf(service, context), api).internal,
       ...(trust === undefined ? {} : { CA_CERTIFICATE: { secret: trust.secret, key: authorityKey } }),
     },
-    runs: [{ name: suffix, command: ['openstack-operator', 'count', JSON.stringify(plan)] }],
+    // Words of users may hold `$(NAME)`, for which the kubelet would put a variable.
+    runs: [
+      {
+        name: job.suffix,
+        command: ['openstack-operator', command, JSON.stringify(plan).replaceAll('$(', String.raw`\u0024(`)],
+      },
+    ],
   };
 }
 

@@ -68,7 +68,7 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
     metadata: { name, namespace: context.namespace, labels, annotations: { [annotations.inputs]: inputs } },
     spec: {
       // The kubelet retries fast failures (a database that is just starting); the operator retries the whole Job.
-      backoffLimit: 6,
+      backoffLimit: job.aside === true ? 0 : 6,
       // A node that is cut off keeps its pod running: never two at once (production rule 13).
       podReplacementPolicy: 'Failed',
       ...(job.deadlineSeconds === undefined ? {} : { activeDeadlineSeconds: job.deadlineSeconds }),

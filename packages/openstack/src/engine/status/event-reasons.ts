@@ -32,6 +32,17 @@ export const eventReasons = {
     action: 'Clean',
     means: 'A node is cleaned of what an earlier cloud has left on it.',
   },
+  NodeEmptied: { type: 'Normal', action: 'Empty', means: 'No guest is left on a node that is in maintenance.' },
+  NodeOccupied: {
+    type: 'Warning',
+    action: 'Empty',
+    means: 'Guests stay on a node that is in maintenance. The note says which, and why.',
+  },
+  NodeReturned: {
+    type: 'Normal',
+    action: 'Empty',
+    means: 'The maintenance of a node is over: new guests may come there, unless somebody else keeps them away.',
+  },
   PodReplaced: {
     type: 'Normal',
     action: 'Replace',

@@ -13,6 +13,7 @@ import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
 import type { Context } from './context.ts';
 import type { Counting, CountPlan } from './counting.ts';
+import type { Emptying } from './emptying.ts';
 import type { ForeignKind } from './foreign-kinds.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
@@ -54,6 +55,11 @@ export interface Job {
    * containers have left as their termination messages, and from what is remembered already.
    */
   readonly finds?: (words: readonly string[], before: Found) => Found;
+  /**
+   * Nothing waits for it: its step is done, and tells what becomes of it. A run that failed is tried again by the operator
+   * alone, which takes longer from time to time.
+   */
+  readonly aside?: boolean;
   /** Runs that failed tell as well: by default what they say is nothing to rely on. */
   readonly findsOfFailed?: true;
   /** Release of its image; default: that of the programs. */
@@ -328,6 +334,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    */
   readonly usesNodes?: true;
   readonly heldBy?: HeldBy;
+  /** How guests leave nodes that are in maintenance, by the Job `<name>-maintenance`. */
+  readonly emptying?: (context: Context<R>) => Emptying;
   /**
    * Of what it depends on, what holds it is lost without, as that runs beside its pods (servers): it stays for as long as
    * there are any, and so does the service, be its data kept or not.

@@ -77,6 +77,8 @@ export type Desired =
       readonly retained?: boolean;
       /** Field of the resource that is the object's spec: mistakes in it are told as the resource's. */
       readonly specFrom?: string;
+      /** The step is done whatever becomes of it, and tells that. */
+      readonly aside?: boolean;
       /** Kinds that the object, a resource of ours, has to reckon with before it is done (`status.peers`). */
       readonly peers?: readonly string[];
     }

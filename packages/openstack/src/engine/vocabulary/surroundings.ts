@@ -22,6 +22,8 @@ export interface NodeFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** Whether the resource's agents have been up there, once: it does not change when the node is off for a while. */
   readonly joined: boolean;
+  /** It is in maintenance, for this reason; without one, that is over, and the status still has it. */
+  readonly maintenance?: { readonly reason?: string };
 }
 
 /** The listeners of a Gateway (gateway.networking.k8s.io/v1). */

@@ -9,6 +9,7 @@ import { controlComponents, databaseConnections } from './control.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
+import { emptying } from './live-migration.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
@@ -99,6 +100,7 @@ export const nova = defineService<Nova>({
     ],
     since: { job: 'host-discovery', component: 'compute' },
   },
+  emptying: ({ spec }) => emptying(spec),
   carriedBy: ['neutronRef'],
   secrets: computeSecrets,
   config: (context) => configSets(context, computeAgents(context)),

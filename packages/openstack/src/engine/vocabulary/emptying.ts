@@ -1,0 +1,34 @@
+import type { Scheduling } from './counting.ts';
+
+/**
+ * How the guests of a node leave it while it is in maintenance, by the service's API: `openstack-operator empty` does it, as
+ * the service's own user, for those of all projects.
+ */
+export interface Emptying {
+  /** How new guests are kept away from a host; its headers are those of all requests. */
+  readonly scheduling: Scheduling;
+  /** The process that has a row for each host. */
+  readonly binary: string;
+  /** What guests are, in the plural: the key of lists. */
+  readonly of: string;
+  /** Path that lists the guests of `{host}`, each with `id`, `name` and `status`. */
+  readonly list: string;
+  /** Attribute in which each shows what is being done with it; null: nothing. */
+  readonly task: string;
+  /** States in which one can be moved. */
+  readonly movable: readonly string[];
+  /** The POST that has one moved to wherever there is room; `{id}` in its path. */
+  readonly move: { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
+  /** Why none can be moved at all; absent: they can. */
+  readonly stays?: string;
+}
+
+/** What `openstack-operator empty` takes, as JSON. */
+export interface EmptyPlan extends Emptying {
+  /** How the reasons begin for which hosts are disabled: of such a reason alone they are enabled again. */
+  readonly mark: string;
+  /** Hosts in maintenance, and why. */
+  readonly hosts: readonly { readonly name: string; readonly reason: string }[];
+  /** Hosts whose maintenance is over. */
+  readonly back: readonly string[];
+}
