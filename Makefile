@@ -140,8 +140,8 @@ test-cloud-durability: cloud ## that its servers outlive every pod of their node
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/durability/vitest.config.ts
 
 .PHONY: test-cloud-services
-test-cloud-services: cloud ## services that are enabled later: each becomes Ready and does what it is for
-	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/services/vitest.config.ts
+test-cloud-services: cloud ## services that are enabled later: each becomes Ready and does what it is for, or the files TESTS of them (test/cloud/services)
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/services/vitest.config.ts $(TESTS)
 
 test-cloud-chaos: cloud ## that it comes back by itself from every pod killed, object deleted, disk full, power cut
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/chaos/vitest.config.ts

@@ -79,7 +79,7 @@ export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
-export { settledTls, type TlsState } from './engine/status/tls-steps.ts';
+export { type ComposedTls, settledTls, type TlsState } from './engine/status/tls-steps.ts';
 export type { ResourceApi } from './engine/vocabulary/cloud-resources.ts';
 export { commonAccounts, heldAccounts } from './engine/vocabulary/common-accounts.ts';
 export type { Members } from './engine/vocabulary/component.ts';

@@ -211,7 +211,12 @@ async function keepUp(
   { composition, retaining }: { readonly composition: Composition; readonly retaining: readonly StoredObject[] },
 ): Promise<Outcome & { readonly kept: readonly Progress[] }> {
   const holds = new Map<string, Hold | undefined>();
-  const settledLive = { ...live, retaining, hold: ({ metadata: { uid } }: StoredObject) => holds.get(uid) };
+  // What was not asked while others were, because something used it then, is asked next time.
+  const hold = ({ kind, metadata: { name, uid } }: StoredObject): Hold | undefined =>
+    holds.has(uid)
+      ? holds.get(uid)
+      : { reason: 'CountingResources', message: `${kind} ${name} is to be asked what it has`, requeueAfter: 5000 };
+  const settledLive = { ...live, retaining, hold };
   try {
     if (!isHeld)
       for (const object of unwantedHeld(settledLive, composition))

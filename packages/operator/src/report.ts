@@ -10,6 +10,7 @@ import {
 import {
   advance,
   annotations,
+  type ComposedTls,
   type Composition,
   conditionOf,
   eventTypeOf,
@@ -21,7 +22,6 @@ import {
   reconcileRequestOf,
   retainedFor,
   settledTls,
-  type TlsState,
 } from '@openstack-operator/openstack';
 import type { ComposeContext, OperatorContext } from './context.ts';
 
@@ -94,10 +94,9 @@ export function statusOf(
   const before = (context.object['status'] ?? {}) as {
     readyGeneration?: number;
     release?: ReleaseStatus;
-    tls?: TlsState;
   };
-  const { release: target, tls, ...told } = composition.status as { release?: ReleaseStatus; tls?: TlsState };
-  const settled = tls && settledTls(before.tls, tls, judged);
+  const { release: target, tls, ...told } = composition.status as { release?: ReleaseStatus; tls?: ComposedTls };
+  const settled = tls && settledTls(tls, judged);
   const { release = {} } = before;
   const readyGeneration = ready.status === 'True' ? generation : before.readyGeneration;
   const request = composition.complete ? reconcileRequestOf(context.object) : undefined;

@@ -27,7 +27,8 @@ export function claimsHealth({ objects }: Step, { nodes, unclean = () => [] }: O
     claimed: nodes.filter((node) => hasLabels(node, claim.labels)).length,
   }));
   const stray = strayNodes(claims, nodes);
-  if (stray !== undefined) return { done: true, degraded: stray };
+  // What their agents have read is not known: they are the agents of before.
+  if (stray !== undefined) return { done: true, degraded: stray, leaving: true };
   const short = found.filter(({ claim: { count = 1 }, claimed }) => claimed < count);
   const released = unclean(claims);
   const words = released.map(({ words }) => words).join('; ');

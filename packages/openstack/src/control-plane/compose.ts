@@ -6,7 +6,14 @@ import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
-import { nextTls, type TlsState, tlsCondition, tlsField, tlsState } from '../engine/status/tls-steps.ts';
+import {
+  type ComposedTls,
+  nextTls,
+  type TlsState,
+  tlsCondition,
+  tlsField,
+  tlsState,
+} from '../engine/status/tls-steps.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
 import type { Asked } from '../engine/vocabulary/service.ts';
@@ -46,23 +53,34 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   return {
     steps: [claims, ...steps, ...tlsStep(tls)],
     complete: true,
-    status: { release: { target: release }, ...(tls.now === 'Off' ? {} : { tls: tls.now }) },
+    status: {
+      release: { target: release },
+      ...(tls.now === 'Off' ? {} : { tls: { now: tls.now, wasSettled: tls.wasSettled } }),
+    },
   };
 }
 
 /** What the APIs and their clients do now, by what the child whose clients trust it first is told, and are to do. */
-function apiTls(spec: ControlPlaneSpec, { peerSpec, tls: settled }: Surroundings): Record<'now' | 'wanted', TlsState> {
+function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ComposedTls & { readonly wanted: TlsState } {
+  const { peerSpec, tls: settled, release } = surroundings;
   const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
-  if (child === undefined || !isEnabled(spec, child.field)) return { now: 'Off', wanted: 'Off' };
+  if (child === undefined || !isEnabled(spec, child.field)) return { now: 'Off', wanted: 'Off', wasSettled: false };
   const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
-  if (stated !== undefined) return { now: tlsState(stated), wanted: tlsState(stated) };
-  const present: ControlPlaneSpec | undefined = peerSpec(child.kind);
+  if (stated !== undefined) {
+    const now = tlsState(stated);
+    return { now, wanted: now, wasSettled: settled === now };
+  }
   const wanted = spec.tls?.enabled === true ? 'Enabled' : 'Off';
-  return { now: nextTls(wanted, present && tlsState(present.tls), settled), wanted };
+  const there: ControlPlaneSpec | undefined = peerSpec(child.kind);
+  // Clients of one that is made anew are as they were.
+  const asBefore = settled ?? (release.deployed === undefined || wanted === 'Off' ? wanted : 'Prepared');
+  const present = there === undefined ? asBefore : tlsState(there.tls);
+  const now = nextTls(wanted, present, settled);
+  return { now, wanted, wasSettled: present === now && settled === now };
 }
 
 /** Holds a cloud back from being Ready while TLS of its APIs is not what it is to be. */
-function tlsStep({ now, wanted }: Record<'now' | 'wanted', TlsState>): readonly Step[] {
+function tlsStep({ now, wanted }: ReturnType<typeof apiTls>): readonly Step[] {
   if (now === wanted) return [];
   const message =
     wanted === 'Enabled'

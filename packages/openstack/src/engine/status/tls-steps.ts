@@ -23,31 +23,31 @@ export function tlsField(state: TlsState): { readonly enabled: boolean } | undef
 /**
  * What is to be done next. In a cloud in use no client may be sent to a port that is not there, or shown a certificate that it
  * does not trust: on the way from one end to the other all have to be prepared.
- * @param present what is there; undefined before the first deployment
+ * @param present what is there
  * @param settled what all were done with
  */
 export function nextTls(
   wanted: Exclude<TlsState, 'Prepared'>,
-  present: TlsState | undefined,
+  present: TlsState,
   settled: TlsState | undefined,
 ): TlsState {
-  if (present === undefined || present === wanted) return wanted;
+  if (present === wanted) return wanted;
   return present === 'Prepared' && settled === 'Prepared' ? wanted : 'Prepared';
 }
 
-/**
- * What all are done with, after the steps were assessed.
- * @param before what the status says
- * @param composed what the steps were composed for
- */
+/** What the steps of a cloud were composed for, and whether all had been done with just that before. */
+export interface ComposedTls {
+  readonly now: TlsState;
+  readonly wasSettled: boolean;
+}
+
+/** What all are done with, after the steps were assessed. */
 export function settledTls(
-  before: TlsState | undefined,
-  composed: TlsState,
+  { now, wasSettled }: ComposedTls,
   progress: readonly Progress[],
 ): Exclude<TlsState, 'Off'> | undefined {
   const isDone = progress.every(
     ({ condition, status, leaving }) => condition === tlsCondition || (status === 'True' && leaving !== true),
   );
-  const settled = isDone || before === composed ? composed : 'Off';
-  return settled === 'Off' ? undefined : settled;
+  return now === 'Off' || !(isDone || wasSettled) ? undefined : now;
 }
