@@ -60,7 +60,7 @@ test('a new cloud uses TLS from the beginning', async () => {
 });
 
 test('a cloud in use comes to TLS and back; nobody is sent where he trusts nobody', async () => {
-  const { cloud } = await readyCloud({ images: [userImage], nodes: ['node-1', 'node-2', 'node-3'] });
+  const { cloud } = await readyCloud({ images: [userImage], nodes: ['node-1', 'node-2'] });
   const plain = await endpoints(cloud);
   const { seen, look, agents } = watchKeystone(cloud);
   const until = (wanted: string | undefined, tls: object | undefined) =>
@@ -88,7 +88,6 @@ test('a cloud in use comes to TLS and back; nobody is sent where he trusts nobod
   expect(seen.slice(3).map(({ tls }) => tls)).toEqual([{ enabled: false }, undefined]);
   expect(await endpoints(cloud)).toEqual(plain);
   expect(cloud.get('Service', 'my-cloud-keystone-api')?.['spec']).toMatchObject({ ports: [{ port: 5000 }] });
-  await cloud.clock.advance(4_000_000);
   await asUser(cloud, 'boot');
 }, 600_000);
 
