@@ -38,7 +38,7 @@ export function serviceReference(): GeneratedFile[] {
   return [
     page('services.md', 'Services', [
       'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others.',
-      `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`: of which nothing is recorded is "not run".`,
+      `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`.`,
       table(['Service', 'Components', 'Needs', 'Catalogue', 'Tests on a real cloud'], rows),
     ]),
   ];
@@ -68,7 +68,7 @@ function told(path: string): string {
   const found = Object.entries(readResults()).flatMap(([file, results]) =>
     file === path || file.slice(0, file.lastIndexOf('/')) === path ? results : [],
   );
-  if (found.length === 0) return 'not run';
+  if (found.length === 0) return 'not recorded';
   if (!path.endsWith('.ts')) {
     const passed = found.filter(({ result }) => result === 'passed');
     return `${passed.length} of ${found.length} passed, ${found.reduce((sum, { seconds }) => sum + seconds, 0)} s`;

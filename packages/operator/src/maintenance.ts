@@ -39,7 +39,7 @@ export function maintenanceOf(
 ): (node: string, before: Maintenance | undefined) => Maintenance | undefined {
   if (emptying === undefined) return (_node, before) => before;
   const { job, hosts, back } = emptying;
-  const isFinished = finishedJobs[job.metadata.name ?? ''] === inputsOf(job);
+  const isFinished = finishedJobs[job.metadata.name ?? ''] === inputsOf(job) && !isOther(context, job);
   const words = new Map(
     linesOf(context, job).flatMap((line) => {
       const [, host, what, message] = told.exec(line) ?? [];
@@ -52,7 +52,9 @@ export function maintenanceOf(
     if (!hosts.includes(node)) return before;
     if (what === 'emptied') return { phase: 'Emptied' };
     if (what === 'occupied') return { phase: 'Occupied', ...(message === undefined ? {} : { message }) };
-    return before === undefined || before.phase === 'Returning' ? { phase: 'Emptying' } : before;
+    // It ended well, and its pod is gone.
+    if (isFinished) return { phase: 'Emptied' };
+    return before?.phase === 'Occupied' ? before : { phase: 'Emptying' };
   };
 }
 
@@ -62,6 +64,13 @@ function linesOf({ cache, object }: ComposeContext, job: KubeObject): readonly s
   const live = cache.get(Job, { namespace, name });
   if (live === undefined || ownershipOf(object, false).ours?.(live) !== true) return [];
   return inputsOf(live) === inputsOf(job) ? cache.controlledBy(Pod, live).flatMap(linesLeftBy) : [];
+}
+
+/** Whether the Job that is there was run for something else. */
+function isOther({ cache }: ComposeContext, job: KubeObject): boolean {
+  const { name = '', namespace = '' } = job.metadata;
+  const live = cache.get(Job, { namespace, name });
+  return live !== undefined && inputsOf(live) !== inputsOf(job);
 }
 
 function inputsOf({ metadata }: KubeObject): string | undefined {

@@ -7,8 +7,11 @@ export type AskingWorld = Omit<RecordsWorld, 'read' | 'writeMessage'> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** The API at its URL, with further headers. */
-export type ApiWith = (headers: Readonly<Record<string, string>> | undefined) => JsonApi;
+/** The API at its URL, with further headers; `isOnce`: what it does not answer is not sent again, as it may have been done. */
+export type ApiWith = (
+  headers: Readonly<Record<string, string>> | undefined,
+  more?: { readonly isOnce: boolean },
+) => JsonApi;
 
 /** Seconds for which an API that is just starting is waited for. */
 const patience = 60;
@@ -29,7 +32,8 @@ export const askingUsage = needed.map((name) => `${name}=...`).join(' ');
 export async function openApi({ env, http, clock, signal }: AskingWorld): Promise<ApiWith | undefined> {
   const [url, username, password, base] = needed.map((name) => env[name] ?? '') as [string, string, string, string];
   if ([url, username, password, base].includes('')) return undefined;
-  const waiting = patient(trusting(http, env['CA_CERTIFICATE']), clock, patience, signal);
+  const once = trusting(http, env['CA_CERTIFICATE']);
+  const waiting = patient(once, clock, patience, signal);
   const { token, projectId } = await openSession(waiting, url, {
     username,
     password,
@@ -38,5 +42,6 @@ export async function openApi({ env, http, clock, signal }: AskingWorld): Promis
     projectDomain: env['OS_PROJECT_DOMAIN_NAME'] ?? 'Default',
   });
   const api = base.replace('%(project_id)s', projectId);
-  return (headers) => jsonApi(waiting, api, { 'x-auth-token': token, ...headers });
+  return (headers, { isOnce = false } = { isOnce: false }) =>
+    jsonApi(isOnce ? once : waiting, api, { 'x-auth-token': token, ...headers });
 }

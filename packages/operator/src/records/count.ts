@@ -57,7 +57,7 @@ function planIn(text: string): CountPlan | undefined {
 async function schedule({ backends }: CountPlan, apiWith: ApiWith): Promise<void> {
   if (backends === undefined) return;
   const { scheduling, binary, reason, gone, back } = backends;
-  const scheduler = schedulerOf(scheduling, binary, apiWith(scheduling.headers));
+  const scheduler = schedulerOf(scheduling, binary, apiWith);
   // One that never ran has no row.
   for (const host of gone)
     if ((await scheduler.processOf(host))?.status === 'enabled') await scheduler.disable(host, reason);

@@ -11,7 +11,20 @@ const env = {
 };
 const mark = 'openstack.k8s.io/maintenance';
 const planned: EmptyPlan = {
-  scheduling: { path: '/os-services', disable: 'disable-log-reason', headers: { 'x-version': '2.33' } },
+  scheduling: {
+    path: '/os-services',
+    disable: 'disable-log-reason',
+    headers: { 'x-version': '2.33' },
+    listHeaders: { 'x-version': '2.69' },
+  },
+  disabledByItself: 'AUTO: ',
+  arriving: {
+    list: '/os-migrations?host={host}',
+    items: 'migrations',
+    guest: 'instance',
+    to: 'to',
+    underWay: ['running'],
+  },
   binary: 'nova-compute',
   of: 'servers',
   list: '/servers/detail?host={host}&limit=2',
@@ -52,6 +65,7 @@ function cloudOf(
   const hosts: Record<string, Host> = { node1: { status: 'enabled' }, node2: { status: 'enabled' } };
   const clock = virtualClock();
   const writes: string[] = [];
+  const arriving: { instance: string; to: string; status: string }[] = [];
   const run = async (plan: Partial<EmptyPlan> = {}) => {
     const printed: string[] = [];
     let message = '';
@@ -68,9 +82,10 @@ function cloudOf(
           Promise.resolve({ status, headers: {}, body: JSON.stringify(json) });
         if (pathname === '/v3/auth/tokens')
           return Promise.resolve({ status: 201, headers: { 'x-subject-token': 'token' }, body: '{}' });
-        expect(headers['x-version']).toBe('2.33');
         const [, , kind, id = ''] = pathname.split('/');
         const host = searchParams.get('host') ?? '';
+        expect(headers['x-version']).toBe(kind === 'os-services' && method === 'GET' ? '2.69' : '2.33');
+        if (kind === 'os-migrations') return answer({ migrations: arriving.filter(({ to }) => to === host) });
         if (kind === 'os-services' && method === 'GET')
           return answer({
             services: hosts[host] === undefined ? [] : [{ host, binary: 'nova-compute', ...hosts[host] }],
@@ -107,7 +122,7 @@ function cloudOf(
     await clock.run(() => code !== undefined, { limit: 7_200_000 });
     return { code, message, printed };
   };
-  return { run, hosts, guests, writes, clock };
+  return { run, hosts, guests, writes, arriving, clock };
 }
 
 test('all guests of a host leave it, and nothing new comes there; a second run changes nothing', async () => {
@@ -193,10 +208,50 @@ test('a host whose maintenance is over gets guests again, unless somebody else h
   expect(cloud.hosts['node2']).toEqual({ status: 'disabled', disabled_reason: 'broken' });
 });
 
-test('a host that the API does not list is not taken for empty', async () => {
-  const { code, message, printed } = await cloudOf([]).run({ hosts: [{ name: 'node9', reason: 'x' }] });
-  expect({ code, message }).toEqual({ code: 1, message: '' });
-  expect(printed).toEqual(['node9: the API lists no nova-compute of this host']);
+test('a host that the API does not list is not taken for empty, and keeps no other from being emptied', async () => {
+  const hosts = ['node9', 'node1'].map((name) => ({ name, reason: 'x' }));
+  const { code, message } = await cloudOf([guest('a')]).run({ hosts });
+  expect({ code, message }).toEqual({
+    code: 3,
+    message: 'node1: emptied\nnode9: occupied: the API lists no nova-compute of this host',
+  });
+});
+
+test('a host that it cannot tell of, nor returns, nor is empty', async () => {
+  const cloud = cloudOf([]);
+  cloud.hosts['node1'] = { status: 'UNKNOWN' };
+  const words = 'node1: the API cannot tell whether nova-compute is enabled there: UNKNOWN';
+  expect(await cloud.run()).toMatchObject({ code: 1, message: words });
+  expect(await cloud.run({ hosts: [], back: ['node2', 'node1'] })).toMatchObject({
+    code: 1,
+    message: `node2: returned\n${words}`,
+  });
+});
+
+test('a guest that is on its way there is waited for', async () => {
+  const cloud = cloudOf([]);
+  cloud.arriving.push({ instance: 'late', to: 'node1', status: 'running' });
+  cloud.clock.after(300_000, () => {
+    cloud.arriving.length = 0;
+    cloud.guests.push(guest('late'));
+  });
+  expect((await cloud.run()).code).toBe(0);
+  expect(cloud.guests[0]?.host).toBe('node2');
+});
+
+test('a host that the service disabled by itself stays disabled; one that somebody enables meanwhile is told', async () => {
+  const cloud = cloudOf([]);
+  cloud.hosts['node1'] = { status: 'disabled', disabled_reason: 'AUTO: no libvirt' };
+  expect((await cloud.run()).code).toBe(0);
+  expect(cloud.hosts['node1']).toEqual({ status: 'disabled', disabled_reason: `${mark}: new kernel` });
+  cloud.hosts['node1'] = { status: 'enabled' };
+  cloud.clock.after(30_000, () =>
+    Object.assign(cloud.hosts['node1'] ?? {}, { status: 'enabled', disabled_reason: null }),
+  );
+  expect(await cloud.run()).toMatchObject({
+    code: 3,
+    message: 'node1: occupied: its nova-compute was enabled meanwhile',
+  });
 });
 
 test('many words are cut to what the kubelet takes, and each host has a line', async () => {

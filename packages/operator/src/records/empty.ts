@@ -1,6 +1,6 @@
 import { sleep } from '@openstack-operator/kube';
 import type { EmptyPlan } from '@openstack-operator/openstack';
-import { type AskingWorld, askingUsage, openApi } from './asking.ts';
+import { type ApiWith, type AskingWorld, askingUsage, openApi } from './asking.ts';
 import { someExist } from './count.ts';
 import { HttpError, type JsonApi } from './http.ts';
 import type { RecordsWorld } from './run.ts';
@@ -33,6 +33,7 @@ export async function runEmpty(
   world: AskingWorld & Pick<RecordsWorld, 'writeMessage'>,
 ): Promise<number> {
   const { print } = world;
+  const lines: string[] = [];
   try {
     const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
     const apiWith = plan && (await openApi(world));
@@ -40,14 +41,12 @@ export async function runEmpty(
       print(`usage: ${askingUsage} openstack-operator empty PLAN`);
       return 2;
     }
-    const api = apiWith(plan.scheduling.headers);
-    const scheduler = schedulerOf(plan.scheduling, plan.binary, api);
-    const lines: string[] = [];
+    const scheduler = schedulerOf(plan.scheduling, plan.binary, apiWith);
     for (const host of plan.back) {
       await giveBack(plan, scheduler, host);
       lines.push(`${host}: returned`);
     }
-    const left = await emptyAll(plan, { api, scheduler, world });
+    const left = await emptyAll(plan, { ...apisOf(plan, apiWith), scheduler, world });
     for (const [host, staying] of left) if (staying.length === 0) lines.push(`${host}: emptied`);
     const most = Math.floor(mostOfMessage / (lines.length + left.size + 1));
     // At the end, where a condition takes the words of what has failed from.
@@ -59,9 +58,16 @@ export async function runEmpty(
     world.writeMessage(lines.join('\n'));
     return [...left.values()].every((staying) => staying.length === 0) ? 0 : someExist;
   } catch (error) {
-    print(error instanceof Error ? error.message : String(error));
+    const words = error instanceof Error ? error.message : String(error);
+    print(words);
+    world.writeMessage([...lines, words].join('\n').slice(-mostOfMessage));
     return 1;
   }
+}
+
+/** The API as it is asked, and as it is told to move something: that is not said twice. */
+function apisOf({ scheduling: { headers } }: EmptyPlan, apiWith: ApiWith): Pick<Tools, 'api' | 'moving'> {
+  return { api: apiWith(headers), moving: apiWith(headers, { isOnce: true }) };
 }
 
 function planIn(text: string): EmptyPlan | undefined {
@@ -73,17 +79,20 @@ function planIn(text: string): EmptyPlan | undefined {
   }
 }
 
-/** Disables a host, with the reason. What somebody else has disabled is left so. @returns whether it was enabled */
+/**
+ * Disables a host, with the reason. What somebody else has disabled is left so.
+ * @returns whether it was enabled; undefined for a host that the API does not list
+ */
 async function takeOut(
-  { mark, binary }: EmptyPlan,
+  { mark, disabledByItself }: EmptyPlan,
   scheduler: Scheduler,
   { name, reason }: EmptyPlan['hosts'][number],
 ) {
   const found = await scheduler.processOf(name);
-  if (found === undefined) throw new Error(`${name}: the API lists no ${binary} of this host`);
-  const isOurs = isMarked(found.disabled_reason, mark);
+  if (found === undefined) return undefined;
+  const isOurs = isMarked(found.disabled_reason, `${mark}:`);
   const words = `${mark}: ${reason}`.slice(0, mostOfReason);
-  const isEnabled = found.status === 'enabled';
+  const isEnabled = found.status === 'enabled' || isMarked(found.disabled_reason, disabledByItself);
   if (isEnabled || (isOurs && found.disabled_reason !== words)) await scheduler.disable(name, words);
   return isEnabled;
 }
@@ -91,14 +100,15 @@ async function takeOut(
 /** Enables a host, if it was disabled for its maintenance. */
 async function giveBack({ mark }: EmptyPlan, scheduler: Scheduler, host: string): Promise<void> {
   const { status, disabled_reason: reason } = (await scheduler.processOf(host)) ?? {};
-  if (status === 'disabled' && isMarked(reason, mark)) await scheduler.enable(host);
+  if (status === 'disabled' && isMarked(reason, `${mark}:`)) await scheduler.enable(host);
 }
 
-const isMarked = (reason: string | null | undefined, mark: string): boolean => reason?.startsWith(`${mark}:`) === true;
+const isMarked = (reason: string | null | undefined, mark: string): boolean => reason?.startsWith(mark) === true;
 
 /** What emptying works with. */
 interface Tools {
   readonly api: JsonApi;
+  readonly moving: JsonApi;
   readonly scheduler: Scheduler;
   readonly world: AskingWorld;
 }
@@ -109,17 +119,41 @@ async function emptyAll(plan: EmptyPlan, tools: Tools): Promise<ReadonlyMap<stri
   const { clock, signal } = world;
   const begun = clock.monotonic();
   let settled = begun;
-  for (const host of plan.hosts) if (await takeOut(plan, scheduler, host)) settled = begun + onItsWay;
+  const unlisted = new Set<string>();
+  for (const host of plan.hosts) {
+    const wasEnabled = await takeOut(plan, scheduler, host);
+    if (wasEnabled === undefined) unlisted.add(host.name);
+    else if (wasEnabled) settled = begun + onItsWay;
+  }
   const asked = new Map<string, string>();
   for (;;) {
     const looks = new Map<string, Look>();
     for (const { name } of plan.hosts) looks.set(name, await lookAt(plan, tools, { host: name, asked }));
     const now = clock.monotonic();
     const isUnderWay = [...looks.values()].some(({ busy }) => busy.length > 0);
-    if (now >= begun + patience || (!isUnderWay && now >= settled))
-      return new Map([...looks].map(([host, { staying, busy }]) => [host, [...staying, ...busy]]));
+    if (now >= begun + patience || (!isUnderWay && now >= settled)) return leftIn(plan, tools, { looks, unlisted });
     await sleep(clock, pace, signal);
   }
+}
+
+/** What is left of each host: what is not disabled any more, or is not known, is not taken for empty. */
+async function leftIn(
+  { hosts, binary }: EmptyPlan,
+  { scheduler }: Tools,
+  { looks, unlisted }: { readonly looks: ReadonlyMap<string, Look>; readonly unlisted: ReadonlySet<string> },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const left = new Map<string, readonly string[]>();
+  for (const { name } of hosts) {
+    const { staying = [], busy = [] } = looks.get(name) ?? {};
+    const isOpen = !unlisted.has(name) && (await scheduler.processOf(name))?.status !== 'disabled';
+    left.set(name, [
+      ...(unlisted.has(name) ? [`the API lists no ${binary} of this host`] : []),
+      ...(isOpen ? [`its ${binary} was enabled meanwhile`] : []),
+      ...staying,
+      ...busy,
+    ]);
+  }
+  return left;
 }
 
 /** What is left on a host: what stays there, and what somebody or something works at. */
@@ -131,11 +165,12 @@ interface Look {
 /** Has each guest moved that can be, once; `asked` has what became of that. */
 async function lookAt(
   plan: EmptyPlan,
-  { api }: Tools,
+  { api, moving }: Tools,
   { host, asked }: { readonly host: string; readonly asked: Map<string, string> },
 ): Promise<Look> {
   const staying: string[] = [];
-  const busy: string[] = [];
+  // Asked first: what arrives meanwhile is among the guests then.
+  const busy = await arrivingAt(plan, api, host);
   for (const guest of await guestsOf(plan, api, host)) {
     const { id, name = '', status = '' } = guest;
     // Users name their guests: of what they write, no line is made.
@@ -146,7 +181,7 @@ async function lookAt(
     else if (plan.stays !== undefined) staying.push(`${title}: ${plan.stays}`);
     else {
       const before = asked.get(id);
-      if (before === undefined) asked.set(id, await move(plan, api, id));
+      if (before === undefined) asked.set(id, await move(plan, moving, id));
       const words = `${title}: ${asked.get(id)}`;
       if (before === undefined) busy.push(words);
       else staying.push(words);
@@ -161,9 +196,23 @@ async function move({ move: { path, body } }: EmptyPlan, api: JsonApi, id: strin
     await api.call('POST', path.replace('{id}', id), body);
     return 'was to be moved, and came back; the log of its host says why';
   } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
+    if (!(error instanceof HttpError)) return 'was to be moved, and the API did not answer in time';
     return error.words.replaceAll(/\s+/gu, ' ').trim();
   }
+}
+
+/** What is on its way to a host, from wherever: until it is there, no list of the host's guests has it. */
+async function arrivingAt({ arriving }: EmptyPlan, api: JsonApi, host: string): Promise<string[]> {
+  const { list, items, guest, to, underWay } = arriving;
+  const path = list.replace('{host}', encodeURIComponent(host));
+  const { [items]: found } = ((await api.call('GET', path)) ?? {}) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(found)) throw new Error(`GET ${path}: the answer holds no ${items}`);
+  return (found as readonly Readonly<Record<string, unknown>>[]).flatMap((one) => {
+    const status = String(one['status']);
+    return one[to] === host && underWay.includes(status)
+      ? [`${String(one[guest])} is on its way there (${status})`]
+      : [];
+  });
 }
 
 interface Guest {

@@ -275,6 +275,9 @@ function addEmptying(assembly: Assembly): Pick<Composition, 'emptying'> {
   const { job, hosts, back, problem } = emptyingJob(service, context) ?? {};
   if (job === undefined || hosts === undefined || back === undefined) return {};
   const object = addJob(assembly, job, 'DeploymentReady', 'EndpointReady');
-  if (problem !== undefined) drafts.skip(maintenanceStep, { reason: 'Skipped', message: problem });
+  if (problem !== undefined) {
+    drafts.skip(maintenanceStep, { reason: 'Skipped', message: problem });
+    return {};
+  }
   return { emptying: { job: object, hosts, back } };
 }

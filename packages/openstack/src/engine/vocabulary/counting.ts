@@ -27,6 +27,8 @@ export interface Scheduling {
   /** What below it disables one, and takes the reason. */
   readonly disable: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the list, where another version of the API tells more there: by default the same. */
+  readonly listHeaders?: Readonly<Record<string, string>>;
 }
 
 /** What `openstack-operator count` takes, as JSON. */

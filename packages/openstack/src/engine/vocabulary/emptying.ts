@@ -13,6 +13,16 @@ export interface Emptying {
   readonly of: string;
   /** Path that lists the guests of `{host}`, each with `id`, `name` and `status`. */
   readonly list: string;
+  /** How the reasons begin for which the service disables a host by itself, and enables it again. */
+  readonly disabledByItself: string;
+  /** What is on its way to `{host}`: a list, its key, and of each entry the guest, where it goes, and the states in which it does. */
+  readonly arriving: {
+    readonly list: string;
+    readonly items: string;
+    readonly guest: string;
+    readonly to: string;
+    readonly underWay: readonly string[];
+  };
   /** Attribute in which each shows what is being done with it; null: nothing. */
   readonly task: string;
   /** States in which one can be moved. */

@@ -93,8 +93,8 @@ export const nova = defineService<Nova>({
       {
         of: 'servers',
         // The filter for servers that are deleted softly leaves out those of cells that are down, and so it is asked twice.
-        lists: ['/servers?all_tenants=1&limit=1000', '/servers?all_tenants=1&limit=1000&soft_deleted=true'],
-        // From here on servers of a cell that does not answer are listed, by their id alone.
+        lists: ['/servers?all_tenants=1', '/servers?all_tenants=1&limit=1000&soft_deleted=true'],
+        // From here on servers of a cell that does not answer are listed, by their id alone, where no limit is asked for.
         headers: { 'openstack-api-version': 'compute 2.69' },
       },
     ],

@@ -65,6 +65,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
     policies: {
       'os-services': { roles: ['admin'], rule: 'os_compute_api:os-services:list' },
       'os-hypervisors': { roles: ['admin'], rule: 'os_compute_api:os-hypervisors:list' },
+      'os-migrations': { roles: ['admin'], rule: 'os_compute_api:os-migrations:index' },
       'os-server-external-events': {
         roles: ['admin', 'service'],
         rule: 'os_compute_api:os-server-external-events:create',
@@ -75,6 +76,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       servers: (call) => servers(context, messaging, call),
       'os-services': (call) => services(context, call),
       'os-hypervisors': () => hypervisors(context),
+      'os-migrations': ({ query }) => migrations(context, query.get('host')),
       'os-server-external-events': (call) => externalEvents(context, call),
       'os-aggregates': (call) => (call.part === 'action' ? changeHosts(context, call) : undefined),
     },
@@ -140,6 +142,21 @@ async function services(context: ServiceContext, { request, query, id, body }: C
     Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
   });
   return json(200, { service: { ...service, status, disabled_reason: reason } });
+}
+
+/** Servers that are on their way from a host, or to it. */
+async function migrations(context: ServiceContext, host: string | null): Promise<HttpReply> {
+  const rows = await gather(context, (schema) => rowsOf(schema, 'instances', { task_state: 'migrating' }));
+  const shown = rows
+    .filter((row) => row['migrating_to'] !== undefined)
+    .map((row) => ({
+      instance_uuid: row['uuid'],
+      source_compute: row['host'],
+      dest_compute: row['migrating_to'],
+      status: 'running',
+    }))
+    .filter((one) => host === null || [one.source_compute, one.dest_compute].includes(host));
+  return json(200, { migrations: shown });
 }
 
 /** Compute nodes of hosts that are mapped to a cell. */

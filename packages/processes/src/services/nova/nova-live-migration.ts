@@ -103,6 +103,9 @@ export async function liveMigrate(
       );
     const asked = { uuid, cell: cell.uuid, ignored: [source] };
     const { host: dest, node } = (await messaging.call('scheduler', 'select_destinations', asked)) as Selection;
+    await inCell(context, cell, 'UPDATE', (schema) => {
+      Object.assign(tableOf(schema, 'instances').get(uuid) ?? {}, { migrating_to: dest });
+    });
     new Messaging(context, cell.transportUrl).cast(`compute.${source}`, 'live_migration', { uuid, dest, node });
   } catch (error) {
     if (!(error instanceof PythonError)) throw error;

@@ -48,7 +48,8 @@ export async function listServers(context: ServiceContext, { request, identity }
   const page = servers.slice(from, from + limit);
   const last = page.at(-1);
   const unknown =
-    supports(request, 69) && !softly && host === null && page.length < limit
+    // Whoever asks for pages is told of no cell that is down (_is_cell_down_supported).
+    supports(request, 69) && !softly && host === null && !query.has('limit') && marker === null && page.length < limit
       ? down.map((mapping) => ({ id: mapping['instance_uuid'], status: 'UNKNOWN', links: [] }))
       : [];
   query.set('marker', String(last?.['id']));
