@@ -6,14 +6,7 @@ import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
-import {
-  type ComposedTls,
-  nextTls,
-  type TlsState,
-  tlsCondition,
-  tlsField,
-  tlsState,
-} from '../engine/status/tls-steps.ts';
+import type { TlsState } from '../engine/status/tls-steps.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
 import type { Asked } from '../engine/vocabulary/service.ts';
@@ -25,13 +18,8 @@ import type { Release } from '../releases/release.ts';
 import { services } from '../services/index.ts';
 import { type Child, children } from './children.ts';
 import { neededConnections } from './connections.ts';
-
-/** The spec of a control plane, as far as its composition reads it. */
-interface ControlPlaneSpec extends ServiceSpec {
-  readonly publicDomain?: string;
-  readonly tls?: { readonly enabled?: boolean };
-  readonly [field: string]: unknown;
-}
+import { type ControlPlaneSpec, isAbsent, isEnabled, templateOf } from './spec.ts';
+import { apiTls, tlsOf, tlsStep } from './tls.ts';
 
 const defaultDomain = 'openstack.local';
 
@@ -60,42 +48,6 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   };
 }
 
-/** What the APIs and their clients do now, by what the child whose clients trust it first is told, and are to do. */
-function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ComposedTls & { readonly wanted: TlsState } {
-  const { peerSpec, tls: settled, release } = surroundings;
-  const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
-  if (child === undefined || !isEnabled(spec, child.field)) return { now: 'Off', wanted: 'Off', wasSettled: false };
-  const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
-  if (stated !== undefined) {
-    const now = tlsState(stated);
-    return { now, wanted: now, wasSettled: settled === now };
-  }
-  const wanted = spec.tls?.enabled === true ? 'Enabled' : 'Off';
-  const there: ControlPlaneSpec | undefined = peerSpec(child.kind);
-  // Clients of one that is made anew are as they were.
-  const asBefore = settled ?? (release.deployed === undefined || wanted === 'Off' ? wanted : 'Prepared');
-  const present = there === undefined ? asBefore : tlsState(there.tls);
-  const now = nextTls(wanted, present, settled);
-  return { now, wanted, wasSettled: present === now && settled === now };
-}
-
-/** Holds a cloud back from being Ready while TLS of its APIs is not what it is to be. */
-function tlsStep({ now, wanted }: ReturnType<typeof apiTls>): readonly Step[] {
-  if (now === wanted) return [];
-  const message =
-    wanted === 'Enabled'
-      ? 'spec.tls.enabled: APIs get ports with TLS, and their clients an authority to trust; once all have it, they use it'
-      : 'spec.tls.enabled: clients return to the ports of APIs without TLS; once all have, those with TLS are closed';
-  return [{ condition: tlsCondition, needs: [], awaits: [], objects: [], problem: { reason: 'Progressing', message } }];
-}
-
-/** What a child is told of TLS where its template says nothing. */
-function tlsOf({ spec, tls }: Cloud, child: Child): { readonly enabled: boolean } | undefined {
-  if (!child.has('tls')) return undefined;
-  if (child.clientsTrustFirst) return tlsField(tls);
-  return spec.tls?.enabled === true ? { enabled: true } : undefined;
-}
-
 /**
  * The phase of a control plane: that of the first child that is not Ready, `Failed` when one cannot go on by itself,
  * `Degraded` when it was Ready and something has ceased to work.
@@ -116,22 +68,6 @@ export function phaseOf(progress: readonly Progress[], resource: KubeObject): st
 /** The condition that a child's readiness is mirrored in: `KeystoneReady`. */
 export function conditionOf(child: Child): string {
   return `${child.kind}Ready`;
-}
-
-/** Whether a control plane wants the child of a field. */
-export function isEnabled(spec: Readonly<Record<string, unknown>>, field: string): boolean {
-  const template = spec[field] as { enabled?: boolean } | null | undefined;
-  return template?.enabled ?? (!isAbsent(spec, field) || !isOptional(field));
-}
-
-/** A file may have null, which an API server drops. */
-function isAbsent(spec: Readonly<Record<string, unknown>>, field: string): boolean {
-  return spec[field] === undefined || spec[field] === null;
-}
-
-/** Whether a cloud that says nothing of a field is without its child. */
-function isOptional(field: string): boolean {
-  return children.some((child) => child.field === field && child.optional);
 }
 
 /** Of what is neither stated nor there, nothing is said. */
@@ -269,11 +205,6 @@ function askedOf(spec: ControlPlaneSpec, { field }: Child): readonly Asked[] {
 }
 
 type Images = NonNullable<ServiceSpec['images']>;
-
-/** The template of a child. */
-function templateOf(spec: ControlPlaneSpec, field: string): ServiceSpec {
-  return spec[field] ?? {};
-}
 
 /** A control plane, and fields of its children that stay whatever it says, each with the children whose data lie there. */
 interface Cloud {

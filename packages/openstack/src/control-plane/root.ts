@@ -5,8 +5,9 @@ import { isRoot, rootOf } from '../engine/names/roots.ts';
 import type { Progress } from '../engine/vocabulary/step.ts';
 import type { ServiceResource, Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { type Child, children } from './children.ts';
-import { claimingService, composeControlPlane, isEnabled, phaseOf } from './compose.ts';
+import { claimingService, composeControlPlane, phaseOf } from './compose.ts';
 import { OpenStackControlPlane } from './kind.ts';
+import { isEnabled } from './spec.ts';
 
 /** A kind whose resource is a whole cloud: it names it, claims its nodes, and passes on to its children what it is told. */
 export interface Root {

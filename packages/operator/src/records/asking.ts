@@ -19,8 +19,31 @@ const patience = 60;
 /** Variables without which it cannot ask. */
 const needed = ['OS_AUTH_URL', 'OS_USERNAME', 'OS_PASSWORD', 'API_URL'] as const;
 
-/** What such a command is called with, for its usage. */
-export const askingUsage = needed.map((name) => `${name}=...`).join(' ');
+/**
+ * What `openstack-operator <command> PLAN` begins with: the plan, as JSON, whose `lists` have to be lists, and the API.
+ * @returns undefined, and prints the usage, where the arguments or a variable are wrong
+ * @throws HttpError when Keystone gives no token
+ */
+export async function openPlan<P extends object>(
+  command: string,
+  args: readonly string[],
+  { world, lists }: { readonly world: AskingWorld; readonly lists: readonly (keyof P & string)[] },
+): Promise<{ readonly plan: P; readonly apiWith: ApiWith } | undefined> {
+  const plan = args.length === 1 ? planIn<P>(args[0] ?? '', lists) : undefined;
+  const apiWith = plan && (await openApi(world));
+  if (plan !== undefined && apiWith !== undefined) return { plan, apiWith };
+  world.print(`usage: ${needed.map((name) => `${name}=...`).join(' ')} openstack-operator ${command} PLAN`);
+  return undefined;
+}
+
+function planIn<P extends object>(text: string, lists: readonly (keyof P & string)[]): P | undefined {
+  try {
+    const plan = JSON.parse(text) as P | null;
+    return lists.every((name) => Array.isArray(plan?.[name])) ? (plan ?? undefined) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Logs in by OS_AUTH_URL, OS_USERNAME, OS_PASSWORD (of a user with role admin on the project OS_PROJECT_NAME, default `service`,
@@ -29,7 +52,7 @@ export const askingUsage = needed.map((name) => `${name}=...`).join(' ');
  * @returns undefined where a variable is missing
  * @throws HttpError when Keystone gives no token
  */
-export async function openApi({ env, http, clock, signal }: AskingWorld): Promise<ApiWith | undefined> {
+async function openApi({ env, http, clock, signal }: AskingWorld): Promise<ApiWith | undefined> {
   const [url, username, password, base] = needed.map((name) => env[name] ?? '') as [string, string, string, string];
   if ([url, username, password, base].includes('')) return undefined;
   const once = trusting(http, env['CA_CERTIFICATE']);

@@ -1,6 +1,6 @@
 import { sleep } from '@openstack-operator/kube';
 import type { Counting, CountPlan } from '@openstack-operator/openstack';
-import { type ApiWith, type AskingWorld, askingUsage, openApi } from './asking.ts';
+import { type ApiWith, type AskingWorld, openPlan } from './asking.ts';
 import type { JsonApi } from './http.ts';
 import { schedulerOf } from './scheduling.ts';
 
@@ -14,20 +14,17 @@ const onItsWay = 60_000;
 export const someExist = 3;
 
 /**
- * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), with the
- * variables of `openApi`.
+ * `openstack-operator count PLAN`: asks a service how much of something all projects have (`CountPlan`, as JSON), by
+ * `openPlan`.
  * @returns the exit code: 0 there is none, 3 there are some (`servers: 3`, `volumes: 2, backups: 1`, `volumes: 2 of host@backend`), 1 nobody can
  * tell, 2 wrong arguments
  */
 export async function runCount(args: readonly string[], world: AskingWorld): Promise<number> {
   const { print, clock, signal } = world;
   try {
-    const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
-    const apiWith = plan && (await openApi(world));
-    if (plan === undefined || apiWith === undefined) {
-      print(`usage: ${askingUsage} openstack-operator count PLAN`);
-      return 2;
-    }
+    const opened = await openPlan<CountPlan>('count', args, { world, lists: ['counts'] });
+    if (opened === undefined) return 2;
+    const { plan, apiWith } = opened;
     await schedule(plan, apiWith);
     let found = await countAll(plan, apiWith);
     if (found.length === 0 && (plan.backends?.gone ?? []).length > 0) {
@@ -41,15 +38,6 @@ export async function runCount(args: readonly string[], world: AskingWorld): Pro
   } catch (error) {
     print(error instanceof Error ? error.message : String(error));
     return 1;
-  }
-}
-
-function planIn(text: string): CountPlan | undefined {
-  try {
-    const plan = JSON.parse(text) as Partial<CountPlan> | null;
-    return Array.isArray(plan?.counts) ? (plan as CountPlan) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { sleep } from '@openstack-operator/kube';
 import type { EmptyPlan } from '@openstack-operator/openstack';
-import { type ApiWith, type AskingWorld, askingUsage, openApi } from './asking.ts';
+import { type ApiWith, type AskingWorld, openPlan } from './asking.ts';
 import { someExist } from './count.ts';
 import { HttpError, type JsonApi } from './http.ts';
 import type { RecordsWorld } from './run.ts';
@@ -23,7 +23,7 @@ const mostOfMessage = 4000;
 
 /**
  * `openstack-operator empty PLAN`: keeps new guests away from hosts and moves away those that run there, and lets new ones in
- * again where that is over (`EmptyPlan`, as JSON), with the variables of `openApi`. Waits until what moves has moved, for half
+ * again where that is over (`EmptyPlan`, as JSON), by `openPlan`. Waits until what moves has moved, for half
  * an hour at most. Run twice it changes nothing. Leaves a line for each host as the container's termination message:
  * `<host>: emptied`, `<host>: occupied: <which stay, and why>`, `<host>: returned`.
  * @returns the exit code: 0 done, 3 guests are left, 1 the other side refused or did not answer, 2 wrong arguments
@@ -35,12 +35,9 @@ export async function runEmpty(
   const { print } = world;
   const lines: string[] = [];
   try {
-    const plan = args.length === 1 ? planIn(args[0] ?? '') : undefined;
-    const apiWith = plan && (await openApi(world));
-    if (plan === undefined || apiWith === undefined) {
-      print(`usage: ${askingUsage} openstack-operator empty PLAN`);
-      return 2;
-    }
+    const opened = await openPlan<EmptyPlan>('empty', args, { world, lists: ['hosts', 'back'] });
+    if (opened === undefined) return 2;
+    const { plan, apiWith } = opened;
     const scheduler = schedulerOf(plan.scheduling, plan.binary, apiWith);
     for (const host of plan.back) {
       await giveBack(plan, scheduler, host);
@@ -58,7 +55,8 @@ export async function runEmpty(
     world.writeMessage(lines.join('\n'));
     return [...left.values()].every((staying) => staying.length === 0) ? 0 : someExist;
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    // Of what the other side says, no line is made that tells of a host.
+    const words = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/gu, ' ');
     print(words);
     world.writeMessage([...lines, words].join('\n').slice(-mostOfMessage));
     return 1;
@@ -68,15 +66,6 @@ export async function runEmpty(
 /** The API as it is asked, and as it is told to move something: that is not said twice. */
 function apisOf({ scheduling: { headers } }: EmptyPlan, apiWith: ApiWith): Pick<Tools, 'api' | 'moving'> {
   return { api: apiWith(headers), moving: apiWith(headers, { isOnce: true }) };
-}
-
-function planIn(text: string): EmptyPlan | undefined {
-  try {
-    const plan = JSON.parse(text) as Partial<EmptyPlan> | null;
-    return Array.isArray(plan?.hosts) && Array.isArray(plan.back) ? (plan as EmptyPlan) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
