@@ -256,10 +256,12 @@ test.each([
   [{}, 'Ready'],
   [{ MariaDBReady: 'False', NovaReady: 'False' }, 'Infrastructure'],
   [{ KeystoneReady: 'False', NovaReady: 'False' }, 'Identity'],
+  [{ TLSReady: 'False' }, 'Identity'],
   [{ GlanceReady: 'False', NovaReady: 'False' }, 'CoreServices'],
   [{ NovaReady: 'False' }, 'Compute'],
 ] as const)('phase of %j is %s', (open, phase) => {
-  const progress = compose().steps.map(({ condition }) => ({
+  const conditions = [...compose().steps.map(({ condition }) => condition), 'TLSReady'];
+  const progress = conditions.map((condition) => ({
     condition,
     status: condition in open ? ('False' as const) : ('True' as const),
     reason: 'Progressing' as const,

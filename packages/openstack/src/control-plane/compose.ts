@@ -6,7 +6,7 @@ import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
-import type { TlsState } from '../engine/status/tls-steps.ts';
+import { type TlsState, tlsCondition } from '../engine/status/tls-steps.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
 import type { Asked } from '../engine/vocabulary/service.ts';
@@ -60,7 +60,11 @@ export function phaseOf(progress: readonly Progress[], resource: KubeObject): st
   if (isPending(progress)) return 'Pending';
   const conditions = new Set(open.map(({ condition }) => condition));
   const phase = phases.find((phase) =>
-    children.some((child) => child.phase === phase && conditions.has(conditionOf(child))),
+    children.some(
+      (child) =>
+        child.phase === phase &&
+        (conditions.has(conditionOf(child)) || (child.clientsTrustFirst && conditions.has(tlsCondition))),
+    ),
   );
   return phase ?? 'Infrastructure';
 }
