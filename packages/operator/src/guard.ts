@@ -49,11 +49,11 @@ const untilRecount = 65_000;
  * annotation on the resource, or on the control plane above it, ends the question.
  */
 export async function holdOf(context: OperatorContext, object: StoredObject): Promise<Hold | undefined> {
-  const { namespace = '' } = object.metadata;
-  const owner = rootOf(object);
-  const root = owner && rootNamed(owner);
-  const above = root && context.cache.get(root.kind, { namespace, name: owner.name });
-  if ([object, above].some((one) => one?.metadata.annotations?.[annotations.deleteWithResources] === 'true'))
+  if (
+    [object, rootAbove(context, object)].some(
+      (one) => one?.metadata.annotations?.[annotations.deleteWithResources] === 'true',
+    )
+  )
     return undefined;
   const found: (Count & { readonly host: Host })[] = [];
   for (const host of hostsOn(context, object)) {
@@ -61,6 +61,13 @@ export async function holdOf(context: OperatorContext, object: StoredObject): Pr
     if (count.state !== 'none') found.push({ ...count, host });
   }
   return found.length > 0 ? holdBy(object, found) : unaskedHold(context, object);
+}
+
+/** The control plane of a child; undefined for others, and when it is gone. */
+function rootAbove(context: OperatorContext, object: StoredObject): StoredObject | undefined {
+  const owner = rootOf(object);
+  const root = owner && rootNamed(owner);
+  return root && context.cache.get(root.kind, { namespace: object.metadata.namespace ?? '', name: owner.name });
 }
 
 /** In words: what there is, what is not known, and while there is neither what is being counted. */
@@ -113,12 +120,12 @@ function waysOut(object: StoredObject, found: readonly { readonly host: Host }[]
     return ['enable it again', `${forced} to disable it all the same: ${loss}`];
   }
   const loss = lossOf(found, 'what is known of them is lost then');
-  const retain = found.some(({ host }) => isGuests(host.service)) ? [] : ['set deletionPolicy to Retain'];
+  const retain = found.some(({ host }) => isGuests(host)) ? [] : ['set deletionPolicy to Retain'];
   return [...retain, `${forced} to delete it all the same: ${loss}`];
 }
 
 function lossOf(found: readonly { readonly host: Host }[], otherwise: string): string {
-  return found.some(({ host }) => isGuests(host.service))
+  return found.some(({ host }) => isGuests(host))
     ? 'what runs of them is then without network and management'
     : otherwise;
 }
@@ -128,25 +135,33 @@ type Held = Service & { readonly heldBy: HeldBy };
 /** The services that users keep something in. */
 const held = services.filter((service): service is Held => service.heldBy !== undefined);
 
-/** Whether what holds a service runs beside its pods, on what the service depends on. */
-const isGuests = ({ carriedBy }: Service): boolean => carriedBy !== undefined;
-
 /** A resource that something may be kept in, which another one may carry. */
 interface Host {
   readonly service: Held;
   readonly resource: StoredObject;
   /** The reference that leaves open whether it is carried, and why. */
   readonly unresolved?: string | undefined;
+  /** Whether it is the database that goes: what runs goes on, and what is known of it is lost. */
+  readonly isStored?: true | undefined;
 }
+
+/** Whether what holds a service runs beside its pods, on what goes. */
+const isGuests = ({ service, isStored }: Host): boolean => service.carriedBy !== undefined && isStored !== true;
 
 /**
  * Whether the database is on a volume that an earlier cloud has left: what users kept is in there, whether the service has
  * been up since or not.
  */
 function hasFormerData(context: OperatorContext, { service, resource }: Host): boolean {
+  const database = databaseOf(context, service, resource);
+  return database !== undefined && takenOverVolume(context, database) !== undefined;
+}
+
+/** The database of the namespace that a resource refers to. */
+function databaseOf(context: OperatorContext, service: Service, resource: StoredObject): StoredObject | undefined {
   const field = fieldFor(service, 'database');
   const database = field && resolve(context, field, resource);
-  return database !== undefined && 'found' in database && takenOverVolume(context, database.found) !== undefined;
+  return database !== undefined && 'found' in database ? database.found : undefined;
 }
 
 /** That a volume, with the data of an earlier cloud, would go with a control plane whose child is not there yet to be asked. */
@@ -175,16 +190,24 @@ function hostsOn(context: OperatorContext, object: StoredObject): Host[] {
   const { namespace = '', deletionTimestamp } = object.metadata;
   const takesData = policyOf(object) === 'Delete';
   const isLost = deletionTimestamp === undefined || takesData;
+  const { uid } = object.metadata;
+  // Below a control plane that goes it is the control plane that asks, and what would answer goes as well.
+  const isAlone = rootOf(object) === undefined || isStaying(rootAbove(context, object));
   return held.flatMap((service) =>
     context.cache.list(service.kind, { namespace }).flatMap((resource): Host[] => {
-      const carried = carriedBy(context, object, service, resource);
+      const isStored = takesData && isAlone && databaseOf(context, service, resource)?.metadata.uid === uid;
+      const carried =
+        carriedBy(context, object, service, resource) ?? (isStored ? { isStored: true as const } : undefined);
       if (carried === undefined || !isCounted(service, resource)) return [];
       const host: Host = { service, resource, ...carried };
       const isAsked = mayKeep(context, host) || (takesData && hasFormerData(context, host));
-      return isAsked && (isLost || isGuests(service)) ? [host] : [];
+      return isAsked && (isLost || isGuests(host)) ? [host] : [];
     }),
   );
 }
+
+const isStaying = (object: StoredObject | undefined): boolean =>
+  object !== undefined && object.metadata.deletionTimestamp === undefined;
 
 /** Whether anybody may count what a service keeps. */
 function isCounted({ heldBy: { unlessRule } }: Held, { spec }: StoredObject): boolean {

@@ -18,3 +18,19 @@ test('a right that was taken away is told by user and pool, and told no more whe
   await check(1);
   await cephIs('True', /HEALTH_OK; .* free, .*vms/, 120);
 }, 600_000);
+
+test('a pool that is not there is told by its name, and told no more when it is back', async () => {
+  const rename = (from: string, to: string) => ceph('osd', 'pool', 'rename', from, to);
+  let isAway = false;
+  onTestFinished(async () => {
+    if (isAway) await rename('vms-away', 'vms');
+  });
+  await rename('vms', 'vms-away');
+  isAway = true;
+  await check(3);
+  await cephIs('False', /client\.nova cannot write in pool vms: .*No such file or directory/, 240);
+  await rename('vms-away', 'vms');
+  isAway = false;
+  await check(1);
+  await cephIs('True', /HEALTH_OK; .* free, .*vms/, 120);
+}, 600_000);

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { guestImage, member } from '../fixture.ts';
 import { program } from '../kubernetes.ts';
-import { prefix } from '../running-cloud.ts';
-import { attach, detach, guest, made, reaches, withDisk } from './disks.ts';
+import { prefix, type User } from '../running-cloud.ts';
+import { attach, detach, guest, made, reaches, type Thing, withDisk } from './disks.ts';
 
 /** What the program rbd prints as JSON, as the administrator. */
 async function rbd<T>(...argv: readonly string[]): Promise<T> {
@@ -57,19 +57,45 @@ test('a volume of an image is a clone that takes no room; snapshots, clones and 
   expect(await rbd('info', `volumes/volume-${copy.id}`)).toMatchObject({ size: 2 * 2 ** 30 });
 }, 600_000);
 
-test('a backup is restored as it was, its increment too', async () => {
-  const user = await member();
-  const volume = await made(user, 'volume', { name: `${prefix}saved`, size: 1, image_id: await guestImage() });
-  const backup = (more: object) => made(user, 'backup', { name: `${prefix}backup`, volume_id: volume.id, ...more });
-  await backup({});
-  const increment = await backup({ is_incremental: true });
-  const { volume_id: restored } = await user.call<{ volume_id: string }>('block_storage.restore_backup', increment.id, {
+/** A volume of a backup. */
+async function restored(user: User, backup: Thing): Promise<Thing> {
+  const { volume_id: id } = await user.call<{ volume_id: string }>('block_storage.restore_backup', backup.id, {
     name: `${prefix}restored`,
   });
   onTestFinished(async () => {
-    await user.call('block_storage.delete_volume', restored, { ignore_missing: true });
+    await user.call('block_storage.delete_volume', id, { ignore_missing: true });
   });
-  await reaches(user, 'backup', increment, 'available');
-  await reaches(user, 'volume', { id: restored }, 'available');
-  expect(await digest(`volumes/volume-${restored}`)).toBe(await digest(`volumes/volume-${volume.id}`));
+  await reaches(user, 'backup', backup, 'available');
+  return await reaches(user, 'volume', { id }, 'available');
+}
+
+test('a backup is restored as it was, and so is its increment, of what was written since', async () => {
+  const user = await member();
+  const volume = await made(user, 'volume', { name: `${prefix}saved`, size: 1, image_id: await guestImage() });
+  const backup = (more: object) => made(user, 'backup', { name: `${prefix}backup`, volume_id: volume.id, ...more });
+  const disk = (one: Thing) => digest(`volumes/volume-${one.id}`);
+  const before = await disk(volume);
+  const whole = await backup({});
+  await rbd('bench', '--io-type', 'write', '--io-total', '8M', `volumes/volume-${volume.id}`);
+  const after = await disk(volume);
+  expect(after).not.toBe(before);
+  const increment = await backup({ is_incremental: true });
+  expect(await disk(await restored(user, increment))).toBe(after);
+  expect(await disk(await restored(user, whole))).toBe(before);
+}, 600_000);
+
+test('an image is made of a volume, and volumes of that image have what it had', async () => {
+  const user = await member();
+  const volume = await made(user, 'volume', { name: `${prefix}source`, size: 1, image_id: await guestImage() });
+  const upload = [volume.id, `${prefix}of-volume`];
+  const { image_id: image } = await user.call<{ image_id: string }>('block_storage.upload_volume_to_image', ...upload, {
+    disk_format: 'qcow2',
+    container_format: 'bare',
+  });
+  onTestFinished(async () => {
+    await user.call('image.delete_image', image, { ignore_missing: true });
+  });
+  await reaches(user, 'volume', volume, 'available');
+  const copy = await made(user, 'volume', { name: `${prefix}copy`, size: 1, image_id: image });
+  expect(await digest(`volumes/volume-${copy.id}`)).toBe(await digest(`volumes/volume-${volume.id}`));
 }, 600_000);

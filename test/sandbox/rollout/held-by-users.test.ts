@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { Cinder, MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, identityOnly, readyCloud, withResources } from './cloud.ts';
 import { rowImage, rows } from './kept-rows.ts';
@@ -83,4 +83,28 @@ test('a control plane that keeps its data is deleted unasked; one that does not 
   expect(cloud.isReady('Cinder', 'my-cloud-cinder')).toBe(true);
   await change(cloud, { deletionPolicy: 'Retain' });
   await cloud.until(() => live() === undefined, 5);
+});
+
+const database = (cloud: Cloud) => cloud.get('MariaDB', 'my-cloud-mariadb');
+
+test('a database that goes with its data waits for what services know of', async () => {
+  const cloud = await cloudWithVolume({ deletionPolicy: 'Delete' });
+  const gone = () => cloud.condition(MariaDB, 'my-cloud-mariadb', 'ResourcesGone');
+  const uid = database(cloud)?.metadata.uid;
+  await cloud.remove(MariaDB, 'my-cloud-mariadb');
+  await cloud.until(() => gone()?.reason === 'ResourcesExist', 5);
+  expect(gone()?.message).toBe(
+    'Cinder my-cloud-cinder has 1 volume: delete them, set deletionPolicy to Retain, or annotate MariaDB my-cloud-mariadb with openstack.k8s.io/delete-with-resources=true to delete it all the same: what is known of them is lost then',
+  );
+  await cloud.clock.advance(300_000);
+  expect(database(cloud)?.metadata.uid).toBe(uid);
+  await rows(cloud, 'take', ['cinder']);
+  await cloud.until(() => database(cloud)?.metadata.uid !== uid, 5);
+});
+
+test('the database of a control plane that goes does not wait', async () => {
+  const cloud = await cloudWithVolume({ deletionPolicy: 'Delete' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', withResources);
+  await cloud.remove(OpenStackControlPlane, 'my-cloud');
+  await cloud.until(() => database(cloud) === undefined, 5);
 });

@@ -1,6 +1,7 @@
 import { apiVersionOf, type Kind, type KubeObject } from '@openstack-operator/kube';
 import { roots } from '../control-plane/root.ts';
 import { finalizers } from '../engine/names/names.ts';
+import { ownOffer } from '../engine/vocabulary/dependencies.ts';
 import { services } from '../services/index.ts';
 
 /** Finalizer of what users keep something in: it stays until nothing of that is left, or somebody says that it does not matter. */
@@ -11,8 +12,12 @@ type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 /** Kinds whose end takes network or management from guests: they have agents on nodes. */
 const carriers = kindsOf(services.flatMap(({ kind, groups }) => (groups === undefined ? [] : [kind])));
 
-/** Kinds whose end takes something that users keep. */
-const held = kindsOf(services.flatMap(({ kind, heldBy }) => (heldBy === undefined ? [] : [kind])));
+/** Kinds whose end takes something that users keep, or all that is known of it. */
+const held = kindsOf(
+  services.flatMap((service) =>
+    service.heldBy === undefined && ownOffer(service, 'database') === undefined ? [] : [service.kind],
+  ),
+);
 
 /** Whether the end of a resource takes something from guests that run. */
 export function carriesGuests(object: Kinded): boolean {

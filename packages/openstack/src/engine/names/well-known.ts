@@ -250,7 +250,7 @@ export const wellKnownFinalizers = {
   protectServers: {
     name: `${prefix}/protect-servers`,
     by: 'operator',
-    on: 'a control plane, resources that carry guests, and services that keep something for users',
+    on: 'a control plane, MariaDB, resources that carry guests, and services that keep something for users',
     value: '',
     means:
       'The deletion waits while Nova has servers, and with `deletionPolicy: Delete` while services have volumes, images and the like.',
