@@ -19,17 +19,19 @@ export function serviceReference(): GeneratedFile[] {
   const full = sample('full');
   const rendered = renderAll([full], new Set());
   const rows = children.map(({ kind, field, needs }) => {
-    const objects = rendered
-      .filter(({ resource }) => resource.kind === kind)
-      .flatMap((one) => objectsOf(one.composition));
+    const own = rendered.filter(({ resource }) => resource.kind === kind);
+    const objects = own.flatMap((one) => objectsOf(one.composition));
     const components = objects.flatMap(({ apiVersion, metadata }) =>
       apiVersion === 'apps/v1' ? [metadata.labels?.['app.kubernetes.io/component'] ?? ''] : [],
     );
     const needed = needs(full.spec[field] ?? {});
-    const catalogue = services.find((service) => service.kind.kind === kind)?.identity?.catalogue ?? [];
+    const service = services.find((one) => one.kind.kind === kind);
+    const catalogue = service?.identity?.catalogue ?? [];
+    const single = own.flatMap(({ resource }) => service?.single?.((resource['spec'] ?? {}) as never) ?? []);
     return [
       `[${kind}](kinds/${kind.toLowerCase()}.md)`,
       [...new Set(components)].join(', '),
+      single.join(', '),
       children.flatMap((child) => (needed.includes(child.field) ? [child.kind] : [])).join(', '),
       [...new Set(catalogue.map(({ type }) => `\`${type}\``))].join(', '),
       testsOf(field),
@@ -37,9 +39,9 @@ export function serviceReference(): GeneratedFile[] {
   });
   return [
     page('services.md', 'Services', [
-      'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others.',
+      'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Of what stands under "One pod only", several pods would contradict each other, or share a volume that one of them can use. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others.',
       `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`.`,
-      table(['Service', 'Components', 'Needs', 'Catalogue', 'Tests on a real cloud'], rows),
+      table(['Service', 'Components', 'One pod only', 'Needs', 'Catalogue', 'Tests on a real cloud'], rows),
     ]),
   ];
 }

@@ -243,7 +243,7 @@ test('a member that never became ready holds up its own repair', async () => {
   expect(fresh?.spec?.containers[0]?.image).toBe('example/app:good');
 });
 
-test('Parallel starts and stops all members at once; OnDelete leaves them', async () => {
+test('Parallel starts and stops all members at once; OnDelete leaves them, and makes new ones of the new template', async () => {
   const namespace = await server.namespace();
   await create(namespace, { replicas: 3, podManagementPolicy: 'Parallel', updateStrategy: { type: 'OnDelete' } });
   await eventually(
@@ -255,6 +255,13 @@ test('Parallel starts and stops all members at once; OnDelete leaves them', asyn
   await eventually(
     () => read(namespace),
     ({ status }) => status?.updateRevision !== status?.currentRevision,
+  );
+  await client.delete(Pod, { namespace, name: 'db-1' }, { gracePeriodSeconds: 0 });
+  const imageOf = (pods: readonly Pod[], name: string) =>
+    pods.find(({ metadata }) => metadata?.name === name)?.spec?.containers[0]?.image;
+  await eventually(
+    () => list(Pod, namespace),
+    (found) => imageOf(found, 'db-1') === 'example/app:2',
   );
   await change(namespace, { replicas: 1 });
   const pods = await eventually(

@@ -1,4 +1,4 @@
-import { Pod } from '@openstack-operator/kube';
+import { PersistentVolumeClaim, Pod } from '@openstack-operator/kube';
 import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
@@ -83,6 +83,25 @@ test('a member whose volume is lost gets all data from the others', async () => 
   expect(await hasKeystone(cloud, gone)).toBe(true);
 });
 
+test('a member whose claim is lost gets all data from the others; most of them are not replaced so', async () => {
+  const { cloud } = await readyCloud({ spec: three });
+  const lose = async (...lost: readonly string[]) => {
+    for (const pod of lost) await cloud.remove(PersistentVolumeClaim, `data-${pod}`);
+    for (const pod of lost) await cloud.remove(Pod, pod);
+  };
+  const [first = '', second = '', third = ''] = pods;
+  await lose(third);
+  await cloud.clock.advance(10_000);
+  await cloud.until(isWhole(cloud));
+  expect(await hasKeystone(cloud, third)).toBe(true);
+  await lose(first);
+  await cloud.clock.advance(10_000);
+  await cloud.until(isWhole(cloud));
+  await login(cloud);
+  await lose(second, third);
+  await cloud.until(() => cloud.condition(MariaDB, database)?.reason === 'VolumeLost', 5);
+});
+
 test('a disk that was cut off while it got its data never begins, and never loses to empty ones', async () => {
   const { cloud } = await shared();
   const [whole = '', ...others] = pods;
@@ -117,6 +136,11 @@ test('one server becomes three with its data, and never fewer again', async () =
     '1 is fewer than the 3 members that hold the databases',
   );
   expect(await sizes(cloud)).toEqual(pods.map(() => 'wsrep_cluster_size\t3\n'));
+  // Clients are led to another member all the same.
+  const { primary = '' } = members(cloud).members ?? {};
+  await cloud.remove(Pod, primary);
+  await cloud.until(() => members(cloud).members?.primary !== primary);
+  await login(cloud);
 });
 
 test('a database that is made anew above the volumes of a cluster is that cluster, and no smaller one', async () => {

@@ -1,7 +1,7 @@
 import { OpenStackControlPlane, RabbitMQ } from '@openstack-operator/openstack';
 import { StatusError } from '@openstack-operator/sandbox';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud, identityOnly, readyCloud } from './cloud.ts';
+import { type Cloud, controlPlane, createCloud, identityOnly, only, readyCloud } from './cloud.ts';
 
 const namespace = 'openstack';
 const broker = 'my-cloud-rabbitmq';
@@ -111,4 +111,28 @@ test('one broker of a cloud in use becomes three with its queues, and never fewe
   expect(cloud.condition(RabbitMQ, broker)?.message).toContain('1 is fewer than the 3 members that hold the queues');
   expect(members(cloud)).toEqual({ size: 3 });
   expect(pods.every((name) => cloud.isReady('Pod', name))).toBe(true);
+});
+
+test('while a member is away no other one is replaced; with all there they go one after the other', async () => {
+  const { cloud } = await readyCloud({
+    nodes: ['node-1', 'node-2', 'node-3'],
+    spec: { ...only('rabbitmq'), rabbitmq: three.rabbitmq },
+  });
+  const uid = (name: string) => cloud.get('Pod', name)?.metadata.uid;
+  const before = pods.map(uid);
+  const [first = '', ...others] = pods;
+  const { nodeName = '' } = (cloud.get('Pod', first)?.['spec'] ?? {}) as { nodeName?: string };
+  cloud.rehearsal.sandbox.nodes.stop(nodeName);
+  await cloud.until(() => !cloud.isReady('Pod', first), 5);
+  const env = [{ name: 'NOTHING', value: 'in particular' }];
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { rabbitmq: { components: { server: { env } } } } });
+  await cloud.clock.advance(120_000);
+  expect(others.map(uid)).toEqual(before.slice(1));
+  cloud.rehearsal.sandbox.nodes.start(nodeName);
+  let fewest = pods.length;
+  await cloud.until(() => {
+    fewest = Math.min(fewest, pods.filter((name) => cloud.isReady('Pod', name)).length);
+    return pods.every((name, index) => uid(name) !== before[index]) && isWhole(cloud)();
+  }, 10);
+  expect(fewest).toBe(2);
 });

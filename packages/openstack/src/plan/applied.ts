@@ -2,9 +2,10 @@ import { ForeignObjectError, type KubeObject, type StoredObject } from '@opensta
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import { kindOf } from '../registry/kinds.ts';
-import { type Action, nothing, type Plan } from './action.ts';
+import { type Action, joined, nothing, type Plan } from './action.ts';
 import { expansions, mustBeRecreated, withLiveSize } from './immutable-fields.ts';
 import type { Live } from './live.ts';
+import { nextMember } from './members.ts';
 import { ownershipOf } from './ownership.ts';
 import { sameFields } from './same-fields.ts';
 import { stuckPod } from './stuck-pods.ts';
@@ -17,8 +18,12 @@ const settled = new WeakMap<KubeObject, StoredObject>();
 
 /** What makes an object live as it is stated: nothing, an apply, or its replacement. */
 export function planApplied(live: Live, stated: KubeObject, { retained = false, step }: Where): Plan {
-  const evicted = stated.kind === 'StatefulSet' ? stuckPod(live, stated, step) : [];
-  return { actions: [...evicted, ...difference(live, stated, { retained, step })] };
+  const actions = difference(live, stated, { retained, step });
+  if (stated.kind !== 'StatefulSet') return { actions };
+  const stuck = stuckPod(live, stated, step);
+  // What is about to have another template has no members of an older revision yet.
+  const next = stuck.length === 0 && actions.length === 0 ? nextMember(live, stated, step) : nothing;
+  return joined([{ actions: [...stuck, ...actions] }, next]);
 }
 
 /** The step of a stated object, and whether that outlives its resource. */

@@ -6,13 +6,14 @@ import type { Live } from './live.ts';
 import { sameFields } from './same-fields.ts';
 
 /**
- * Fields of the spec that the API server never changes: an object that has to differ there is deleted without its
+ * Fields of the spec that the API server does not change: an object that has to differ there is deleted without its
  * children (orphaned) and created again, which takes the children up by their labels.
  */
 const immutable: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['selector'],
   DaemonSet: ['selector'],
-  StatefulSet: ['selector', 'serviceName', 'podManagementPolicy', 'volumeClaimTemplates'],
+  // An update to another strategy leaves the partition of the one before, with which it is refused.
+  StatefulSet: ['selector', 'serviceName', 'podManagementPolicy', 'updateStrategy', 'volumeClaimTemplates'],
 };
 
 /** Whether `stated` differs from what is live in a field that cannot be changed. */

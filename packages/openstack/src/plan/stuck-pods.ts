@@ -18,21 +18,37 @@ export function stuckPod(
   stated: KubeObject,
   step: string,
 ): readonly Action[] {
-  const live = cache.controlledBy(StatefulSet, resource).find(({ metadata }) => metadata.name === stated.metadata.name);
-  const { updateRevision, observedGeneration = 0 } = (live?.['status'] ?? {}) as {
-    updateRevision?: string;
-    observedGeneration?: number;
-  };
-  if (live === undefined || updateRevision === undefined || observedGeneration < (live.metadata.generation ?? 0))
-    return [];
-  const pods = cache.controlledBy(Pod, live);
-  const isNew = (pod: StoredObject) => pod.metadata.labels?.['controller-revision-hash'] === updateRevision;
+  const members = membersOf({ cache, resource }, stated);
+  if (members === undefined) return [];
+  const { set: live, pods, isNew } = members;
   const [next] = pods
     .filter((pod) => !isNew(pod) && !isReady(pod) && isStuck(pod))
     .sort((a, b) => ordinalOf(b) - ordinalOf(a));
   if (next === undefined || !pods.every((pod) => isSettled(pod, isNew(pod))) || !isComplete(live, pods)) return [];
   const note = `pod ${next.metadata.name} of an older revision could not become Ready: replaced`;
   return [{ verb: 'evict', step, reason: 'Stuck', live: next, event: eventOf('PodReplaced', note) }];
+}
+
+/** The live StatefulSet of a stated one, with its pods; undefined until its controller has seen how it is now. */
+export function membersOf(
+  { cache, resource }: Pick<Live, 'cache' | 'resource'>,
+  stated: KubeObject,
+):
+  | {
+      readonly set: StoredObject;
+      readonly pods: readonly StoredObject[];
+      readonly isNew: (pod: StoredObject) => boolean;
+    }
+  | undefined {
+  const set = cache.controlledBy(StatefulSet, resource).find(({ metadata }) => metadata.name === stated.metadata.name);
+  const { updateRevision, observedGeneration = 0 } = (set?.['status'] ?? {}) as {
+    updateRevision?: string;
+    observedGeneration?: number;
+  };
+  if (set === undefined || updateRevision === undefined || observedGeneration < (set.metadata.generation ?? 0))
+    return undefined;
+  const isNew = (pod: StoredObject) => pod.metadata.labels?.['controller-revision-hash'] === updateRevision;
+  return { set, pods: cache.controlledBy(Pod, set), isNew };
 }
 
 /** Nothing is under way with a pod: it does not end, and one of the new revision has come as far as it can. */
@@ -51,12 +67,13 @@ function isComplete({ spec }: StoredObject, pods: readonly StoredObject[]): bool
   return new Set(ordinals.filter((ordinal) => ordinal <= highest)).size === highest + 1;
 }
 
-/** `db-2` -> 2 */
-function ordinalOf({ metadata: { name } }: StoredObject): number {
+/** The number at the end of a member's name: `db-2` -> 2 */
+export function ordinalOf({ metadata: { name } }: StoredObject): number {
   return Number(name.slice(name.lastIndexOf('-') + 1));
 }
 
-function isReady(pod: StoredObject): boolean {
+/** Whether its condition Ready is met. */
+export function isReady(pod: StoredObject): boolean {
   return conditionOf(pod, 'Ready')?.status === 'True';
 }
 

@@ -12,6 +12,7 @@ import { annotations } from '../engine/names/names.ts';
 import type { Step } from '../engine/vocabulary/step.ts';
 import { type Action, nothing, type Plan } from './action.ts';
 import type { Live } from './live.ts';
+import { isQuorum } from './members.ts';
 
 /** Claim name -> uid, as it stands in `status.volumes`. */
 export type Volumes = Readonly<Record<string, string>>;
@@ -26,20 +27,32 @@ export interface VolumeCheck {
 
 /**
  * Compares the claims of a composition with those that the status remembers. A claim with another uid is another,
- * empty volume: the step that uses it stops with a condition that names it, instead of a service that begins anew.
+ * empty volume: the step that uses it stops with a condition that names it, instead of a service that begins anew. While
+ * most members of a quorum have theirs, the others get the data from them.
  */
 export function checkVolumes({ cache, resource }: Seen, composition: Pick<Composition, 'steps'>): VolumeCheck {
   const before = ((resource['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
   const accepted = resource.metadata.annotations?.[annotations.acceptDataLoss];
   const volumes: Record<string, string> = { ...before };
+  const isIntact = ({ namespace, name }: Claim) => {
+    const live = cache.get(PersistentVolumeClaim, { namespace, name });
+    return live !== undefined && live.metadata.uid === before[name] && live.metadata.deletionTimestamp === undefined;
+  };
+  const claimsIn = (object: KubeObject) => {
+    const claims = claimsOf(object);
+    const covered = isQuorum(object) && 2 * claims.filter(isIntact).length > claims.length;
+    return claims.map((claim) => ({ ...claim, covered }));
+  };
   const steps = composition.steps.map((step): Step => {
     const lost: string[] = [];
-    for (const { namespace, name } of step.objects.flatMap((desired) =>
-      'object' in desired ? claimsOf(desired.object) : [],
+    for (const { namespace, name, covered } of step.objects.flatMap((desired) =>
+      'object' in desired ? claimsIn(desired.object) : [],
     )) {
       const live = cache.get(PersistentVolumeClaim, { namespace, name });
       const known = before[name];
-      if (live === undefined) {
+      if (covered) {
+        if (live !== undefined) volumes[name] = live.metadata.uid;
+      } else if (live === undefined) {
         if (known !== undefined) lost.push(`PersistentVolumeClaim ${name} was deleted`);
       } else if (known === live.metadata.uid && live.metadata.deletionTimestamp !== undefined) {
         lost.push(`PersistentVolumeClaim ${name} is being deleted, and goes when no pod uses it`);
@@ -142,12 +155,13 @@ interface StatefulSetSpec {
   readonly replicas?: number;
 }
 
+interface Claim {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** The claims that an object means: its own name, or those that a StatefulSet makes of its templates. */
-function claimsOf({
-  kind,
-  metadata: { name = '', namespace = '' },
-  spec,
-}: KubeObject): { namespace: string; name: string }[] {
+function claimsOf({ kind, metadata: { name = '', namespace = '' }, spec }: KubeObject): Claim[] {
   if (kind === 'PersistentVolumeClaim') return [{ namespace, name }];
   if (kind !== 'StatefulSet') return [];
   const { volumeClaimTemplates: claims = [], replicas = 1 } = spec as StatefulSetSpec;

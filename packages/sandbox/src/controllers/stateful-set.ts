@@ -108,7 +108,8 @@ function settle(sync: Sync, index: number, ordered: boolean): boolean {
 function revisionFor({ set, current, update, first }: Sync, ordinal: number): Stored<ControllerRevision> {
   const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
   const { currentReplicas = 0 } = set.status ?? {};
-  const keeps = type === 'OnDelete' || !rollingUpdate ? currentReplicas : (rollingUpdate.partition ?? 0);
+  if (type === 'OnDelete') return update;
+  const keeps = rollingUpdate === undefined ? currentReplicas : (rollingUpdate.partition ?? 0);
   return ordinal < first + keeps ? current : update;
 }
 

@@ -57,8 +57,13 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
   drafts.refuse('ConfigReady', ...taken.map((message) => ({ reason: 'ConfigRefused' as const, message })));
   const mistakes = [...variableMistakes(path, component.env, overrides), ...volumeMistakes(path, overrides, service)];
   drafts.tell('ConfigReady', findingsOf(mistakes, context.surroundings, 'ConfigRefused'));
+  const ownService = serviceOf(input);
+  if (ownService !== undefined) {
+    // Clients follow the primary whatever keeps its members from being changed: a mistake in the spec, a volume that is lost.
+    const follows = component.quorum?.primary === undefined ? condition : 'PrimaryReady';
+    drafts.add(follows, { verb: 'apply', object: ownService });
+  }
   for (const object of [
-    serviceOf(input),
     membersService(input),
     ...memberServices(input),
     workload(input),

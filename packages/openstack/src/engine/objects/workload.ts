@@ -95,7 +95,8 @@ export function workload(input: ComponentInput): KubeObject {
           // After a power cut members of a quorum wait for each other.
           podManagementPolicy: component.quorum === undefined ? 'OrderedReady' : 'Parallel',
           selector: { matchLabels: selector },
-          updateStrategy: { type: 'RollingUpdate' },
+          // Members are replaced by the operator: the StatefulSet controller takes one while another one is away.
+          updateStrategy: { type: component.quorum === undefined ? 'RollingUpdate' : 'OnDelete' },
           // They go with the resource (keepVolumes of the operator), and not with a StatefulSet that somebody deletes.
           persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
           template,
