@@ -86,8 +86,8 @@ export class Compositions {
 const known = new WeakMap<StoredObject, StoredObject>();
 
 /**
- * What somebody wants of an object, without what has become of it: of that compose may know of which cloud it is, and what
- * its Jobs have found.
+ * What somebody wants of an object, without what has become of it: of that compose may know of which cloud it is, what
+ * its Jobs have found, and when its data have begun anew.
  */
 function stated(object: StoredObject): StoredObject {
   const before = known.get(object);
@@ -95,8 +95,12 @@ function stated(object: StoredObject): StoredObject {
   const { apiVersion, kind, metadata, spec, status } = object;
   const { name, namespace, uid, generation, labels, annotations, ownerReferences } = metadata;
   const kept = { name, namespace, uid, generation, labels, annotations, ownerReferences };
-  const { cloud, found } = (status ?? {}) as { cloud?: string; found?: unknown };
-  const remembered = { ...(cloud === undefined ? {} : { cloud }), ...(found === undefined ? {} : { found }) };
+  const { cloud, found, data } = (status ?? {}) as { cloud?: string; found?: unknown; data?: string };
+  const remembered = {
+    ...(cloud === undefined ? {} : { cloud }),
+    ...(found === undefined ? {} : { found }),
+    ...(data === undefined ? {} : { data }),
+  };
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   const result = {
     apiVersion,

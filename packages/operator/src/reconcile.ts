@@ -252,7 +252,7 @@ interface View {
 
 /** Composes from what the cache shows at this moment, and assesses. `jobs`: the finished ones that are known so far. */
 function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<string, string>>): View {
-  const { adopted, volumes, isHeld } = composeFor(context, recipe, jobs);
+  const { adopted, volumes, data, isHeld } = composeFor(context, recipe, jobs);
   const finishedJobs = finishedOf(context, adopted);
   const observed = observedBy(context, finishedJobs);
   const { steps, complete, status } = adopted.composition;
@@ -266,7 +266,7 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const kept = withoutForgotten(status, adopted.composition.staying, done);
   const live = { ...observed, done };
   const members = membersBy(context, adopted.composition, live);
-  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found, ...members } };
+  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found, ...members, ...data } };
   return { composition, live, progress, finishedJobs, volumes, isHeld };
 }
 
@@ -274,7 +274,7 @@ function composeFor(context: ComposeContext, recipe: Recipe, jobs: Readonly<Reco
   try {
     const composed = recipe.compose(context);
     const { cache, object: resource } = context;
-    const { steps, volumes } = checkVolumes(
+    const { steps, volumes, data } = checkVolumes(
       { cache, resource },
       { ...composed, steps: keptForGuests(context, composed) },
     );
@@ -285,7 +285,7 @@ function composeFor(context: ComposeContext, recipe: Recipe, jobs: Readonly<Reco
       { ...composed, steps: taken, status: { ...composed.status, ...recipe.observed?.(context) } },
       { jobs, former: (image) => formerDigestKey && recipe.composeFormer?.(context, formerDigestKey, image) },
     );
-    return { adopted, volumes, isHeld };
+    return { adopted, volumes, data: data === undefined ? {} : { data }, isHeld };
   } catch (error) {
     throw new CompositionError(error);
   }

@@ -43,6 +43,12 @@ export const ledMembers = object(quorum, {
   primary: string('Name of the pod that clients are led to.', { maxLength: 253 }),
 });
 
+/** `status.data`, of kinds that keep what other resources make there. */
+export const data = string(
+  'Another value when its data begin anew, on an empty volume: what other resources have made there is made again. Absent where they began before this was recorded.',
+  { maxLength: 256 },
+);
+
 /** The phases of a service or an infrastructure kind. */
 export const phases = ['Pending', 'Progressing', 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting'] as const;
 

@@ -10,7 +10,7 @@ import type { Composition } from '../engine/compose/compose.ts';
 import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import type { Step } from '../engine/vocabulary/step.ts';
-import { type Action, nothing, type Plan } from './action.ts';
+import { type Action, nothing, type Plan, statedObjects } from './action.ts';
 import type { Live } from './live.ts';
 import { isQuorum } from './members.ts';
 
@@ -22,6 +22,8 @@ type Seen = Pick<Live, 'cache' | 'resource'>;
 /** The volumes of a composition: what is known of them, and the steps with a problem where one was lost. */
 export interface VolumeCheck {
   readonly volumes: Volumes;
+  /** `status.data`: another one when the data of a server have begun anew. */
+  readonly data?: string;
   readonly steps: readonly Step[];
 }
 
@@ -30,8 +32,15 @@ export interface VolumeCheck {
  * empty volume: the step that uses it stops with a condition that names it, instead of a service that begins anew. While
  * most members of a quorum have theirs, the others get the data from them.
  */
-export function checkVolumes({ cache, resource }: Seen, composition: Pick<Composition, 'steps'>): VolumeCheck {
-  const before = ((resource['status'] ?? {}) as { volumes?: Volumes }).volumes ?? {};
+export function checkVolumes(
+  { cache, resource }: Seen,
+  composition: Pick<Composition, 'steps' | 'tellsData'>,
+): VolumeCheck {
+  const status = (resource['status'] ?? {}) as { volumes?: Volumes; data?: string };
+  const { volumes: before = {} } = status;
+  // What was there before this was told of is not told of either: its Jobs would all run again.
+  const isNew = Object.keys(before).length === 0;
+  let { data } = status;
   const accepted = resource.metadata.annotations?.[annotations.acceptDataLoss];
   const volumes: Record<string, string> = { ...before };
   const isIntact = ({ namespace, name }: Claim) => {
@@ -58,6 +67,8 @@ export function checkVolumes({ cache, resource }: Seen, composition: Pick<Compos
         lost.push(`PersistentVolumeClaim ${name} is being deleted, and goes when no pod uses it`);
       } else if (known === undefined || known === live.metadata.uid || accepted === live.metadata.uid) {
         volumes[name] = live.metadata.uid;
+        if (known === undefined && isNew) data ??= live.metadata.uid;
+        if (known !== undefined && known !== live.metadata.uid) data = live.metadata.uid;
       } else {
         lost.push(`PersistentVolumeClaim ${name} was replaced by an empty one (uid ${live.metadata.uid})`);
       }
@@ -66,7 +77,9 @@ export function checkVolumes({ cache, resource }: Seen, composition: Pick<Compos
     const way = `restore its data from a backup; then, or to begin without them, annotate this resource ${annotations.acceptDataLoss}=<uid of the claim>`;
     return { ...step, problem: { reason: 'VolumeLost', message: `${lost.join('; ')}: ${way}` } };
   });
-  return { volumes, steps };
+  const isServer =
+    composition.tellsData === true && statedObjects(composition.steps).some(({ kind }) => kind === StatefulSet.kind);
+  return { volumes, ...(isServer && data !== undefined ? { data } : {}), steps };
 }
 
 /**

@@ -6,11 +6,13 @@ import { addJob } from './compose-jobs.ts';
 /** Adds what is kept of a service in others, or in itself: a list and its Job for each. Gives what was added. */
 export function addRecords(assembly: Assembly, holds: Keeping['holds']): readonly Records[] {
   const { service, drafts } = assembly;
-  return keepingsOf(service).flatMap(({ keeping, field }) => {
+  return keepingsOf(service).flatMap(({ keeping, capability, field }) => {
     if (keeping.holds !== holds) return [];
     const records = recordsOf(keeping, assembly);
     drafts.add(keeping.step, ...records.objects);
-    addJob(assembly, records.job, 'CredentialsReady');
+    const isOwn = field === undefined || holds === 'resources';
+    const writesTo = [...(isOwn ? (['database'] as const) : []), ...(field === undefined ? [] : [capability])];
+    addJob(assembly, { ...records.job, writesTo }, 'CredentialsReady');
     drafts.need(keeping.step, ...(keeping.needs ?? []));
     for (const one of [field, ...(keeping.awaits?.(assembly) ?? [])])
       drafts.step(keeping.step).awaits.push(...awaited(assembly, one));

@@ -18,7 +18,7 @@ import { componentsOf } from '../vocabulary/api-tls.ts';
 import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
 import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
-import { mentionsOf, neededBy } from '../vocabulary/dependencies.ts';
+import { mentionsOf, neededBy, ownOffer } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
 import type { Job, Service, Staying } from '../vocabulary/service.ts';
@@ -51,6 +51,8 @@ export interface Composition {
   readonly finds?: ReadonlyMap<string, { readonly finds: NonNullable<Job['finds']>; readonly ofFailed: boolean }>;
   /** The quorum that it has. */
   readonly quorum?: ComposedQuorum;
+  /** Whether `status.data` is about its volumes. */
+  readonly tellsData?: true;
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
   /** Nodes that are in maintenance, and those where that is over, and the Job that tells of them. */
@@ -125,6 +127,7 @@ function composeWith<R extends ServiceResource>(
       ...composedWith(service as unknown as Service, context),
       ...apiOf(service as unknown as Service, context),
       ...service.status?.(context),
+      ...begunOf(service as unknown as Service, context),
       ...lastingStatus(service as unknown as Service, context),
     },
     finds: new Map(
@@ -133,6 +136,7 @@ function composeWith<R extends ServiceResource>(
       ),
     ),
     ...quorumOf(service as unknown as Service, context),
+    ...(service.kind.status.schema.properties?.['data'] === undefined ? {} : { tellsData: true }),
     ...(staying === undefined ? {} : { staying }),
     ...(emptying === undefined ? {} : { emptying }),
     rotating: rotationsOf(service as unknown as Service, context),
@@ -280,4 +284,10 @@ function addEmptying(assembly: Assembly): Pick<Composition, 'emptying'> {
     return {};
   }
   return { emptying: { job: object, hosts, back } };
+}
+
+/** What others made in it is lost with its database. */
+function begunOf(service: Service, context: Context): { readonly data?: string } {
+  const data = ownOffer(service, 'identity') && context.begun(['database']);
+  return data === undefined ? {} : { data };
 }

@@ -23,7 +23,7 @@ export interface JobInput {
 
 /**
  * The Job of a step. Its annotation holds the digest of all that makes a run different: programs, image (but not the
- * operator's own), credentials, further inputs; not labels, resources, or configuration beside the credentials in it, which no Job of ours depends
+ * operator's own), credentials, further inputs, servers that have begun anew; not labels, resources, or configuration beside the credentials in it, which no Job of ours depends
  * on. No TTL: a Job that vanishes would have to be run again to know.
  */
 export function jobObject({ service, context, job, image, configs, overrides }: JobInput): KubeObject {
@@ -52,6 +52,8 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
     restartPolicy: 'Never',
   });
   const again = context.resource.metadata.annotations?.[annotations.reconcileAt];
+  // Of what is made of something that is kept, that is an input: it is not made anew.
+  const begun = job.makes === undefined ? context.begun(job.writesTo ?? ['database']) : undefined;
   const stated = inputsOf(job, pod, {
     configs,
     // A new operator of another image states the same records; what they are is among the inputs.
@@ -59,8 +61,8 @@ export function jobObject({ service, context, job, image, configs, overrides }: 
   });
   const sets = job.once === true ? [] : configs.flatMap((set) => set.inputs.map(templateOf));
   const inputs = credentialDigest(context.surroundings.digestKeyId, {
-    template: { ...stated, inputs: templateOf(job.inputs), sets, again },
-    whole: { ...stated, digests: digestsOf(context, job, configs), again },
+    template: { ...stated, inputs: templateOf(job.inputs), sets, again, begun },
+    whole: { ...stated, digests: digestsOf(context, job, configs), again, begun },
   });
   return {
     apiVersion: 'batch/v1',

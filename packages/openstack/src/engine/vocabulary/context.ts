@@ -10,7 +10,7 @@ import type { Component } from './component.ts';
 import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
 import { exposedOf, exposureOf } from './exposure.ts';
 import { topicsOf } from './notifications.ts';
-import type { Service } from './service.ts';
+import type { Capability, Service } from './service.ts';
 import type { ReferenceField, Rotation, ServiceResource, ServiceSpec, Surroundings } from './surroundings.ts';
 import { databaseAt } from './trust.ts';
 
@@ -38,6 +38,8 @@ export interface Context<R extends ServiceResource = ServiceResource> {
   /** URL of what its processes coordinate by (tooz), with references to Secrets; undefined when the service has none. */
   readonly coordination: string | undefined;
   readonly identity: IdentityAddress;
+  /** `status.data` of such servers that it refers to: another one when what was made there is to be made again. */
+  readonly begun: (capabilities: readonly Capability[]) => string | undefined;
   /** What a service that it depends on offers: the address of the referenced resource, or of the external one. */
   readonly address: (field: ReferenceField) => unknown;
   /** `<name>-<suffix>`, or the name alone for an empty suffix. */
@@ -159,6 +161,15 @@ export function contextOf<R extends ServiceResource>(
       // The identity service registers itself, at its own address.
       const own = field === undefined ? ownOffer(service, 'identity') : undefined;
       return (own?.address?.(resource as StoredObject, surroundings) ?? address(field)) as IdentityAddress;
+    },
+    begun(capabilities) {
+      const servers = capabilities.flatMap((capability) => {
+        const field = fieldFor(service, capability);
+        if (field === undefined || externalOf(spec, field) !== undefined) return [];
+        const { data } = (reference(field)?.['status'] ?? {}) as { data?: string };
+        return data === undefined ? [] : [`${capability} ${data}`];
+      });
+      return servers.length === 0 ? undefined : servers.join(', ');
     },
     address,
     databaseUrl(name, dialect = 'mysql+pymysql') {

@@ -34,6 +34,8 @@ export interface Job {
   /** The condition of its step. */
   readonly step: string;
   readonly needs?: readonly string[];
+  /** Servers whose data it changes: it runs again when these begin anew. Default: the database. */
+  readonly writesTo?: readonly Capability[];
   /** The services that it asks, by the field that refers to them: it waits until they are Ready. */
   readonly asks?: readonly ReferenceField[];
   readonly image: string;

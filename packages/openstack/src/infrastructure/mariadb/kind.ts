@@ -2,7 +2,7 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, lasting, ledMembers, phase } from '../../api/status.ts';
+import { common, data, lasting, ledMembers, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { fileConfig, template } from '../../api/template.ts';
 
@@ -56,7 +56,7 @@ export const MariaDB = defineApi({
       ],
     },
   ),
-  status: object('Observed state of MariaDB.', { ...common, phase, lasting, members: ledMembers }),
+  status: object('Observed state of MariaDB.', { ...common, phase, data, lasting, members: ledMembers }),
 });
 
 export type MariaDB = ObjectOf<typeof MariaDB>;

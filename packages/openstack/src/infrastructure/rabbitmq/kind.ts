@@ -2,7 +2,7 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, object, rule } from '../../api/schema.ts';
-import { common, lasting, members, phase } from '../../api/status.ts';
+import { common, data, lasting, members, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { nodeNetworks, template } from '../../api/template.ts';
 
@@ -45,7 +45,7 @@ export const RabbitMQ = defineApi({
       ],
     },
   ),
-  status: object('Observed state of RabbitMQ.', { ...common, phase, lasting, members }),
+  status: object('Observed state of RabbitMQ.', { ...common, phase, data, lasting, members }),
 });
 
 export type RabbitMQ = ObjectOf<typeof RabbitMQ>;

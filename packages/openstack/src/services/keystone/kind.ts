@@ -5,7 +5,7 @@ import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, endpoints, phase } from '../../api/status.ts';
+import { common, data, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -82,7 +82,7 @@ export const Keystone = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Keystone.', { ...common, phase, ...endpoints }),
+  status: object('Observed state of Keystone.', { ...common, phase, data, ...endpoints }),
   columns: [endpointColumn],
 });
 
