@@ -25,6 +25,19 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Handles a signal other than SIGTERM, whenever it comes. */
+export function onSignal({ signals }: Process, name: 'USR1' | 'USR2', handle: () => void): void {
+  signals.addEventListener(name, (event) => {
+    event.preventDefault();
+    handle();
+  });
+}
+
+/** Sends a signal other than SIGTERM, and tells whether nobody handles it: then the program ends. */
+export function isFatal(signals: EventTarget, name: string): boolean {
+  return signals.dispatchEvent(new Event(name, { cancelable: true }));
+}
+
 /** The name that a program complains under. */
 export function nameOf(process: Process): string {
   return (process.argv[0] ?? '').split('/').at(-1) ?? '';

@@ -18,6 +18,8 @@ const host = (service: string) => `my-cloud-${service}.openstack.svc`;
 test('another certificate, and another authority, are taken over while all goes on; whoever trusts another one is refused', async () => {
   const { cloud } = await readyCloud({ spec: { keystone: { tls: { enabled: true } } } });
   const url = `https://${host('placement-api')}:18778/`;
+  // That of a proxy.
+  const images = `https://${host('glance-api')}:19292/`;
   const trusted = ['--cacert', '/etc/openstack/trust/identity/ca.crt'];
   const certificate = (name: string) =>
     ((cloud.get('Secret', name)?.['data'] ?? {}) as Record<string, string>)['tls.crt'] ?? '';
@@ -34,6 +36,7 @@ test('another certificate, and another authority, are taken over while all goes 
   await cloud.clock.advance(120_000);
   expect(uids()).toEqual(there);
   expect(await run(cloud, 'nova-scheduler', 'curl', '-sS', ...trusted, url)).toMatchObject({ code: 0 });
+  expect(await run(cloud, 'nova-scheduler', 'curl', '-sS', ...trusted, images)).toMatchObject({ code: 0 });
   expect(await run(cloud, 'nova-scheduler', 'curl', '-sS', url)).toMatchObject({
     stderr: 'curl: (60) SSL certificate problem: unable to get local issuer certificate\n',
   });

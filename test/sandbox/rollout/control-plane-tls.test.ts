@@ -40,9 +40,9 @@ async function endpoints(cloud: Cloud): Promise<string[]> {
   return all.flatMap(({ interface: of, url }) => (of === 'internal' ? [new URL(url).origin] : [])).sort();
 }
 
-/** Those of the minimal cloud; glance-api serves no TLS itself. */
+/** Those of the minimal cloud. */
 const secure = [
-  'http://my-cloud-glance-api.openstack.svc:9292',
+  'https://my-cloud-glance-api.openstack.svc:19292',
   'https://my-cloud-keystone-api.openstack.svc:15000',
   'https://my-cloud-neutron-server.openstack.svc:19696',
   'https://my-cloud-nova-api.openstack.svc:18774',

@@ -1,7 +1,8 @@
-import type { Connection, Process, Program } from '@openstack-operator/sandbox';
+import type { Program } from '@openstack-operator/sandbox';
 import { CommandError, commandWith, pause, terminated } from '../program-support.ts';
 import { owned, type Recipe } from '../recipe.ts';
 import { startTimes } from '../start-times.ts';
+import { haproxy } from './haproxy.ts';
 
 /** What machines boot from: DHCP and TFTP are UDP, which hosts here do not have, so nothing is answered. */
 
@@ -27,34 +28,6 @@ const dnsmasq: Program = commandWith({ flags: 'd k no-daemon', values: 'conf-fil
   if (await pause(process, startTimes.dnsmasq)) await terminated(process);
   return 0;
 });
-
-/** `haproxy -f FILE`: a port, and the server that all connections to it are led to. */
-const haproxy: Program = commandWith({ values: 'f' }, async (process, line) => {
-  const file = line.value('f') ?? '';
-  if (!process.files.exists(file))
-    throw new CommandError(`[ALERT] (1) : config : Cannot open configuration file ${file}`);
-  const text = process.files.read(file);
-  const [, port] = /^ *bind \*:(\d+)$/m.exec(text) ?? [];
-  const [, host = '', to] = /^ *server \S+ (\S+):(\d+)$/m.exec(text) ?? [];
-  if (port === undefined || to === undefined)
-    throw new CommandError('[ALERT] (1) : config : no model knows this configuration of haproxy');
-  if (!(await pause(process, startTimes.haproxy))) return 0;
-  process.network.listen(Number(port), 'http', () => ({
-    receive: (message) => forward(process, host, Number(to), message),
-  }));
-  await terminated(process);
-  return 0;
-});
-
-/** What a request is answered with; nobody who answers ends the connection. @throws SystemError */
-async function forward({ network }: Process, host: string, port: number, message: unknown): Promise<unknown> {
-  const connection: Connection = await network.connect(host, port, 'http');
-  try {
-    return await connection.call(message);
-  } finally {
-    connection.close();
-  }
-}
 
 const loaders = { '/usr/lib/ipxe/undionly.kpxe': 'iPXE\n', '/usr/lib/ipxe/snponly.efi': 'iPXE\n' };
 

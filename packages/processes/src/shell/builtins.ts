@@ -1,4 +1,4 @@
-import { aborted } from '../program-support.ts';
+import { aborted, isFatal } from '../program-support.ts';
 import { echo, printf } from './output-commands.ts';
 import { parseScript } from './parser.ts';
 import { assign, ControlFlow, complain, resolvePath, ShellError, type ShellState } from './state.ts';
@@ -163,6 +163,10 @@ const kill: Builtin = (state, operands, { line }) => {
   const signal = (named.at(-1) ?? 'TERM').replace(/^-(SIG)?/, '');
   let status = 0;
   for (const pid of operands.slice(named.length)) {
+    if (Number(pid) === state.process.pid) {
+      signalItself(state, signal);
+      continue;
+    }
     const job = state.jobs.get(Number(pid));
     if (job === undefined || job.status !== undefined) {
       complain(state, 'kill: No such process', line);
@@ -171,6 +175,12 @@ const kill: Builtin = (state, operands, { line }) => {
   }
   return status;
 };
+
+/** What a background job sends to `$$`: the program hears of it that has replaced the shell. */
+function signalItself({ process }: ShellState, signal: string): void {
+  if (signal !== '0' && isFatal(process.signals, signal))
+    throw new ShellError(`kill: ${signal} for the shell itself is not modelled`);
+}
 
 const exec: Builtin = async (state, operands, interpreter, assignments) => {
   if (operands.length === 0) return 0;

@@ -264,6 +264,8 @@ async function runProgram(
     env: environmentOf(state, assignments),
     // A shell does not pass SIGTERM on to what it waits for; a background job is its own process.
     signal: signal ?? state.signal ?? new AbortController().signal,
+    // What replaces the shell has its process.
+    ...(signal === state.process.signal && { signals: state.process.signals }),
     ...(input && { stdin: () => (taken ??= input.rest()) }),
     ...(stdout && { stdout }),
     ...(stderr && { stderr }),

@@ -1,6 +1,15 @@
 import { abortScope, microTimestamp } from '@openstack-operator/kube';
 import type { Process, Program } from '@openstack-operator/sandbox';
-import { aborted, CommandError, command, commandWith, notModelled, pause } from '../program-support.ts';
+import {
+  aborted,
+  CommandError,
+  command,
+  commandWith,
+  isFatal,
+  notModelled,
+  pause,
+  terminated,
+} from '../program-support.ts';
 import { fileCommands } from './file-commands.ts';
 import { bash, sh } from './shell.ts';
 import { evaluateTest } from './test-expression.ts';
@@ -37,12 +46,20 @@ const test: Program = command((process) => {
 async function start(
   process: Process,
   argv: readonly string[],
-  { environment = process.env, notFound }: { environment?: Process['env']; notFound?: () => CommandError } = {},
+  {
+    environment = process.env,
+    notFound,
+    signal = process.signal,
+    signals = process.signals,
+  }: { environment?: Process['env']; notFound?: () => CommandError } & Partial<
+    Pick<Process, 'signal' | 'signals'>
+  > = {},
 ): Promise<number> {
   let silent = true;
   const status = await process.run(argv, {
     env: environment,
-    signal: process.signal,
+    signal,
+    signals,
     ...(process.stdin !== undefined && { stdin: process.stdin }),
     stdout: (text) => {
       silent = false;
@@ -58,6 +75,17 @@ async function start(
     throw notFound?.() ?? new CommandError(`${process.argv[0]}: ${argv[0]}: No such file or directory`, 127);
   }
   return status;
+}
+
+/** `dumb-init --rewrite 15:10`: SIGTERM arrives as SIGUSR1. */
+function rewritten(process: Process, rule: string): Pick<Process, 'signal' | 'signals'> {
+  if (rule !== '15:10') notModelled(process, `--rewrite ${rule}`);
+  const ended = new AbortController();
+  const signals = new EventTarget();
+  void terminated(process).then(() => {
+    if (isFatal(signals, 'USR1')) ended.abort();
+  });
+  return { signal: ended.signal, signals };
 }
 
 /** Shells, coreutils and small tools: every image has them. */
@@ -119,13 +147,14 @@ export const baseCommands: Readonly<Record<string, Program>> = {
   'dumb-init': commandWith(
     {
       flags: 'single-child c v verbose',
-      values: 'rewrite r',
+      values: 'rewrite|r',
       stopAtOperand: true,
     },
     (process, line) => {
       const [program = ''] = line.operands;
       if (program === '') throw new CommandError('Usage: dumb-init [option] program [args]');
       return start(process, line.operands, {
+        ...(line.has('rewrite') && rewritten(process, line.value('rewrite') ?? '')),
         notFound: () => new CommandError(`[dumb-init] ${program}: No such file or directory`, 2),
       });
     },

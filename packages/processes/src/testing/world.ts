@@ -42,6 +42,8 @@ export interface Running {
   readonly output: () => string;
   readonly exit: Promise<number>;
   readonly status: () => number | undefined;
+  /** SIGTERM, while the clock goes on by somebody else. */
+  terminate(): void;
   stop(): Promise<number>;
 }
 
@@ -226,6 +228,7 @@ export class Container {
       output: () => output,
       exit,
       status: () => status,
+      terminate: () => controller.abort(),
       stop: async () => {
         controller.abort();
         await this.#world.clock.run(() => status !== undefined);
@@ -284,6 +287,7 @@ export class Container {
         hostPID: false,
       },
       signal,
+      signals: options.signals ?? new EventTarget(),
       get stdin() {
         return typeof options.stdin === 'function' ? options.stdin() : options.stdin;
       },
@@ -295,6 +299,7 @@ export class Container {
           stdout: child.stdout ?? options.stdout,
           stderr: child.stderr ?? options.stderr,
           ...(child.stdin !== undefined && { stdin: child.stdin }),
+          ...(child.signals !== undefined && { signals: child.signals }),
         }),
     };
     return program(process);

@@ -176,11 +176,11 @@ export class Container {
   #process(
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
-    options: Required<Pick<RunOptions, 'stdout' | 'stderr' | 'signal'>> & Pick<RunOptions, 'stdin'>,
+    options: Required<Pick<RunOptions, 'stdout' | 'stderr' | 'signal'>> & Pick<RunOptions, 'stdin' | 'signals'>,
     parent = 0,
   ): Process {
     const { identity, network, random, pod } = this.#options;
-    const { stdout, stderr, signal, stdin } = options;
+    const { stdout, stderr, signal, signals = new EventTarget(), stdin } = options;
     const alive = (write: (text: string) => void) => (text: string) => {
       if (!this.ended.aborted) write(text);
     };
@@ -201,6 +201,7 @@ export class Container {
       random,
       pod,
       signal,
+      signals,
       get stdin() {
         return typeof stdin === 'function' ? stdin() : stdin;
       },
@@ -213,6 +214,7 @@ export class Container {
           stdout: child.stdout ?? write.stdout,
           stderr: child.stderr ?? write.stderr,
           signal: child.signal ?? signal,
+          ...(child.signals !== undefined && { signals: child.signals }),
           ...(child.stdin !== undefined && { stdin: child.stdin }),
         };
         return this.#run(found.program, this.#process(found.argv, childEnv, streams, pid));

@@ -81,12 +81,15 @@ export class HandlerRunner {
     const host = action.host || target.podIp;
     const port = portNumber(action.port, target.spec);
     const path = `${action.path?.startsWith('/') ? '' : '/'}${action.path ?? ''}`;
-    const url = `${(action.scheme ?? 'HTTP').toLowerCase()}://${host}:${port}${path}`;
+    const isSecure = action.scheme === 'HTTPS';
+    const url = `${isSecure ? 'https' : 'http'}://${host}:${port}${path}`;
     const headers: Record<string, string> = { host: `${host}:${port}`, 'user-agent': 'kube-probe/1.36', accept: '*/*' };
     for (const { name, value } of action.httpHeaders ?? []) headers[name.toLowerCase()] = value;
     let connection: Connection | undefined;
     const request = async (): Promise<HttpReply> => {
-      connection = await this.#network.connect(this.#node, host, port, 'http', this.#resolver);
+      connection = await this.#network.connect(this.#node, host, port, isSecure ? 'https' : 'http', this.#resolver);
+      // Whatever certificate it is shown.
+      if (isSecure) await connection.call({ type: 'tls' });
       return (await connection.call({ method: 'GET', path, headers, body: '' })) as HttpReply;
     };
     const result = await this.#timed(request(), timeoutMs);
@@ -94,7 +97,8 @@ export class HandlerRunner {
     if (result.timedOut) {
       return failure(`Get "${url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`);
     }
-    if (result.value === undefined) return failure(`Get "${url}": ${httpError(result.error, `${host}:${port}`)}`);
+    if (result.value === undefined)
+      return failure(`Get "${url}": ${httpError(result.error, { isSecure, address: `${host}:${port}` })}`);
     const { status } = result.value;
     if (status >= 200 && status < 400) return success(result.value.body ?? '');
     return failure(`HTTP probe failed with statuscode: ${status}`);
@@ -132,9 +136,14 @@ function dialError(error: unknown): string {
   return error.code === 'ETIMEDOUT' ? 'i/o timeout' : error.message;
 }
 
-function httpError(error: unknown, address: string): string {
+function httpError(
+  error: unknown,
+  { isSecure, address }: { readonly isSecure: boolean; readonly address: string },
+): string {
   if (error instanceof SystemError && error.code === 'EPROTO')
-    return 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
+    return isSecure
+      ? 'http: server gave HTTP response to HTTPS client'
+      : 'net/http: HTTP/1.x transport connection broken: malformed HTTP response';
   if (error instanceof SystemError && error.code === 'ECONNRESET') return 'EOF';
   return `dial tcp ${address}: ${dialError(error)}`;
 }

@@ -216,6 +216,18 @@ test('a container is ready while its readiness probe succeeds', async () => {
   expect(container(world, 'p')?.ready).toBe(true);
 });
 
+test('a probe by HTTPS fails at a server without TLS', async () => {
+  const world = await startTestSandbox();
+  const probe = (scheme: 'HTTP' | 'HTTPS') => ({ readinessProbe: { httpGet: { port: 80, scheme }, periodSeconds: 1 } });
+  await world.pod('p', probe('HTTPS'));
+  await world.pod('q', probe('HTTP'));
+  await world.clock.advance(5000);
+  expect([container(world, 'p')?.ready, container(world, 'q')?.ready]).toEqual([false, true]);
+  expect(world.events('p')).toContain(
+    'Warning Unhealthy: Readiness probe failed: Get "https://10.244.0.2:80/": http: server gave HTTP response to HTTPS client',
+  );
+});
+
 test('a container whose liveness probe fails is restarted', async () => {
   const world = await startTestSandbox();
   const livenessProbe = { tcpSocket: { port: 81 }, periodSeconds: 5, failureThreshold: 2 };

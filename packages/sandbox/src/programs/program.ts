@@ -57,6 +57,11 @@ export interface Process {
   readonly pod: PodFacts;
   /** Aborted on SIGTERM. */
   readonly signal: AbortSignal;
+  /**
+   * Other signals, as events of their names (`USR1`, `USR2`): who handles one says so by `preventDefault()`, and whoever
+   * sends one that nobody handles has the program end.
+   */
+  readonly signals: EventTarget;
   /** Standard input: present when a shell pipes or redirects into it. */
   readonly stdin?: string | undefined;
   stdout(text: string): void;
@@ -72,6 +77,8 @@ export interface RunOptions {
   readonly stdin?: string | (() => string);
   /** What the program sees as SIGTERM; the caller's own signal when absent (a shell does not pass signals on). */
   readonly signal?: AbortSignal;
+  /** Where it hears of other signals; nobody sends any when absent. */
+  readonly signals?: EventTarget;
   /** Take the output instead of passing it to the container's log. */
   readonly stdout?: (text: string) => void;
   readonly stderr?: (text: string) => void;
@@ -204,7 +211,10 @@ export interface FileFacts {
   readonly size: number;
 }
 
-/** Name of an application protocol: both ends must speak the same, else EPROTO. The kubelet's probes speak `http`. */
+/**
+ * Name of an application protocol: both ends must speak the same, else EPROTO. The kubelet's probes speak `http`, and `https`,
+ * which is the same after a first message `{ type: 'tls' }` that the server answers with its certificate.
+ */
 export type Protocol = string;
 
 /** The pod's view of the network: its own addresses, cluster DNS, Services, network policies. */

@@ -13,18 +13,25 @@ export const reloadMercySeconds = 80;
 /** Where start files are mounted. */
 const folder = '/etc/openstack';
 
+/** How `dumb-init` passes SIGTERM on; 15 is that, and 10 is SIGUSR1. */
+const reaperOptions: Readonly<Record<'single' | 'group' | 'USR1', readonly string[]>> = {
+  single: ['--single-child'],
+  group: [],
+  USR1: ['--single-child', '--rewrite', '15:10'],
+};
+
 /**
  * The command of a container. Programs run under `dumb-init --single-child` (rule 3 of the image contract: PID 1
  * reaps and passes SIGTERM on); uwsgi's master and bash scripts that end in `exec` do that as well.
  */
 export function startOf(name: string, runs: Runs, port: number | undefined, options: { reaper: boolean }): Start {
   if (!('wsgi' in runs)) {
-    const reaper = runs.signals === 'group' ? ['dumb-init', '--'] : ['dumb-init', '--single-child', '--'];
+    const reaper = ['dumb-init', ...reaperOptions[runs.signals ?? 'single'], '--'];
     const path = `${folder}/${name}.sh`;
     const [command, files] =
       'command' in runs
         ? [runs.command, {}]
-        : [['bash', '-eu', path, ...(runs.arguments ?? [])], { [path]: runs.script }];
+        : [['bash', '-eu', path, ...(runs.arguments ?? [])], { [path]: runs.script, ...runs.files }];
     return { command: options.reaper ? [...reaper, ...command] : command, files };
   }
   if (port === undefined) throw new Error(`${name}: a WSGI application needs a port`);

@@ -61,7 +61,7 @@ export function probes({ health, startupSeconds = 600, nodeAgent }: Probed): Rec
 
 /** What a probe asks: the same whether it decides on traffic or on a restart, unless it depends on others. */
 function handlerOf(health: Health, question: 'ready' | 'alive'): Record<string, unknown> {
-  if ('get' in health) return { httpGet: { path: health.get, port: health.port, scheme: 'HTTP' } };
+  if ('get' in health) return { httpGet: { path: health.get, port: health.port, scheme: health.scheme ?? 'HTTP' } };
   if ('tcp' in health) return { tcpSocket: { port: health.tcp } };
   if ('connected' in health) return { exec: { command: connectedProbe(health, question) } };
   return { exec: { command: (question === 'alive' ? health.alive : undefined) ?? health.exec } };

@@ -20,6 +20,11 @@ function withKeystone(sample: string, spec: object) {
   return { composition, of, text: JSON.stringify(objects) };
 }
 
+const podOf = (object: object | undefined) => {
+  const { spec } = object as { spec: { template: { spec: { containers: Record<string, unknown>[] } } } };
+  return spec.template.spec;
+};
+
 test('an API has a port with TLS, a certificate of its Keystone, and the old address, where TLS is stated alone', () => {
   const { of, composition, text } = withKeystone('placement', { tls: {} });
   expect(of('Service', 'placement-api')?.object['spec']).toMatchObject({
@@ -55,6 +60,38 @@ test('the catalogue and all addresses lead to the ports with TLS once it is enab
   expect(withKeystone('octavia', { tls: { enabled: true } }).text).toContain(
     'endpoint_override = https://neutron-server.openstack.svc:19696',
   );
+});
+
+test('what uwsgi does not serve has a proxy in its pods, which serves TLS', () => {
+  const { of, composition, text } = withKeystone('glance', { tls: { enabled: true } });
+  expect(composition.status['apiEndpoint']).toBe('https://glance-api.openstack.svc:19292');
+  expect(of('Service', 'glance-api')?.object['spec']).toMatchObject({
+    ports: [{ port: 9292 }, { name: 'api-tls', port: 19_292, targetPort: 'api-tls' }],
+  });
+  expect(of('Secret', 'glance-tls')).toMatchObject({
+    values: { 'tls.crt': { dnsNames: ['glance-api.openstack.svc'] } },
+  });
+  const { containers } = podOf(of('Deployment', 'glance-api')?.object);
+  expect(containers[0]).toMatchObject({ name: 'api', ports: [{ name: 'api' }] });
+  expect(containers[1]).toMatchObject({
+    name: 'tls-proxy',
+    image: expect.stringContaining('/haproxy:'),
+    command: ['dumb-init', '--single-child', '--rewrite', '15:10', '--', 'bash', '-eu', '/etc/openstack/tls-proxy.sh'],
+    ports: [{ name: 'api-tls', containerPort: 19_292 }],
+    readinessProbe: { httpGet: { path: '/tls-proxy', port: 'api-tls', scheme: 'HTTPS' } },
+    // As long as the API: its Service lets go of both.
+    lifecycle: containers[0]?.['lifecycle'],
+  });
+  expect(text).toContain(String.raw`bind *:19292 ssl crt /etc/openstack/tls/tls.crt`);
+  expect(text).toContain('server api 127.0.0.1:9292');
+  expect(withKeystone('tacker', { tls: { enabled: true } }).text).toContain(
+    'endpoint_url = https://tacker-server.openstack.svc:19890',
+  );
+});
+
+test('there is no proxy where nothing is said of TLS', () => {
+  const { of } = withKeystone('glance', {});
+  expect(podOf(of('Deployment', 'glance-api')?.object).containers.map(({ name }) => name)).toEqual(['api']);
 });
 
 test('Keystone has an authority, whose key no pod sees', () => {

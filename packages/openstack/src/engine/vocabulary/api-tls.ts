@@ -4,6 +4,7 @@ import type { Component } from './component.ts';
 import type { Context } from './context.ts';
 import { fieldFor, ownOffer } from './dependencies.ts';
 import type { Service } from './service.ts';
+import { proxyWithTls } from './tls-proxy.ts';
 
 /** The port of an API with TLS, of the number of that without. */
 const withTls = (port: number): number => port + 10_000;
@@ -17,7 +18,7 @@ export function apiAuthority(service: Service, context: Context): IdentityAddres
   return knows ? context.identity.apiAuthority : undefined;
 }
 
-/** Ports at which a service's APIs answer that can serve TLS themselves (uwsgi does), by component. */
+/** Ports at which a service's APIs answer, by component. */
 function apiPorts({ identity }: Service, components: Readonly<Record<string, Component>>): ReadonlyMap<string, string> {
   const entries = identity?.catalogue ?? [];
   return new Map(
@@ -25,10 +26,7 @@ function apiPorts({ identity }: Service, components: Readonly<Record<string, Com
       .flatMap(({ component, internal, port }) =>
         [component, ...(internal === undefined ? [] : [internal])].map((name) => [name, port] as const),
       )
-      .filter(([name]) => {
-        const { runs } = components[name] ?? {};
-        return runs !== undefined && 'wsgi' in runs;
-      }),
+      .filter(([name]) => Object.hasOwn(components, name)),
   );
 }
 
@@ -49,22 +47,28 @@ export function componentsOf(service: Service, context: Context): Readonly<Recor
 }
 
 function serving(component: Component, name: string, context: Context): Component {
-  const { runs, ports = {}, reachable, mounts = [] } = component;
+  const { ports = {}, reachable, mounts = [] } = component;
   const port = ports[name];
-  if (!('wsgi' in runs) || port === undefined) return component;
+  if (port === undefined) return component;
+  return {
+    ...component,
+    ...encrypting(component, named(name), port),
+    ports: { ...ports, [named(name)]: withTls(port) },
+    mounts: [...mounts, certificateMount(context)],
+    ...(Array.isArray(reachable) && reachable.includes(name) ? { reachable: [...reachable, named(name)] } : {}),
+  };
+}
+
+/** Who serves TLS: uwsgi itself; for any other server, a proxy in its pod. `name`: of the port with TLS; `port`: that without. */
+function encrypting({ runs, sidecars = [] }: Component, name: string, port: number): Partial<Component> {
+  if (!('wsgi' in runs)) return { sidecars: [...sidecars, proxyWithTls(name, withTls(port), port)] };
   const { certificate, key } = certificateFiles;
   const ini = {
     'https-socket': `0.0.0.0:${withTls(port)},${certificate},${key}`,
     // The master reads a renewed certificate when it starts anew, and keeps its sockets: no request is lost.
     'touch-reload': certificate,
   };
-  return {
-    ...component,
-    runs: { ...runs, ini: { ...runs.ini, ...ini } },
-    ports: { ...ports, [named(name)]: withTls(port) },
-    mounts: [...mounts, certificateMount(context)],
-    ...(Array.isArray(reachable) && reachable.includes(name) ? { reachable: [...reachable, named(name)] } : {}),
-  };
+  return { runs: { ...runs, ini: { ...runs.ini, ...ini } } };
 }
 
 /** Names of the Services at which a service's APIs answer with TLS: suffixes. */
@@ -88,7 +92,7 @@ export function reachedAt(
     : { scheme: 'http', port: component.ports?.[port] };
 }
 
-/** URL of another service's API that uwsgi serves, inside the cluster; `port`: without TLS. */
+/** URL of an API inside the cluster; `port`: without TLS. */
 export function apiUrl(
   { apiAuthority: authority }: Pick<IdentityAddress, 'apiAuthority'>,
   host: string,

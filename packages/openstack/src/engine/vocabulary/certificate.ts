@@ -140,6 +140,12 @@ export function clientMount({ named }: Context): Mount {
   };
 }
 
+/** Lines of a shell that run a command when the server's certificate is another one than that in the variable `last`. */
+export const whenRenewed = (command: string): string => `while sleep 30; do
+  now=$(cat ${certificateFiles.certificate})
+  if [ "$now" != "$last" ] && ${command}; then last=$now; fi
+done`;
+
 /** A container that makes the server beside it read a renewed certificate, by this command of a shell. */
 export function reloader(command: string): Sidecar {
   return {
@@ -147,10 +153,7 @@ export function reloader(command: string): Sidecar {
     runs: {
       script: `# Servers read their certificate at their start, and when they are told to.
 last=
-while sleep 30; do
-  now=$(cat ${certificateFiles.certificate})
-  if [ "$now" != "$last" ] && timeout 20 ${command}; then last=$now; fi
-done
+${whenRenewed(`timeout 20 ${command}`)}
 `,
     },
     resources: { cpu: '5m', memory: '16Mi' },

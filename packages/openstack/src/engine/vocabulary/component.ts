@@ -3,8 +3,11 @@ import type { User } from '@openstack-operator/facts/users';
 /** A program as a container runs it. */
 export interface Command {
   readonly command: readonly string[];
-  /** SIGTERM goes to the whole process group: for a launcher that waits for its server and passes nothing on. */
-  readonly signals?: 'group';
+  /**
+   * What becomes of SIGTERM. `group`: it goes to the whole process group, for a launcher that waits for its server and
+   * passes nothing on. `USR1`: it arrives as SIGUSR1, for a server that at SIGTERM leaves requests without an answer.
+   */
+  readonly signals?: 'group' | 'USR1';
 }
 
 /** A WSGI application under uwsgi: `module:callable` or a factory (reference: kolla and Debian both have the module). */
@@ -20,6 +23,8 @@ export interface Wsgi {
 export interface Script extends Pick<Command, 'signals'> {
   readonly script: string;
   readonly arguments?: readonly string[];
+  /** Files that it reads: path in the container -> content. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** What a container runs. */
@@ -37,16 +42,18 @@ export interface Connected {
 }
 
 /** How the kubelet sees that a container serves. */
-export type Health = (
-  | { readonly get: string; readonly port: string }
-  | { readonly tcp: string }
-  /** `alive`: what decides on a restart, where `exec` asks for what a restart does not mend. */
-  | { readonly exec: readonly string[]; readonly alive?: readonly string[] }
-  | Connected
-) & {
-  /** Seconds between two probes; default 5, of `connected` 10. More for a probe that costs something, such as starting a virtual machine. */
-  readonly periodSeconds?: number;
-};
+export type Health =
+  /** `scheme`: HTTPS for a port with TLS, whose certificate is not verified. */
+  (
+    | { readonly get: string; readonly port: string; readonly scheme?: 'HTTPS' }
+    | { readonly tcp: string }
+    /** `alive`: what decides on a restart, where `exec` asks for what a restart does not mend. */
+    | { readonly exec: readonly string[]; readonly alive?: readonly string[] }
+    | Connected
+  ) & {
+    /** Seconds between two probes; default 5, of `connected` 10. More for a probe that costs something, such as starting a virtual machine. */
+    readonly periodSeconds?: number;
+  };
 
 /** Something mounted into a container. */
 export type Mount =

@@ -73,7 +73,7 @@ export const Glance = defineApi({
   spec: object(
     'Desired state of Glance.',
     {
-      ...template({ main: 'the API', components: ['api'] }),
+      ...template({ main: 'the API', components: ['api'], images: ['tls-proxy'] }),
       ...api('glance'),
       nodeNetworks,
       release,

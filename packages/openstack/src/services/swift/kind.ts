@@ -81,7 +81,12 @@ export const Swift = defineApi({
   spec: object(
     'Desired state of Swift.',
     {
-      ...template({ main: 'the proxy', components: ['proxy', 'storage'], counted: { storage: 'storageNodes' } }),
+      ...template({
+        main: 'the proxy',
+        components: ['proxy', 'storage'],
+        images: ['tls-proxy'],
+        counted: { storage: 'storageNodes' },
+      }),
       ...api('swift'),
       release,
       region,

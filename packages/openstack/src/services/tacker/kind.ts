@@ -44,7 +44,7 @@ export const Tacker = defineApi({
       ...template({
         main: 'the server',
         components: ['server'],
-        images: ['conductor'],
+        images: ['conductor', 'tls-proxy'],
       }),
       conductorReplicas: int(
         'How many conductors run in each pod of the server: they deploy network functions, and unpack packages for that server. Without one packages are kept and never unpacked.',

@@ -8,6 +8,7 @@ import {
   sections,
   trustByVariable,
 } from '../../engine/configuration/sections.ts';
+import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
@@ -138,7 +139,8 @@ function server(context: Context<Tacker>): Component {
 }
 
 function options(context: Context<Tacker>): Layer {
-  const address = context.publicUrl('server', server(context)) ?? `http://${context.host('server')}:${port}`;
+  const address =
+    context.publicUrl('server', server(context)) ?? apiUrl(context.identity, context.host('server'), port);
   const inBarbican = context.spec.vimKeyStore === 'barbican';
   return sections(
     logging,

@@ -23,6 +23,7 @@ export const Venus = defineApi({
     ...template({
       main: 'the API',
       components: ['api', 'manager'],
+      images: ['tls-proxy'],
       counted: { manager: 'managerReplicas' },
       single: { components: ['manager'], reason },
     }),

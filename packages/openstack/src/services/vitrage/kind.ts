@@ -23,6 +23,7 @@ export const Vitrage = defineApi({
     ...template({
       main: 'the API',
       components: ['api', 'graph', 'notifier', 'persistor', 'ml'],
+      images: ['tls-proxy'],
       counted: { graph: 'graphReplicas' },
       single: { components: ['graph'], reason: 'each of several would have another graph' },
     }),
