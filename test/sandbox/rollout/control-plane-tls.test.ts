@@ -17,7 +17,14 @@ const told = (cloud: Cloud, kind: string, name: string): unknown =>
 /** What Keystone is told, whenever it changes, with the pods of services and agents that do not trust its authority then. */
 function watchKeystone(cloud: Cloud) {
   const seen: { readonly tls: unknown; readonly without: readonly string[] }[] = [];
-  const trusts = ['nova-compute', 'nova-scheduler', 'neutron-server', 'placement-api', 'glance-api'];
+  const trusts = [
+    'nova-compute',
+    'nova-scheduler',
+    'neutron-server',
+    'neutron-metadata-agent',
+    'placement-api',
+    'glance-api',
+  ];
   const agents = new Set<unknown>();
   const look = () => {
     const nova = cloud.get('Nova', 'my-cloud-nova')?.['status'] as { agentsLeaving?: boolean } | undefined;
@@ -49,6 +56,19 @@ const secure = [
   'https://my-cloud-placement-api.openstack.svc:18778',
 ];
 
+/** What a guest in a network is told of itself, and by what the agents of its nodes ask for that. */
+async function metadata(cloud: Cloud, network: string) {
+  const names = cloud.list('Pod').map(({ metadata: { name } }) => name);
+  const agents = names.filter((name) => name.startsWith('my-cloud-neutron-metadata-agent-'));
+  const script = `grep -h '^nova_metadata_protocol' /etc/neutron/neutron_ovn_metadata_agent.ini
+curl -sS --unix-socket /var/lib/neutron/metadata_proxy -H 'X-OVN-Network-ID: ${network}' http://169.254.169.254/`;
+  const { pods } = cloud.rehearsal.sandbox;
+  const said = new Set<string>();
+  for (const name of agents)
+    said.add((await cloud.settle(pods.exec({ namespace: 'openstack', name }, ['sh', '-c', script]))).stdout);
+  return [...said];
+}
+
 test('a new cloud uses TLS from the beginning', async () => {
   const { cloud } = await readyCloud({ images: [userImage], spec: { tls: { enabled: true } } });
   expect(told(cloud, 'Keystone', 'keystone')).toEqual({ enabled: true });
@@ -56,7 +76,8 @@ test('a new cloud uses TLS from the beginning', async () => {
   expect(told(cloud, 'RabbitMQ', 'rabbitmq')).toEqual({ enabled: true });
   expect(told(cloud, 'OVNNetwork', 'ovn')).toEqual({ enabled: true });
   expect(state(cloud)).toBe('Enabled');
-  await asUser(cloud, 'boot');
+  const network = await asUser(cloud, 'boot', 'guest', 'first');
+  expect(await metadata(cloud, network)).toEqual(['nova_metadata_protocol = https\n1.0\n2009-04-04\nlatest']);
 });
 
 test('a cloud in use comes to TLS and back; nobody is sent where he trusts nobody', async () => {
@@ -81,13 +102,15 @@ test('a cloud in use comes to TLS and back; nobody is sent where he trusts nobod
   expect(await endpoints(cloud)).toEqual(secure);
   // The tokens that nova-compute had before are no longer valid.
   await cloud.clock.advance(4_000_000);
-  await asUser(cloud, 'boot');
+  const network = await asUser(cloud, 'boot', 'guest', 'first');
+  expect(await metadata(cloud, network)).toEqual([expect.stringMatching(/= https\n1\.0\n/)]);
 
   await change(cloud, null);
   await until(undefined, undefined);
   expect(seen.slice(3).map(({ tls }) => tls)).toEqual([{ enabled: false }, undefined]);
   expect(await endpoints(cloud)).toEqual(plain);
   expect(cloud.get('Service', 'my-cloud-keystone-api')?.['spec']).toMatchObject({ ports: [{ port: 5000 }] });
+  expect(await metadata(cloud, network)).toEqual([expect.stringMatching(/= http\n1\.0\n/)]);
   await asUser(cloud, 'boot');
 }, 600_000);
 

@@ -45,7 +45,7 @@ async function asAdmin(process: Process, run: (call: Call, process: Process) => 
 
 const neutron = 'http://my-cloud-neutron-server.openstack.svc:9696/v2.0';
 
-/** Boots a server of the name that is asked for, in a network of the name that is asked for. */
+/** Boots a server of the name that is asked for, in a network of the name that is asked for, whose id it prints. */
 async function boot(call: Call, process: Process): Promise<void> {
   const [, name = 'guest', network] = process.argv;
   const networks: { uuid: string }[] = [];
@@ -54,6 +54,7 @@ async function boot(call: Call, process: Process): Promise<void> {
       network: { id: string };
     };
     networks.push({ uuid: made.network.id });
+    process.stdout(made.network.id);
   }
   const { flavor } = (await call('POST', '/flavors', { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } })) as {
     flavor: { id: string };

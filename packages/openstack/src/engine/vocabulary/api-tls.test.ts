@@ -89,6 +89,25 @@ test('what uwsgi does not serve has a proxy in its pods, which serves TLS', () =
   );
 });
 
+test('metadata are asked for by TLS, though no catalogue knows where', () => {
+  const { of, text } = withKeystone('neutron', { tls: { enabled: true } });
+  expect(text).toContain(String.raw`nova_metadata_port = 18775\nnova_metadata_protocol = https`);
+  expect(text).toContain('auth_ca_cert = /etc/openstack/trust/identity/ca.crt');
+  expect(of('DaemonSet', 'neutron-metadata-agent')?.object).toMatchObject({
+    spec: { template: { metadata: { annotations: expect.anything() } } },
+  });
+  const nova = withKeystone('nova', { tls: {} });
+  expect(nova.of('Service', 'nova-metadata')?.object['spec']).toMatchObject({
+    ports: [{ port: 8775 }, { name: 'api-tls', port: 18_775 }],
+  });
+  expect(nova.of('Secret', 'nova-tls')).toMatchObject({
+    values: { 'tls.crt': { dnsNames: ['nova-api.openstack.svc', 'nova-metadata.openstack.svc'] } },
+  });
+  expect(withKeystone('neutron', { tls: {} }).text).toContain(
+    String.raw`nova_metadata_port = 8775\nnova_metadata_protocol = http\n`,
+  );
+});
+
 test('there is no proxy where nothing is said of TLS', () => {
   const { of } = withKeystone('glance', {});
   expect(podOf(of('Deployment', 'glance-api')?.object).containers.map(({ name }) => name)).toEqual(['api']);

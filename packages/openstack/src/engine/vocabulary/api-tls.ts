@@ -21,13 +21,15 @@ export function apiAuthority(service: Service, context: Context): IdentityAddres
 /** Ports at which a service's APIs answer, by component. */
 function apiPorts({ identity }: Service, components: Readonly<Record<string, Component>>): ReadonlyMap<string, string> {
   const entries = identity?.catalogue ?? [];
-  return new Map(
-    entries
-      .flatMap(({ component, internal, port }) =>
-        [component, ...(internal === undefined ? [] : [internal])].map((name) => [name, port] as const),
-      )
-      .filter(([name]) => Object.hasOwn(components, name)),
+  const registered = entries
+    .flatMap(({ component, internal, port }) =>
+      [component, ...(internal === undefined ? [] : [internal])].map((name) => [name, port] as const),
+    )
+    .filter(([name]) => Object.hasOwn(components, name));
+  const others = Object.entries(components).flatMap(([name, { internalApi }]) =>
+    internalApi === undefined ? [] : [[name, internalApi] as const],
   );
+  return new Map([...registered, ...others]);
 }
 
 /**
@@ -92,11 +94,16 @@ export function reachedAt(
     : { scheme: 'http', port: component.ports?.[port] };
 }
 
-/** URL of an API inside the cluster; `port`: without TLS. */
-export function apiUrl(
+/** Scheme and port of another service's API as clients inside the cluster go there; `port`: without TLS. */
+export function apiAt(
   { apiAuthority: authority }: Pick<IdentityAddress, 'apiAuthority'>,
-  host: string,
   port: number,
-): string {
-  return authority?.inCatalogue === true ? `https://${host}:${withTls(port)}` : `http://${host}:${port}`;
+): { readonly scheme: 'http' | 'https'; readonly port: number } {
+  return authority?.inCatalogue === true ? { scheme: 'https', port: withTls(port) } : { scheme: 'http', port };
+}
+
+/** URL of an API inside the cluster; `port`: without TLS. */
+export function apiUrl(identity: Pick<IdentityAddress, 'apiAuthority'>, host: string, port: number): string {
+  const at = apiAt(identity, port);
+  return `${at.scheme}://${host}:${at.port}`;
 }

@@ -223,6 +223,8 @@ export interface Component {
   readonly host?: HostAccess;
   /** Seconds between SIGTERM and SIGKILL; default 30. */
   readonly graceSeconds?: number;
+  /** The port of an API that is not in the catalogue, and is served with TLS as those are that are. */
+  readonly internalApi?: string;
   /** The port that users reach from outside, by name. */
   readonly exposed?: string;
   /** What it speaks there; default HTTP, or UDP where the port is one. */

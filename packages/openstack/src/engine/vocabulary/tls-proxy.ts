@@ -10,8 +10,8 @@ const path = `/etc/openstack/${tlsProxy}.cfg`;
 const healthPath = `/${tlsProxy}`;
 
 /**
- * HAProxy beside a server of HTTP: it listens with TLS, and passes requests on within the pod. Every line was run with 3.0 of
- * Debian; none is newer than 2.6.
+ * HAProxy beside a server of HTTP: it listens with TLS, and passes requests on within the pod. Every line was run with
+ * 2.6.12 and 3.0.11.
  * @param name of its port, among the component's
  * @param port where it listens
  * @param server the port without TLS

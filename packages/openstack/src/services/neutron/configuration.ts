@@ -8,7 +8,9 @@ import {
   messaging,
   proxied,
   sections,
+  trustOfApis,
 } from '../../engine/configuration/sections.ts';
+import { apiAt } from '../../engine/vocabulary/api-tls.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { certificateOptions, ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
@@ -116,12 +118,14 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
 export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
   const nova = context.mention('novaRef');
   const ovn = ovnOf(context);
+  const { scheme, port } = apiAt(context.identity, metadataPort);
   const secret = context.spec.metadataSecretName ?? context.named('metadata-secret');
   return sections(logging, locks('neutron'), {
     DEFAULT: {
       ...(nova === undefined ? {} : { nova_metadata_host: metadataHost(nova, context.namespace) }),
-      nova_metadata_port: metadataPort,
-      nova_metadata_protocol: 'http',
+      nova_metadata_port: port,
+      nova_metadata_protocol: scheme,
+      ...trustOfApis(context, 'auth_ca_cert'),
       metadata_proxy_shared_secret: secretReference(secret, 'password', 'oslo'),
       metadata_proxy_socket: '/var/lib/neutron/metadata_proxy',
       metadata_workers: 2,

@@ -20,7 +20,7 @@ export function controlComponents(context: Context<Nova>): Record<string, Compon
   ]);
   const components: Record<string, Component> = {
     api: { ...application('nova.wsgi.osapi_compute:application', 8774), exposed: 'api' },
-    metadata: application('nova.wsgi.metadata:application', metadataPort),
+    metadata: { ...application('nova.wsgi.metadata:application', metadataPort), internalApi: 'api' },
     scheduler: program(context, 'nova-scheduler'),
     conductor: program(context, 'nova-conductor'),
     ...Object.fromEntries(cells),

@@ -4,6 +4,7 @@ import { headerOf, plain } from '../../http.ts';
 import { mapOf, rowsIn } from '../../infrastructure/ovsdb.ts';
 import { errno, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { connectHttp, MissingAuthorityError, UntrustedServerError } from '../../tls.ts';
 
 const logger = 'neutron.agent.ovn.metadata.server';
 
@@ -28,8 +29,8 @@ export async function answerGuest(
   const port = config.integer('DEFAULT', 'nova_metadata_port');
   const protocol = config.text('DEFAULT', 'nova_metadata_protocol');
   try {
-    if (protocol === 'https') throw new SystemError('EPROTO', '[SSL: WRONG_VERSION_NUMBER] wrong version number');
-    const connection = await process.network.connect(host, port, 'http');
+    const authority = config.text('DEFAULT', 'auth_ca_cert') || undefined;
+    const connection = await connectHttp(process, { scheme: protocol, host, port }, authority);
     const headers = {
       'x-forwarded-for': headerOf(request, 'X-Forwarded-For') ?? '',
       'x-instance-id': instance,
@@ -45,8 +46,20 @@ export async function answerGuest(
       );
     return reply;
   } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    log.exception(logger, 'Unexpected error.', new PythonError('requests.exceptions.ConnectionError', errno(error)));
+    log.exception(logger, 'Unexpected error.', failure(error));
     return plain(500, 'An unknown error has occurred. Please try your request again.');
   }
+}
+
+/** What the library requests makes of it. @throws unknown what is none of its errors */
+function failure(error: unknown): PythonError {
+  if (error instanceof UntrustedServerError)
+    return new PythonError('requests.exceptions.SSLError', `SSLCertVerificationError(1, '${error.message}')`);
+  if (error instanceof MissingAuthorityError)
+    return new PythonError(
+      'OSError',
+      `Could not find a suitable TLS CA certificate bundle, invalid path: ${error.message}`,
+    );
+  if (error instanceof SystemError) return new PythonError('requests.exceptions.ConnectionError', errno(error));
+  throw error;
 }
