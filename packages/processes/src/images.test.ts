@@ -29,7 +29,8 @@ describe('openstackImages', () => {
     ['neutron-metadata-agent', ['neutron-ovn-metadata-agent']],
     ['nova-api', ['uwsgi', 'nova-manage']],
     ['nova-conductor', ['nova-conductor', 'nova-manage', '/var/lib/kolla/venv/bin/nova-conductor']],
-    ['nova-compute', ['nova-compute']],
+    ['nova-compute', ['nova-compute', 'ssh', 'scp']],
+    ['nova-ssh', ['/usr/sbin/sshd']],
   ])('has the programs of %s', (name, programs) => {
     const [image] = openstackImages().filter((candidate) =>
       candidate.matches(`quay.io/openstack.kolla/${name}:2025.1`),

@@ -25,3 +25,9 @@ export const accountFiles: Readonly<Record<string, string>> = {
     '',
   ].join('\n'),
 };
+
+/** `/etc/passwd` of an image in which a user may log in. */
+export function withShell(name: string): string {
+  const line = new RegExp(`^(${name}:.*):/usr/sbin/nologin$`, 'm');
+  return (accountFiles['/etc/passwd'] ?? '').replace(line, '$1:/bin/bash');
+}

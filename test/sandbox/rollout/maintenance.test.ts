@@ -41,7 +41,7 @@ async function twoServers(cloud: Cloud): Promise<{ one: string; other: string }>
 test('a node in maintenance gets no servers, those that run leave it, and what stays is named; then it is as before', async () => {
   const { cloud } = await shared();
   const { one, other } = await twoServers(cloud);
-  await asUser(cloud, 'stop', 'sleeper');
+  await asUser(cloud, 'act', 'sleeper', '{"os-stop":null}', 'SHUTOFF');
   await maintain(cloud, one, 'new kernel');
   expect(maintenance(cloud, one)).toEqual({ phase: 'Emptying' });
   await cloud.until(() => maintenance(cloud, one)?.phase === 'Occupied', 5);

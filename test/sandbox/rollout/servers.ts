@@ -10,7 +10,7 @@ export const userImage: Image = {
   programs: {
     boot: (process) => asAdmin(process, boot),
     delete: (process) => asAdmin(process, deleteAll),
-    stop: (process) => asAdmin(process, stop),
+    act: (process) => asAdmin(process, act),
     disable: (process) => asAdmin(process, disable),
     hosts: (process) => asAdmin(process, hosts),
     ports: (process) => asAdmin(process, ports),
@@ -75,6 +75,7 @@ interface Server {
   readonly name: string;
   readonly status: string;
   readonly 'OS-EXT-SRV-ATTR:host': string;
+  readonly 'OS-EXT-STS:task_state': string | null;
 }
 
 const listed = async (call: Call): Promise<readonly Server[]> =>
@@ -86,11 +87,13 @@ async function deleteAll(call: Call, { argv: [, wanted] }: Process): Promise<voi
     if (wanted === undefined || name === wanted) await call('DELETE', `/servers/${id}`);
 }
 
-/** Stops the server of a name. */
-async function stop(call: Call, { argv: [, wanted], clock, signal }: Process): Promise<void> {
+/** Has something done with the server of a name, as JSON, until it has a status and nothing goes on any more. */
+async function act(call: Call, { argv: [, wanted, action = '', status], clock, signal }: Process): Promise<void> {
   const one = async () => (await listed(call)).find(({ name }) => name === wanted);
-  await call('POST', `/servers/${(await one())?.id}/action`, { 'os-stop': null });
-  while ((await one())?.status !== 'SHUTOFF') await sleep(clock, 1000, signal);
+  await call('POST', `/servers/${(await one())?.id}/action`, JSON.parse(action));
+  const isDone = (server: Server | undefined) =>
+    server?.status === status && server?.['OS-EXT-STS:task_state'] === null;
+  while (!isDone(await one())) await sleep(clock, 1000, signal);
 }
 
 /** Disables a host, for a reason. */
@@ -134,7 +137,7 @@ async function inventories(call: Call, process: Process): Promise<void> {
 /** Lets the administrator do something in the cloud, waits until that is done, and gives what it printed. */
 export async function asUser(
   cloud: Cloud,
-  task: 'boot' | 'delete' | 'stop' | 'disable' | 'hosts' | 'ports' | 'inventories',
+  task: 'boot' | 'delete' | 'act' | 'disable' | 'hosts' | 'ports' | 'inventories',
   ...words: readonly string[]
 ): Promise<string> {
   const name = `user-${task}`;

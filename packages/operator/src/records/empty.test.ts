@@ -65,7 +65,7 @@ function cloudOf(
   const hosts: Record<string, Host> = { node1: { status: 'enabled' }, node2: { status: 'enabled' } };
   const clock = virtualClock();
   const writes: string[] = [];
-  const arriving: { instance: string; to: string; status: string }[] = [];
+  const arriving: { instance: string; to: string; status: string; from?: string; type?: string }[] = [];
   const run = async (plan: Partial<EmptyPlan> = {}) => {
     const printed: string[] = [];
     let message = '';
@@ -85,7 +85,8 @@ function cloudOf(
         const [, , kind, id = ''] = pathname.split('/');
         const host = searchParams.get('host') ?? '';
         expect(headers['x-version']).toBe(kind === 'os-services' && method === 'GET' ? '2.69' : '2.33');
-        if (kind === 'os-migrations') return answer({ migrations: arriving.filter(({ to }) => to === host) });
+        if (kind === 'os-migrations')
+          return answer({ migrations: arriving.filter(({ from, to }) => [from, to].includes(host)) });
         if (kind === 'os-services' && method === 'GET')
           return answer({
             services: hosts[host] === undefined ? [] : [{ host, binary: 'nova-compute', ...hosts[host] }],
@@ -107,11 +108,27 @@ function cloudOf(
         }
         const one = guests.find((other) => other.id === id);
         if (one === undefined) return answer({ itemNotFound: { message: 'no' } }, 404);
-        writes.push(`move ${id}`);
+        const [act] = Object.keys(JSON.parse(body) as object);
+        if (act === 'confirmResize') {
+          writes.push(`confirm ${id}`);
+          const waiting = arriving.find(({ instance, status }) => instance === id && status === 'finished');
+          if (waiting === undefined) return answer({ badRequest: { code: 400, message: 'nothing to confirm' } }, 400);
+          waiting.status = 'confirming';
+          clock.after(7000, () => Object.assign(waiting, { status: 'confirmed' }));
+          clock.after(7000, () => Object.assign(one, { status: 'SHUTOFF' }));
+          return Promise.resolve({ status: 204, headers: {}, body: '' });
+        }
+        writes.push(act === 'migrate' ? `copy ${id}` : `move ${id}`);
         const fate = moved(one);
         if ('refused' in fate) return answer({ badRequest: { code: 400, message: fate.refused } }, 400);
         one.task_state = 'migrating';
-        clock.after(fate.seconds * 1000, () => Object.assign(one, { task_state: null, host: fate.to }));
+        const copied = { instance: id, from: one.host, to: fate.to, status: 'migrating', type: 'migration' };
+        if (act === 'migrate') clock.after(2000, () => arriving.push(copied));
+        clock.after(fate.seconds * 1000, () => {
+          const isCopied = act === 'migrate' && fate.to !== one.host;
+          copied.status = isCopied ? 'finished' : 'error';
+          Object.assign(one, { task_state: null, host: fate.to, ...(isCopied ? { status: 'VERIFY_RESIZE' } : {}) });
+        });
         return Promise.resolve({ status: 202, headers: {}, body: '' });
       },
     });
@@ -192,6 +209,52 @@ test('where guests cannot be moved, nothing new comes there all the same', async
   const { code, message } = await cloud.run({ stays: 'it is not enabled' });
   expect({ code, message }).toEqual({ code: 3, message: 'node1: occupied: a (n-a): it is not enabled' });
   expect(cloud.writes).toEqual(['disable-log-reason node1']);
+});
+
+const confirmed: EmptyPlan['confirmed'] = {
+  movable: ['SHUTOFF'],
+  body: { migrate: null },
+  from: 'from',
+  columns: { type: 'migration' },
+  underWay: ['migrating', 'confirming'],
+  waits: 'finished',
+  confirm: { confirmResize: null },
+};
+
+test('guests that are off are copied to other hosts, where they stay: that is confirmed', async () => {
+  const cloud = cloudOf(
+    [guest('off', { status: 'SHUTOFF' }), guest('runs'), guest('back', { status: 'SHUTOFF' })],
+    ({ id }) => ({ seconds: 40, to: id === 'back' ? 'node1' : 'node2' }),
+  );
+  const { code, message } = await cloud.run({ confirmed });
+  expect({ code, message }).toEqual({
+    code: 3,
+    message: 'node1: occupied: back (n-back): was to be moved, and came back; the log of its host says why',
+  });
+  expect(cloud.writes).toEqual(['disable-log-reason node1', 'copy off', 'move runs', 'copy back', 'confirm off']);
+  expect(cloud.guests[0]).toMatchObject({ host: 'node2', status: 'SHUTOFF' });
+  // Those that run are not stopped for it.
+  const live = cloudOf([guest('runs'), guest('off', { status: 'SHUTOFF' })]);
+  const { message: stays } = await live.run({ confirmed, stays: 'it is not enabled' });
+  expect(stays).toBe('node1: occupied: runs (n-runs): it is not enabled');
+  expect(live.guests.map(({ host }) => host)).toEqual(['node1', 'node2']);
+});
+
+test('what a run that was ended had moved is confirmed by the next one, also when the maintenance is over; a resize is its user’s', async () => {
+  const cloud = cloudOf([guest('left', { host: 'node2', status: 'VERIFY_RESIZE' })]);
+  cloud.arriving.push({ instance: 'left', from: 'node1', to: 'node2', status: 'finished', type: 'migration' });
+  cloud.arriving.push({ instance: 'grown', from: 'node1', to: 'node2', status: 'finished', type: 'resize' });
+  const over = { confirmed, hosts: [], back: ['node1'] };
+  // The next run says that it is done.
+  expect(await cloud.run(over)).toMatchObject({ code: 3, message: expect.stringMatching(/^node1: left: /) });
+  await cloud.clock.advance(10_000);
+  expect(await cloud.run(over)).toMatchObject({ code: 0, message: 'node1: returned' });
+  Object.assign(cloud.arriving[0] ?? {}, { status: 'finished' });
+  expect(await cloud.run({ confirmed })).toMatchObject({ code: 0, message: 'node1: emptied' });
+  expect(cloud.writes.filter((one) => one.startsWith('confirm'))).toEqual(['confirm left', 'confirm left']);
+  // Of one that cannot be confirmed it is said why.
+  Object.assign(cloud.arriving[0] ?? {}, { status: 'finished', instance: 'gone' });
+  expect(await cloud.run({ confirmed })).toMatchObject({ code: 3, message: 'node1: occupied: gone: no' });
 });
 
 test('a host whose maintenance is over gets guests again, unless somebody else has disabled it', async () => {

@@ -39,11 +39,17 @@ export async function runEmpty(
     if (opened === undefined) return 2;
     const { plan, apiWith } = opened;
     const scheduler = schedulerOf(plan.scheduling, plan.binary, apiWith);
+    const tools: Tools = { ...apisOf(plan, apiWith), scheduler, world };
+    const leaving: string[] = [];
     for (const host of plan.back) {
       await giveBack(plan, scheduler, host);
-      lines.push(`${host}: returned`);
+      // What a run that has ended meanwhile had moved is not left waiting; the next run looks again.
+      const { staying, busy } = await leavingFrom(plan, tools, { host, asked: new Map() });
+      const words = [...staying, ...busy];
+      leaving.push(...words);
+      lines.push(`${host}: ${words.length === 0 ? 'returned' : words.join('; ')}`);
     }
-    const left = await emptyAll(plan, { ...apisOf(plan, apiWith), scheduler, world });
+    const left = await emptyAll(plan, tools);
     for (const [host, staying] of left) if (staying.length === 0) lines.push(`${host}: emptied`);
     const most = Math.floor(mostOfMessage / (lines.length + left.size + 1));
     // At the end, where a condition takes the words of what has failed from.
@@ -53,7 +59,7 @@ export async function runEmpty(
     }
     for (const line of lines) print(line);
     world.writeMessage(lines.join('\n'));
-    return [...left.values()].every((staying) => staying.length === 0) ? 0 : someExist;
+    return [leaving, ...left.values()].every((words) => words.length === 0) ? 0 : someExist;
   } catch (error) {
     // Of what the other side says, no line is made that tells of a host.
     const words = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/gu, ' ');
@@ -117,7 +123,14 @@ async function emptyAll(plan: EmptyPlan, tools: Tools): Promise<ReadonlyMap<stri
   const asked = new Map<string, string>();
   for (;;) {
     const looks = new Map<string, Look>();
-    for (const { name } of plan.hosts) looks.set(name, await lookAt(plan, tools, { host: name, asked }));
+    for (const { name: host } of plan.hosts) {
+      // In this order: what leaves the list of guests meanwhile is among what is leaving.
+      const [there, gone] = [
+        await lookAt(plan, tools, { host, asked }),
+        await leavingFrom(plan, tools, { host, asked }),
+      ];
+      looks.set(host, { staying: [...there.staying, ...gone.staying], busy: [...there.busy, ...gone.busy] });
+    }
     const now = clock.monotonic();
     const isUnderWay = [...looks.values()].some(({ busy }) => busy.length > 0);
     if (now >= begun + patience || (!isUnderWay && now >= settled)) return leftIn(plan, tools, { looks, unlisted });
@@ -166,42 +179,93 @@ async function lookAt(
     const title = `${id} (${name.replaceAll(/[^\x20-\x7e]/gu, '?').slice(0, 64)})`;
     const task = guest[plan.task];
     if (typeof task === 'string') busy.push(`${title} is busy (${task})`);
-    else if (!plan.movable.includes(status)) staying.push(`${title} is ${status}`);
-    else if (plan.stays !== undefined) staying.push(`${title}: ${plan.stays}`);
     else {
-      const before = asked.get(id);
-      if (before === undefined) asked.set(id, await move(plan, moving, id));
-      const words = `${title}: ${asked.get(id)}`;
-      if (before === undefined) busy.push(words);
-      else staying.push(words);
+      const way = wayOf(plan, status);
+      if (way === undefined) staying.push(`${title} is ${status}`);
+      else if (typeof way === 'string') staying.push(`${title}: ${way}`);
+      else {
+        const before = asked.get(id);
+        if (before === undefined) asked.set(id, await tell(plan, moving, { id, body: way, todo: 'moved' }));
+        const words = `${title}: ${asked.get(id)}`;
+        if (before === undefined) busy.push(words);
+        else staying.push(words);
+      }
     }
   }
   return { staying, busy };
 }
 
-/** Asks for a guest to be moved. @returns why it stays, if it does */
-async function move({ move: { path, body } }: EmptyPlan, api: JsonApi, id: string): Promise<string> {
+/** What is posted to have a guest in a state moved, or why that is not done; undefined for a state in which none is. */
+function wayOf({ movable, move, stays, confirmed }: EmptyPlan, status: string) {
+  if (movable.includes(status)) return stays ?? move.body;
+  return confirmed?.movable.includes(status) === true ? confirmed.body : undefined;
+}
+
+/** Tells a guest something. @returns what is to be said of it where that comes to nothing */
+async function tell(
+  { move: { path } }: EmptyPlan,
+  api: JsonApi,
+  { id, body, todo }: { readonly id: string; readonly body: object; readonly todo: 'moved' | 'confirmed' },
+): Promise<string> {
   try {
     await api.call('POST', path.replace('{id}', id), body);
-    return 'was to be moved, and came back; the log of its host says why';
+    return `was to be ${todo}, and came back; the log of its host says why`;
   } catch (error) {
-    if (!(error instanceof HttpError)) return 'was to be moved, and the API did not answer in time';
+    if (!(error instanceof HttpError)) return `was to be ${todo}, and the API did not answer in time`;
     return error.words.replaceAll(/\s+/gu, ' ').trim();
   }
 }
 
+/**
+ * Confirms, once, each move from a host that waits for it, whoever has asked for the move: a run that has ended in the middle
+ * did. What waits there was told to leave the host, and going back is no choice while it is emptied.
+ */
+async function leavingFrom(
+  plan: EmptyPlan,
+  { api, moving }: Tools,
+  { host, asked }: { readonly host: string; readonly asked: Map<string, string> },
+): Promise<Look> {
+  const { arriving, confirmed } = plan;
+  const [staying, busy]: [string[], string[]] = [[], []];
+  if (confirmed === undefined) return { staying, busy };
+  const { from, columns, underWay, waits, confirm } = confirmed;
+  const isSuch = (one: Migration) =>
+    one[from] === host && Object.entries(columns).every(([name, value]) => one[name] === value);
+  for (const one of (await migrationsOf(arriving, api, host)).filter(isSuch)) {
+    const [id, status] = [String(one[arriving.guest]), String(one['status'])];
+    if (underWay.includes(status)) busy.push(`${id} is on its way from there (${status})`);
+    if (status !== waits) continue;
+    const key = `${id} ${waits}`;
+    const before = asked.get(key);
+    if (before === undefined) asked.set(key, await tell(plan, moving, { id, body: confirm, todo: 'confirmed' }));
+    (before === undefined ? busy : staying).push(`${id}: ${asked.get(key)}`);
+  }
+  return { staying, busy };
+}
+
 /** What is on its way to a host, from wherever: until it is there, no list of the host's guests has it. */
 async function arrivingAt({ arriving }: EmptyPlan, api: JsonApi, host: string): Promise<string[]> {
-  const { list, items, guest, to, underWay } = arriving;
-  const path = list.replace('{host}', encodeURIComponent(host));
-  const { [items]: found } = ((await api.call('GET', path)) ?? {}) as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(found)) throw new Error(`GET ${path}: the answer holds no ${items}`);
-  return (found as readonly Readonly<Record<string, unknown>>[]).flatMap((one) => {
+  const { guest, to, underWay } = arriving;
+  return (await migrationsOf(arriving, api, host)).flatMap((one) => {
     const status = String(one['status']);
     return one[to] === host && underWay.includes(status)
       ? [`${String(one[guest])} is on its way there (${status})`]
       : [];
   });
+}
+
+type Migration = Readonly<Record<string, unknown>>;
+
+/** What comes to a host or leaves it, or did. */
+async function migrationsOf(
+  { list, items }: EmptyPlan['arriving'],
+  api: JsonApi,
+  host: string,
+): Promise<readonly Migration[]> {
+  const path = list.replace('{host}', encodeURIComponent(host));
+  const { [items]: found } = ((await api.call('GET', path)) ?? {}) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(found)) throw new Error(`GET ${path}: the answer holds no ${items}`);
+  return found as readonly Migration[];
 }
 
 interface Guest {

@@ -53,14 +53,19 @@ test('an authority signs certificates of servers, whatever the order of the valu
 });
 
 test('an SSH key has the public key that belongs to it', () => {
-  const { id, pub } = generateValues(
-    { id: { type: 'sshPrivateKey' }, pub: { type: 'sshPublicKey', key: 'id', comment: 'octavia' } },
+  const { id, pub, known } = generateValues(
+    {
+      id: { type: 'sshPrivateKey' },
+      pub: { type: 'sshPublicKey', key: 'id', comment: 'octavia' },
+      known: { type: 'sshPublicKey', key: 'id', comment: 'octavia', hosts: '*' },
+    },
     {},
     sources,
   );
   const content = Buffer.from((id ?? '').split('\n').slice(1, -2).join(''), 'base64');
   const blob = Buffer.from(pub?.split(' ')[1] ?? '', 'base64');
   expect(pub).toMatch(/^ssh-ed25519 [A-Za-z0-9+/]+=* octavia\n$/);
+  expect(known).toBe(`* ${pub}`);
   expect(content.indexOf(blob)).toBeGreaterThan(0);
   // The private part is a multiple of 8 bytes, padded with 1, 2, 3, ...
   expect((content.length - content.indexOf(blob) - blob.length - 4) % 8).toBe(0);

@@ -52,8 +52,10 @@ function generate(generator: Generator, { random, now, other }: Sources, value: 
     }
     case 'sshPrivateKey':
       return sshPrivateKey(random);
-    case 'sshPublicKey':
-      return sshPublicKey(value(generator.key), generator.comment);
+    case 'sshPublicKey': {
+      const line = sshPublicKey(value(generator.key), generator.comment);
+      return generator.hosts === undefined ? line : `${generator.hosts} ${line}`;
+    }
     case 'cephKey':
       return cephKey({ random, now });
     case 'rndcKey': {

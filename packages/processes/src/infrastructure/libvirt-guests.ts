@@ -1,4 +1,4 @@
-import { type Process, SystemError } from '@openstack-operator/sandbox';
+import { type Listener, type Process, SystemError } from '@openstack-operator/sandbox';
 import { worded } from '../attempt.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { type LibvirtDomain, LibvirtError } from './libvirt-protocol.ts';
@@ -49,16 +49,21 @@ export async function startGuest(
   if ((settings.get('stdio_handler') ?? 'logd') === 'logd') await openConsole(process, console);
   if (!process.files.exists('/dev/net/tun'))
     throw new LibvirtError('Unable to open /dev/net/tun, is tun module loaded?: No such file or directory');
-  const vncPort = vncListen === undefined ? undefined : listenForVnc(process, vncListen, domains.size);
+  const screen = vncListen === undefined ? undefined : listenForVnc(process, vncListen);
   const directory = beginProcess(process);
-  domains.set(uuid, {
+  const domain: LibvirtDomain = {
     uuid,
     name,
     definition,
-    ...(vncPort !== undefined && { vncPort }),
+    ...(screen !== undefined && { vncPort: screen.port }),
     ...(directory !== undefined && { directory }),
-  });
+  };
+  domains.set(uuid, domain);
+  if (screen !== undefined) screens.set(domain, screen.listener);
 }
+
+/** VNC servers of guests, which end with them. */
+const screens = new WeakMap<LibvirtDomain, Listener>();
 
 /** Shows qemu, a child of libvirtd, in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */
 function beginProcess({ files, pod, pid: parent }: Process): string | undefined {
@@ -73,7 +78,9 @@ function beginProcess({ files, pod, pid: parent }: Process): string | undefined 
 
 /** Ends a guest. @returns whether there was one */
 export function endGuest({ files }: Process, domains: Map<string, LibvirtDomain>, uuid: string): boolean {
-  const { directory } = domains.get(uuid) ?? {};
+  const domain = domains.get(uuid);
+  if (domain !== undefined) screens.get(domain)?.close();
+  const { directory } = domain ?? {};
   if (directory !== undefined && files.exists(directory)) {
     for (const path of [`${directory}/comm`, `${directory}/oom_score_adj`, directory]) files.remove(path);
   }
@@ -94,22 +101,25 @@ async function openConsole(process: Process, path: string): Promise<void> {
   if (typeof problem === 'string') throw new LibvirtError(problem);
 }
 
-/** qemu's VNC server, on a port for each guest. */
-function listenForVnc(process: Process, listen: string, display: number): number {
-  const port = firstVncPort + display;
-  try {
-    const [host = listen] = process.network.lookup(listen);
-    process.network.listen(port, 'vnc', () => ({ receive: () => Promise.resolve('RFB 003.008\n') }), { host });
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    const words = ['ENOTFOUND', 'EAI_AGAIN'].includes(error.code)
-      ? `address resolution failed for ${listen}:${port}: Name or service not known`
-      : `Failed to listen on socket: ${error.reason}`;
-    throw new LibvirtError(
-      `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
-    );
+/** qemu's VNC server, on the first port that is free. */
+function listenForVnc(process: Process, listen: string): { readonly port: number; readonly listener: Listener } {
+  for (let display = 0; ; display++) {
+    const port = firstVncPort + display;
+    try {
+      const [host = listen] = process.network.lookup(listen);
+      const accept = () => ({ receive: () => Promise.resolve('RFB 003.008\n') });
+      return { port, listener: process.network.listen(port, 'vnc', accept, { host }) };
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      if (error.code === 'EADDRINUSE') continue;
+      const words = ['ENOTFOUND', 'EAI_AGAIN'].includes(error.code)
+        ? `address resolution failed for ${listen}:${port}: Name or service not known`
+        : `Failed to listen on socket: ${error.reason}`;
+      throw new LibvirtError(
+        `internal error: QEMU unexpectedly closed the monitor: qemu-system-x86_64: -vnc ${listen}:${display}: ${words}`,
+      );
+    }
   }
-  return port;
 }
 
 /** virtlogd's answer to a request to write a console: undefined, or what is wrong. */

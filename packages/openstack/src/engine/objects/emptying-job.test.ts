@@ -45,6 +45,12 @@ test('a Job has nodes in maintenance emptied, and lets in again where that is ov
   expect(backoffLimit, 'the operator tries again').toBe(0);
   const moving = compose({ 'node-1': { maintenance: { reason: 'x' } } }, { liveMigration: { enabled: true } });
   expect(planIn(moving.emptying?.job).plan).not.toHaveProperty('stays');
+  expect(planIn(moving.emptying?.job).plan).not.toHaveProperty('confirmed');
+  const copying = compose({ 'node-1': { maintenance: { reason: 'x' } } }, { coldMigration: { enabled: true } });
+  expect(planIn(copying.emptying?.job).plan).toMatchObject({
+    stays: 'spec.liveMigration.enabled is not set',
+    confirmed: { movable: ['SHUTOFF'], body: { migrate: null } },
+  });
 });
 
 test('what is no host is not emptied, and without maintenance there is nothing', () => {

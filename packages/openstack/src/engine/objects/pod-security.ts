@@ -11,15 +11,17 @@ function isElevated({ privileged, capabilities }: HostAccess): boolean {
 
 /** The security context of a pod: restricted (Pod Security Standards), apart from the access to the host that it asks for. */
 export function podSecurity(
-  { host = {}, nodeAgent, configs }: Pick<PodInput, 'host' | 'nodeAgent' | 'configs'>,
+  { host = {}, nodeAgent, configs, mounts = [] }: Pick<PodInput, 'host' | 'nodeAgent' | 'configs' | 'mounts'>,
   uid: number,
 ): Record<string, unknown> {
   const user = { runAsUser: uid, runAsGroup: uid };
-  // What a node agent has lies on the node, and belongs to whom it belongs there; but for files that are Secrets.
-  if (nodeAgent !== undefined)
-    return configs.some(({ secretFiles, mounts }) => secretFiles !== undefined || mounts.length > 0)
-      ? { ...user, fsGroup: uid }
-      : user;
+  // What a node agent has lies on the node, and belongs to whom it belongs there; but for files that are Secrets, which root
+  // reads in any case.
+  if (nodeAgent !== undefined) {
+    const ofConfigs = configs.some((set) => set.secretFiles !== undefined || set.mounts.length > 0);
+    const ownSecrets = uid !== 0 && mounts.some((mount) => 'secret' in mount);
+    return ofConfigs || ownSecrets ? { ...user, fsGroup: uid } : user;
+  }
   const owned = { ...user, fsGroup: uid, fsGroupChangePolicy: 'OnRootMismatch' };
   return isElevated(host) ? owned : { runAsNonRoot: true, ...owned, seccompProfile: { type: 'RuntimeDefault' } };
 }

@@ -29,8 +29,28 @@ export interface Emptying {
   readonly movable: readonly string[];
   /** The POST that has one moved to wherever there is room; `{id}` in its path. */
   readonly move: { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
-  /** Why none can be moved at all; absent: they can. */
+  /** Why none of those can be moved; absent: they can. */
   readonly stays?: string;
+  /** How those in further states are moved; absent: they stay. */
+  readonly confirmed?: ConfirmedMove;
+}
+
+/** A move to wherever there is room that may be taken back, until somebody confirms it. */
+export interface ConfirmedMove {
+  /** States in which a guest is moved so. */
+  readonly movable: readonly string[];
+  /** What is posted to the path of `move` for it. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Attribute of an entry of `arriving.list` that says where the guest comes from. */
+  readonly from: string;
+  /** What else entries of such moves have. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** States of entries that change by themselves. */
+  readonly underWay: readonly string[];
+  /** The state of one that is to be confirmed. */
+  readonly waits: string;
+  /** What is posted to the path of `move` to confirm it. */
+  readonly confirm: Readonly<Record<string, unknown>>;
 }
 
 /** What `openstack-operator empty` takes, as JSON. */

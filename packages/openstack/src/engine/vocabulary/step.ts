@@ -12,8 +12,11 @@ export type Generator =
   | CertificateGenerator
   /** A private key of SSH (Ed25519), in the format of OpenSSH, without a passphrase. */
   | { readonly type: 'sshPrivateKey' }
-  /** The line of `authorized_keys` that belongs to `key`, a value of the same Secret. */
-  | { readonly type: 'sshPublicKey'; readonly key: string; readonly comment: string }
+  /**
+   * The line of `authorized_keys` that belongs to `key`, a value of the same Secret; with `hosts` that of `known_hosts`, for
+   * hosts of this pattern.
+   */
+  | { readonly type: 'sshPublicKey'; readonly key: string; readonly comment: string; readonly hosts?: string }
   /** A key of Ceph (cephx), bare, as `ceph-authtool --gen-print-key` makes it. */
   | { readonly type: 'cephKey' }
   /** A key of BIND's control channel (HMAC-SHA256) as a statement of `rndc.conf` and `named.conf`. */

@@ -8,6 +8,7 @@ import type { NodeFacts } from '../../engine/vocabulary/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { hasSecrets } from './ceph.ts';
+import { migratesCold, sshAgent, sshMount, sshSecret } from './cold-migration.ts';
 import type { ComputeAgents } from './configuration.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
@@ -85,7 +86,10 @@ function hypervisors(context: Context<Nova>): Hypervisor[] {
 /** Secrets of hypervisors. */
 export function computeSecrets(context: Context<Nova>): GeneratedSecret[] {
   const agents = hypervisors(context).map(({ suffix }) => `libvirt${suffix}`);
-  return migratesLive(context.spec) ? [migrationSecret(context, agents)] : [];
+  return [
+    ...(migratesLive(context.spec) ? [migrationSecret(context, agents)] : []),
+    ...(migratesCold(context.spec) ? [sshSecret] : []),
+  ];
 }
 
 /** One set of configuration for each group. */
@@ -110,6 +114,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
   });
   const groups = hypervisors(context);
   const migrates = migratesLive(context.spec);
+  const copies = migratesCold(context.spec);
   const computes = groups.map(({ suffix, nodes, guests }): [string, Component] => [
     `compute${suffix}`,
     {
@@ -130,7 +135,12 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         ...(migrates ? { LIBVIRT_SERVICE: context.host(`libvirt${suffix}`) } : {}),
         ...guestVariables(guests),
       },
-      mounts: [...shared, { path: '/run/openvswitch', host: 'DirectoryOrCreate' }, modules],
+      mounts: [
+        ...shared,
+        ...(copies ? [sshMount(context)] : []),
+        { path: '/run/openvswitch', host: 'DirectoryOrCreate' },
+        modules,
+      ],
       resources: { cpu: '50m', memory: '384Mi' },
     },
   ]);
@@ -173,6 +183,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       mounts: [...shared, { path: '/var/log/libvirt', host: 'DirectoryOrCreate' }, cgroups],
       resources: { cpu: '10m', memory: '64Mi' },
     },
+    ...(copies ? { ssh: sshAgent(context, nodeAgent()) } : {}),
     ...Object.fromEntries([...libvirts, ...computes]),
   };
 }

@@ -17,6 +17,7 @@ import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { diskFiles, diskOptions, libvirtSecrets } from './ceph.ts';
+import { migratesCold, sshClient, sshServer } from './cold-migration.ts';
 import { consoleProxy } from './control.ts';
 import type { Nova } from './kind.ts';
 import { migratesLive, migrationLibvirtd, migrationOptions, migrationQemu } from './live-migration.ts';
@@ -47,6 +48,7 @@ export function configSets(context: Context<Nova>, agents: readonly ComputeAgent
         : { '/etc/openstack/libvirtd.conf': `${closed}${libvirtd}`, '/etc/libvirt/qemu.conf': qemu }),
       ...libvirtSecrets(context),
     },
+    ...(migratesCold(context.spec) ? { ssh: sshServer } : {}),
     virtlogd: { '/etc/libvirt/virtlogd.conf': virtlogd },
   };
 }
@@ -189,6 +191,7 @@ function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFile
       more: agents.user,
     },
     ...diskFiles(context),
+    ...(migratesCold(context.spec) ? sshClient : {}),
   };
 }
 

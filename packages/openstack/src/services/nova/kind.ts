@@ -151,8 +151,9 @@ export const Nova = defineApi({
           'compute',
           'libvirt',
           'virtlogd',
+          'ssh',
         ],
-        nodeAgents: ['compute', 'libvirt', 'virtlogd'],
+        nodeAgents: ['compute', 'libvirt', 'virtlogd', 'ssh'],
         wsgi: ['api', 'metadata'],
       }),
       ...api('nova'),
@@ -189,6 +190,14 @@ export const Nova = defineApi({
             'Whether hosts take servers of others. Nodes reach each other on ports 16514 and 49152 to 49215.',
             { fallback: false },
           ),
+        },
+      ),
+      coldMigration: object(
+        'Moving servers that are off between nodes, and resizing servers, by copies of their disks (ssh). To enable or disable it replaces nova-compute of all nodes, on request; guests run on.',
+        {
+          enabled: bool('Whether hosts take disks of others, by an sshd on port 8022 of each node.', {
+            fallback: false,
+          }),
         },
       ),
       cephStorageRef: cephStorageRef('volumes that servers attach, and disks of servers'),

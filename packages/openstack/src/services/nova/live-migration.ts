@@ -1,7 +1,6 @@
 import { serverCertificate } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { Emptying } from '../../engine/vocabulary/emptying.ts';
 import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -13,38 +12,6 @@ import type { Nova } from './kind.ts';
  */
 export const migratesLive = ({ liveMigration }: Pick<Nova['spec'], 'liveMigration'>): boolean =>
   liveMigration?.enabled === true;
-
-/**
- * How servers leave a node that is in maintenance. With this microversion the API answers only when the scheduler has found a
- * host and both hosts have looked whether it goes, and says why not; from 2.34 on it answers at once, and says nothing of that.
- */
-export function emptying(spec: Pick<Nova['spec'], 'liveMigration'>): Emptying {
-  return {
-    scheduling: {
-      path: '/os-services',
-      disable: 'disable-log-reason',
-      headers: { 'openstack-api-version': 'compute 2.33' },
-      // From here on hosts of a cell that does not answer are listed, as UNKNOWN, and not left out.
-      listHeaders: { 'openstack-api-version': 'compute 2.69' },
-    },
-    // nova.virt.libvirt.driver, while libvirt does not answer.
-    disabledByItself: 'AUTO: ',
-    arriving: {
-      list: '/os-migrations?host={host}',
-      items: 'migrations',
-      guest: 'instance_uuid',
-      to: 'dest_compute',
-      underWay: ['accepted', 'queued', 'preparing', 'running', 'pre-migrating', 'migrating', 'post-migrating'],
-    },
-    binary: 'nova-compute',
-    of: 'servers',
-    list: '/servers/detail?all_tenants=1&host={host}&limit=1000',
-    task: 'OS-EXT-STS:task_state',
-    movable: ['ACTIVE', 'PAUSED'],
-    move: { path: '/servers/{id}/action', body: { 'os-migrateLive': { host: null, block_migration: 'auto' } } },
-    ...(migratesLive(spec) ? {} : { stays: 'spec.liveMigration.enabled is not set' }),
-  };
-}
 
 /** Port of libvirtd for clients with a certificate; QEMU takes memory and disks at 49152 to 49215. */
 export const libvirtPort = 16_514;

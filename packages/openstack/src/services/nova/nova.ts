@@ -6,10 +6,10 @@ import { diskPool, diskProblems, disksInCeph } from './ceph.ts';
 import { claimedGroups, computeAgents, computeComponents, computeSecrets, groupProblems, groupsOf } from './compute.ts';
 import { configSets } from './configuration.ts';
 import { controlComponents, databaseConnections } from './control.ts';
+import { emptying } from './emptying.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
-import { emptying } from './live-migration.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({

@@ -10,11 +10,11 @@ import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
+import { actOnServer } from './nova-actions.ts';
 import { changeHosts } from './nova-aggregates.ts';
 import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
-import { actOnServer } from './nova-live-migration.ts';
 import { localObjects } from './nova-objects.ts';
 import { deleteServer, listServers, supports } from './nova-server-list.ts';
 import { checkComputeVersions, hostOf, isUp, registerService } from './nova-service.ts';
@@ -144,18 +144,28 @@ async function services(context: ServiceContext, { request, query, id, body }: C
   return json(200, { service: { ...service, status, disabled_reason: reason } });
 }
 
-/** Servers that are on their way from a host, or to it. */
+/** Servers that are on their way from a host, or to it, while they run; and all that were moved while they did not. */
 async function migrations(context: ServiceContext, host: string | null): Promise<HttpReply> {
   const rows = await gather(context, (schema) => rowsOf(schema, 'instances', { task_state: 'migrating' }));
-  const shown = rows
+  const live = rows
     .filter((row) => row['migrating_to'] !== undefined)
     .map((row) => ({
       instance_uuid: row['uuid'],
       source_compute: row['host'],
       dest_compute: row['migrating_to'],
       status: 'running',
-    }))
-    .filter((one) => host === null || [one.source_compute, one.dest_compute].includes(host));
+      migration_type: 'live-migration',
+    }));
+  const cold = await gather(context, (schema) => rowsOf(schema, 'migrations'));
+  const shown = [...live, ...cold]
+    .filter((one) => host === null || [one['source_compute'], one['dest_compute']].includes(host))
+    .map(({ instance_uuid, source_compute, dest_compute, status, migration_type }) => ({
+      instance_uuid,
+      source_compute,
+      dest_compute,
+      status,
+      migration_type,
+    }));
   return json(200, { migrations: shown });
 }
 

@@ -1,16 +1,19 @@
+import { attempt } from '../../attempt.ts';
+import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import type { CommandContext, ServiceProgram } from '../../model/program.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
 import type { BuildRequest } from './nova-build.ts';
+import { type ColdMove, finishResize, forgetDisk, prepResize, resizeInstance } from './nova-cold-migration.ts';
 import { portOf, vncConsole } from './nova-consoles.ts';
 import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
-import { moveGuest, postLiveMigration, preLiveMigration } from './nova-live-migration.ts';
+import { type MigrationTools, moveGuest, postLiveMigration, preLiveMigration } from './nova-live-migration.ts';
 import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
 import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.ts';
 import { hostOf, runService, waitForConductor } from './nova-service.ts';
-import { spawn } from './nova-spawn.ts';
+import { spawn, startDomain } from './nova-spawn.ts';
 import { PlacementClient } from './placement-client.ts';
 
 /**
@@ -20,6 +23,14 @@ import { PlacementClient } from './placement-client.ts';
 export const novaCompute: ServiceProgram = {
   takes: startTimes.novaService,
   run: (context) => new Compute(context).run(),
+};
+
+/** What the hosts tell each other of a server that is copied: casts. */
+const coldMigration = {
+  prep_resize: prepResize,
+  resize_instance: resizeInstance,
+  finish_resize: finishResize,
+  confirm_resize: forgetDisk,
 };
 
 class Compute {
@@ -88,13 +99,17 @@ class Compute {
       void this.#terminate(parameters as string);
     } else if (method === 'stop_instance') {
       void this.#stop(parameters as string);
+    } else if (method === 'start_instance') {
+      void this.#start(parameters as string);
     } else if (method === 'pre_live_migration') {
       return Promise.resolve(preLiveMigration(this.#context, parameters as string));
     } else if (method === 'post_live_migration_at_destination') {
       return postLiveMigration(this.#context, this.#objects, parameters as Parameters<typeof postLiveMigration>[2]);
     } else if (method === 'live_migration') {
-      const moving = { ...tools, messaging: this.#messaging, placement: this.#placement, provider: this.#identity() };
-      void moveGuest(this.#context, moving, parameters as Parameters<typeof moveGuest>[2]);
+      void moveGuest(this.#context, this.#moving(), parameters as Parameters<typeof moveGuest>[2]);
+    } else if (method in coldMigration) {
+      const step = coldMigration[method as keyof typeof coldMigration];
+      void step(this.#context, this.#moving(), parameters as ColdMove & { id: string });
     } else {
       throw new PythonError(
         'oslo_messaging.rpc.dispatcher.UnsupportedVersion',
@@ -102,6 +117,11 @@ class Compute {
       );
     }
     return Promise.resolve(undefined);
+  }
+
+  #moving(): MigrationTools {
+    const tools = { objects: this.#objects, hypervisor: this.#hypervisor };
+    return { ...tools, messaging: this.#messaging, placement: this.#placement, provider: this.#identity() };
   }
 
   /** Ends the guest, then its record. A guest that is gone already is no mistake. */
@@ -125,6 +145,19 @@ class Compute {
     await this.#hypervisor.facts();
     await this.#hypervisor.libvirt?.destroy(uuid);
     await this.#objects.run('instance_save', { uuid, vm_state: 'stopped', task_state: null });
+  }
+
+  /** Starts the guest by the disk that is here; what does not start stays stopped. */
+  async #start(uuid: string): Promise<void> {
+    const started = await attempt(
+      LibvirtError,
+      () => startDomain(this.#context, this.#hypervisor, { uuid, name: uuid }).then(() => true),
+      ({ message }) => {
+        this.#context.log.error('nova.compute.manager', `[instance: ${uuid}] Cannot start: ${message}`);
+        return false;
+      },
+    );
+    await this.#objects.run('instance_save', { uuid, task_state: null, ...(started ? { vm_state: 'active' } : {}) });
   }
 
   /** Neutron's word that a port is plugged, which may come before it is waited for. */

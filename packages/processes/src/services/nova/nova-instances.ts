@@ -82,8 +82,31 @@ export async function findInstance(context: ServiceContext, id: string): Promise
   return row === undefined ? undefined : { cell, row: { ...row } };
 }
 
+/** A server with a host, in one of these states, that nothing is done with. @throws Fault */
+export async function idleServer(context: ServiceContext, id: string, action: string, states: readonly string[]) {
+  const { cell, row } = await demandInstance(context, id);
+  const conflict = (what: string): Fault =>
+    new Fault(409, `Cannot '${action}' instance ${id} while it is in ${what} ${String(row[what])}`);
+  if (cell === undefined || !states.includes(String(row['vm_state']))) throw conflict('vm_state');
+  if (typeof row['task_state'] === 'string') throw conflict('task_state');
+  return { cell, row };
+}
+
+/** What is being done with a server; null: nothing. */
+export function saveTask(context: ServiceContext, cell: CellMapping, id: string, task: string | null): Promise<void> {
+  return inCell(context, cell, 'UPDATE', (schema) => {
+    Object.assign(tableOf(schema, 'instances').get(id) ?? {}, { task_state: task });
+  });
+}
+
 /** What states are called where that is another word (nova.api.openstack.common). */
-const statuses: Readonly<Record<string, string>> = { building: 'BUILD', stopped: 'SHUTOFF' };
+const statuses: Readonly<Record<string, string>> = { building: 'BUILD', stopped: 'SHUTOFF', resized: 'VERIFY_RESIZE' };
+
+/** What a server is shown as while a task goes on. */
+function statusOf(state: string, task: string): string {
+  if (task === 'migrating') return 'MIGRATING';
+  return task.startsWith('resize_') ? 'RESIZE' : (statuses[state] ?? state.toUpperCase());
+}
 
 /** A server as the API shows it. */
 export function shownServer(row: Row): Row {
@@ -91,7 +114,7 @@ export function shownServer(row: Row): Row {
   return {
     id: uuid,
     name,
-    status: task === 'migrating' ? 'MIGRATING' : (statuses[String(state)] ?? String(state).toUpperCase()),
+    status: statusOf(String(state), String(task)),
     'OS-EXT-STS:task_state': task,
     'OS-EXT-SRV-ATTR:host': host ?? null,
     ...(fault !== undefined && { fault: { code: 500, message: fault } }),

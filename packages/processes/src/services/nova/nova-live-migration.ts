@@ -1,57 +1,32 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { plain } from '../../http.ts';
 import { LibvirtError } from '../../infrastructure/libvirt-protocol.ts';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
-import { endpointFilter, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import type { Selection } from './nova-build.ts';
-import { type CellMapping, inCell } from './nova-cells.ts';
+import { inCell } from './nova-cells.ts';
 import type { Hypervisor } from './nova-hypervisor.ts';
-import { demandInstance, findInstance } from './nova-instances.ts';
+import { findInstance, idleServer, saveTask } from './nova-instances.ts';
 import type { NovaObjects } from './nova-objects.ts';
+import { portsOf, takePorts } from './nova-ports.ts';
 import { supports } from './nova-server-list.ts';
 import { hostOf, isUp } from './nova-service.ts';
-import { makeInstanceDirectory, plug, unplug } from './nova-spawn.ts';
+import { makeInstanceDirectory, unplug } from './nova-spawn.ts';
 import type { PlacementClient } from './placement-client.ts';
 
 /** Milliseconds that a small guest took on two hosts, emulated (virsh migrate with --tls: 2.3 to 3.4 s). */
 const moving = 3000;
 
-/** `POST /servers/ID/action`: those that this model knows. */
-export async function actOnServer(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
-  const { body, id = '' } = call;
-  if ('os-stop' in body) return await stopServer(context, id);
-  if ('os-migrateLive' in body) return await migrateLive(context, messaging, call);
-  throw new Fault(400, `There is no such action: ${Object.keys(body).join(' | ')}`);
-}
-
-/** A server with a host, in one of these states, that nothing is done with. @throws Fault */
-async function idleServer(context: ServiceContext, id: string, action: string, states: readonly string[]) {
-  const { cell, row } = await demandInstance(context, id);
-  const conflict = (what: string): Fault =>
-    new Fault(409, `Cannot '${action}' instance ${id} while it is in ${what} ${String(row[what])}`);
-  if (cell === undefined || !states.includes(String(row['vm_state']))) throw conflict('vm_state');
-  if (typeof row['task_state'] === 'string') throw conflict('task_state');
-  return { cell, row };
-}
-
-async function stopServer(context: ServiceContext, id: string): Promise<HttpReply> {
-  const { cell, row } = await idleServer(context, id, 'stop', ['active']);
-  await saveTask(context, cell, id, 'powering-off');
-  new Messaging(context, cell.transportUrl).cast(`compute.${String(row['host'])}`, 'stop_instance', id);
-  return plain(202, '');
-}
-
 /**
  * `os-migrateLive` without a host: before microversion 2.34 the API answers when both hosts have looked whether it goes, and
  * says why not; from then on it answers at once (nova.api.openstack.compute.migrate_server).
  */
-async function migrateLive(
+export async function migrateLive(
   context: ServiceContext,
   messaging: Messaging,
   { request, body, id = '' }: Call,
@@ -73,12 +48,6 @@ async function migrateLive(
     throw new Fault(400, error.message);
   }
   return plain(202, '');
-}
-
-function saveTask(context: ServiceContext, cell: CellMapping, id: string, task: string | null): Promise<void> {
-  return inCell(context, cell, 'UPDATE', (schema) => {
-    Object.assign(tableOf(schema, 'instances').get(id) ?? {}, { task_state: task });
-  });
 }
 
 /** The super-conductor: finds a host (nova.conductor.tasks.live_migrate), and tells the one that the server is on. @throws PythonError */
@@ -160,9 +129,8 @@ export async function moveGuest(
     });
     log.info('nova.compute.manager', `[instance: ${uuid}] _post_live_migration() is started..`);
     const ports = await portsOf(context, uuid);
-    for (const { id } of ports) await unplug(context, String(id));
-    const moved = { uuid, node, ports: ports.map(({ id }) => String(id)) };
-    await messaging.call(`compute.${dest}`, 'post_live_migration_at_destination', moved);
+    for (const id of ports) await unplug(context, id);
+    await messaging.call(`compute.${dest}`, 'post_live_migration_at_destination', { uuid, node, ports });
     log.info('nova.compute.manager', `[instance: ${uuid}] Migrating instance to ${dest} finished successfully.`);
   } catch (error) {
     const failed = error instanceof LibvirtError || error instanceof PythonError;
@@ -179,24 +147,6 @@ export async function postLiveMigration(
   objects: NovaObjects,
   { uuid, node, ports }: { uuid: string; node: string; ports: readonly string[] },
 ): Promise<void> {
-  const host = hostOf(context);
-  const { session, base } = await network(context);
-  for (const id of ports) {
-    const reply = await session.request('PUT', `${base}/v2.0/ports/${id}`, { port: { 'binding:host_id': host } });
-    if (reply.status >= 400) throw httpError(reply, '0');
-    await plug(context, uuid, id);
-  }
-  await objects.run('instance_save', { uuid, host, node, task_state: null });
-}
-
-async function network({ process, config }: ServiceContext) {
-  const session = new KeystoneSession(process, config, 'neutron');
-  return { session, base: await session.endpoint(endpointFilter(config, 'neutron', 'network')) };
-}
-
-async function portsOf(context: ServiceContext, uuid: string): Promise<readonly Row[]> {
-  const { session, base } = await network(context);
-  const reply = await session.request('GET', `${base}/v2.0/ports?device_id=${uuid}`);
-  if (reply.status >= 400) throw httpError(reply, '0');
-  return (JSON.parse(reply.body ?? '{}') as { ports?: readonly Row[] }).ports ?? [];
+  await takePorts(context, uuid, ports);
+  await objects.run('instance_save', { uuid, host: hostOf(context), node, task_state: null });
 }

@@ -89,6 +89,12 @@ const actions = {
     Object.assign(row, parameters);
     return copy(row);
   },
+  migration_save: (schema, parameters) => {
+    const migrations = tableOf(schema, 'migrations');
+    const id = String(parameters['uuid']);
+    migrations.set(id, { ...migrations.get(id), ...parameters });
+    return undefined;
+  },
   instance_destroy: (schema, parameters) => tableOf(schema, 'instances').delete(String(parameters['uuid'])),
   console_token_create: (schema, parameters, { id }) => {
     const token = id();

@@ -11,6 +11,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { type BuildRequest, type PlacementRequest, scheduleAndBuild, selectDestination } from './nova-build.ts';
+import { findNewHost } from './nova-cold-migration.ts';
 import { openConsole } from './nova-consoles.ts';
 import { enabledFilters } from './nova-filters.ts';
 import { discoverHosts } from './nova-hosts.ts';
@@ -38,6 +39,8 @@ export const novaConductor: ServiceProgram = {
       messaging,
       handler: (method, parameters) => {
         if (method === 'live_migrate_instance') return liveMigrate(context, messaging, parameters as { uuid: string });
+        if (method === 'migrate_server')
+          return findNewHost(context, messaging, parameters as Parameters<typeof findNewHost>[2]);
         if (method !== 'schedule_and_build_instances') return objects.run(method as NovaAction, parameters as Row);
         // A cast: nobody waits for the end.
         void scheduleAndBuild(context, messaging, parameters as BuildRequest).catch((error: unknown) => {

@@ -82,9 +82,15 @@ async function fetchImage(context: ServiceContext, request: BuildRequest): Promi
   await pause(context.process, 1500);
 }
 
-/** The guest's directory with its disk. @returns its path */
-export function makeInstanceDirectory({ process, config }: ServiceContext, instance: string, disk: string): string {
-  const directory = `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${instance}`;
+/** Where a guest's disk is. */
+export function instanceDirectory({ config }: ServiceContext, instance: string): string {
+  return `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${instance}`;
+}
+
+/** The guest's directory with its disk. */
+export function makeInstanceDirectory(context: ServiceContext, instance: string, disk: string): void {
+  const { process } = context;
+  const directory = instanceDirectory(context, instance);
   worded(
     () => {
       makeDirectories(process, directory);
@@ -92,24 +98,33 @@ export function makeInstanceDirectory({ process, config }: ServiceContext, insta
     },
     (error) => osError(error, directory),
   );
-  return directory;
 }
 
 /** The guest's directory with its disk, and the domain. */
 async function createGuest(context: ServiceContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
+  makeInstanceDirectory(context, request.uuid, request.image ?? '');
+  await startDomain(context, hypervisor, request);
+}
+
+/** A guest by the disk that is there. @throws LibvirtError */
+export async function startDomain(
+  context: ServiceContext,
+  hypervisor: Hypervisor,
+  { uuid, name }: Pick<BuildRequest, 'uuid' | 'name'>,
+): Promise<void> {
   const { config } = context;
   const { types } = await hypervisor.facts();
   const { libvirt } = hypervisor;
   if (libvirt === undefined) return;
-  const directory = makeInstanceDirectory(context, request.uuid, request.image ?? '');
+  const directory = instanceDirectory(context, uuid);
   const type = config.text('libvirt', 'virt_type');
   if (!types.includes(type))
     throw new LibvirtError(
       `invalid argument: could not get preferred machine for /usr/bin/qemu-system-x86_64 type=${type}`,
     );
   await libvirt.create({
-    uuid: request.uuid,
-    name: request.name,
+    uuid,
+    name,
     disk: `${directory}/disk`,
     console: `${directory}/console.log`,
     vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,

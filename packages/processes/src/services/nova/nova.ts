@@ -1,3 +1,6 @@
+import { sshClients } from '../../infrastructure/ssh.ts';
+import { sshd } from '../../infrastructure/sshd.ts';
+import { withShell } from '../../kolla-users.ts';
 import { model } from '../../model/model.ts';
 import { broker } from '../../model/wsgi.ts';
 import { startTimes } from '../../start-times.ts';
@@ -18,7 +21,8 @@ export const nova = model({
     'nova-api': { root: true },
     'nova-conductor': {},
     'nova-scheduler': {},
-    'nova-compute': {},
+    'nova-compute': { system: { '/usr/bin': sshClients } },
+    'nova-ssh': { root: true, files: { '/etc/passwd': withShell('nova') }, system: { '/usr/sbin': { sshd } } },
     'nova-novncproxy': {
       files: { '/usr/share/novnc/vnc_lite.html': '<!DOCTYPE html>\n<title>noVNC</title>\n' },
     },
