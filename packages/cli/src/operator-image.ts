@@ -6,6 +6,7 @@ import {
   runCount,
   runEmpty,
   runFetch,
+  runForget,
   runPublish,
   runRecords,
 } from '@openstack-operator/operator';
@@ -42,6 +43,8 @@ export const operatorImage = (client: () => Client): Image => ({
           return await runCount(args, { ...world, env: process.env });
         case 'empty':
           return await runEmpty(args, { ...world, env: process.env });
+        case 'forget':
+          return await runForget(args, { ...world, env: process.env });
         case 'publish':
           return await runPublish(args, artifacts);
         case 'fetch':

@@ -77,6 +77,7 @@ const commands = {
   'publish [--supersedes SECRET] [--from DIR] SECRET FILE...': 'fills a Secret with files (run by Jobs that make them)',
   'fetch [--again] SECRET DIR KEY...': 'lays out the files of a Secret (run by Jobs that go on from them)',
   'empty PLAN': 'has the guests of nodes in maintenance moved, and new ones kept away (run by a Job of Nova)',
+  'forget PLAN': 'deletes what Nova or Neutron has recorded of nodes that are gone for ever (run by their Jobs)',
   'count PLAN':
     'counts what a service keeps for users, such as the servers of Nova (run by Jobs before something goes that they need)',
 };
@@ -94,7 +95,7 @@ const exitCodes = {
   0: 'done, or stopped as asked',
   1: 'failed',
   2: 'the call is wrong, or run cannot read its kubeconfig',
-  3: 'of count: the service keeps some; of empty: guests are left',
+  3: 'of count: the service keeps some; of empty: guests are left; of forget: records are',
 };
 
 /** What `openstack-operator --help` prints. */

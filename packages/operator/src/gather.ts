@@ -114,6 +114,7 @@ export function gather(
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
     nodes: () => (service?.groups === undefined ? [] : nodesOf(context, resource)),
+    isNode: (name) => !cache.has(Node) || cache.get(Node, { name }) !== undefined,
     wasReady: () => wasReady(resource),
     twins: () => (service === undefined ? [] : twinsOf(context, service)),
   };

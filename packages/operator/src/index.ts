@@ -6,6 +6,7 @@ export { type PolicyRule, permissionsOf, useNodes } from './permissions.ts';
 export { runFetch, runPublish } from './publish.ts';
 export { runCount, someExist } from './records/count.ts';
 export { runEmpty } from './records/empty.ts';
+export { runForget } from './records/forget.ts';
 export { answerLimit, type Http, type HttpAnswer, type HttpCall } from './records/http.ts';
 export { type RecordsWorld, runRecords } from './records/run.ts';
 export { type OperatorOptions, runOperator } from './run-operator.ts';

@@ -11,6 +11,7 @@ import {
   nodesByCloud,
 } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
+import { forgottenNodes } from './forgotten.ts';
 import { type Maintaining, maintenanceOf } from './maintenance.ts';
 
 /** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
@@ -62,7 +63,9 @@ export function nodesStatus(
     phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
     ...maintenanceIn(maintained(name, recorded.get(name))),
   }));
+  const forgotten = forgottenNodes(maintenance);
   const lost = before
+    .filter(({ name }) => !forgotten.has(name))
     .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(context.cache.get(Node, { name })))
     .slice(0, mostLost)
     .map(({ name, group, maintenance }) => ({

@@ -27,6 +27,7 @@ import { ownImage } from './own-image.ts';
 import { type ArtifactWorld, runFetch, runPublish } from './publish.ts';
 import { runCount } from './records/count.ts';
 import { runEmpty } from './records/empty.ts';
+import { runForget } from './records/forget.ts';
 import { nodeHttp } from './records/node-http.ts';
 import { runRecords } from './records/run.ts';
 import { runOperator } from './run-operator.ts';
@@ -66,7 +67,8 @@ async function main(args: readonly string[]): Promise<number> {
         signal: stop.signal,
       });
     case 'empty':
-      return await runEmpty(rest, {
+    case 'forget':
+      return await (command === 'empty' ? runEmpty : runForget)(rest, {
         env: process.env,
         http: nodeHttp({ signal: stop.signal }),
         clock: realClock,

@@ -23,9 +23,10 @@ export function maintenanceFacts({ metadata }: StoredObject, recorded: boolean):
 /** What the program has left of a host, on a line of its own. */
 const told = /^(\S+): (emptied|occupied|returned)(?:: (.*))?$/u;
 
-/** The Job of nodes in maintenance, and the inputs with which Jobs have run to their end. */
+/** The Job of nodes in maintenance, that of nodes that are gone, and the inputs with which Jobs have run to their end. */
 export interface Maintaining {
   readonly emptying: Composition['emptying'];
+  readonly forgetting: Composition['forgetting'];
   readonly finishedJobs: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +36,7 @@ export interface Maintaining {
  */
 export function maintenanceOf(
   context: ComposeContext,
-  { emptying, finishedJobs }: Maintaining,
+  { emptying, finishedJobs }: Pick<Maintaining, 'emptying' | 'finishedJobs'>,
 ): (node: string, before: Maintenance | undefined) => Maintenance | undefined {
   if (emptying === undefined) return (_node, before) => before;
   const { job, hosts, back } = emptying;

@@ -38,6 +38,7 @@ import type { ComposeContext, OperatorContext } from './context.ts';
 import { keptForGuests } from './disabled.ts';
 import { execute, type Outcome } from './execute.ts';
 import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
+import { announceForgotten } from './forgotten.ts';
 import { foundBy } from './found.ts';
 import { holdOf } from './guard.ts';
 import { nodesStatus } from './joined-nodes.ts';
@@ -190,6 +191,7 @@ async function converge(
   // Of a run that the status does not hold yet, the next report tells.
   if (deferred === undefined) announceSchedules(context, status);
   if (deferred === undefined && composition.emptying !== undefined) announceMaintenance(context, status);
+  if (deferred === undefined) announceForgotten(context, composition);
   for (const { condition, reason, message } of failed)
     announceRetry(context, status, { type: condition, reason, message: redact(message) });
   const all = [...failures.values()];
@@ -260,8 +262,8 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const done = new Set(progress.filter(({ status }) => status === 'True').map(({ condition }) => condition));
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));
-  const { emptying } = adopted.composition;
-  const nodes = complete ? nodesStatus(context, isDone, { emptying, finishedJobs }) : {};
+  const { emptying, forgetting } = adopted.composition;
+  const nodes = complete ? nodesStatus(context, isDone, { emptying, forgetting, finishedJobs }) : {};
   const found = foundBy(context, adopted.composition, finishedJobs);
   const kept = withoutForgotten(status, adopted.composition.staying, done);
   const live = { ...observed, done };

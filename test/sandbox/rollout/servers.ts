@@ -13,6 +13,7 @@ export const userImage: Image = {
     act: (process) => asAdmin(process, act),
     disable: (process) => asAdmin(process, disable),
     hosts: (process) => asAdmin(process, hosts),
+    agents: (process) => asAdmin(process, agents),
     ports: (process) => asAdmin(process, ports),
     inventories: (process) => asAdmin(process, inventories),
   },
@@ -87,6 +88,12 @@ async function deleteAll(call: Call, { argv: [, wanted] }: Process): Promise<voi
     if (wanted === undefined || name === wanted) await call('DELETE', `/servers/${id}`);
 }
 
+/** Prints the host of each agent of Neutron. */
+async function agents(call: Call, process: Process): Promise<void> {
+  const { agents: all } = (await call('GET', `${neutron}/agents`)) as { agents: readonly { host: string }[] };
+  process.stdout(all.map(({ host }) => host).join(' '));
+}
+
 /** Has something done with the server of a name, as JSON, until it has a status and nothing goes on any more. */
 async function act(call: Call, { argv: [, wanted, action = '', status], clock, signal }: Process): Promise<void> {
   const one = async () => (await listed(call)).find(({ name }) => name === wanted);
@@ -137,7 +144,7 @@ async function inventories(call: Call, process: Process): Promise<void> {
 /** Lets the administrator do something in the cloud, waits until that is done, and gives what it printed. */
 export async function asUser(
   cloud: Cloud,
-  task: 'boot' | 'delete' | 'act' | 'disable' | 'hosts' | 'ports' | 'inventories',
+  task: 'boot' | 'delete' | 'act' | 'agents' | 'disable' | 'hosts' | 'ports' | 'inventories',
   ...words: readonly string[]
 ): Promise<string> {
   const name = `user-${task}`;

@@ -305,12 +305,12 @@ function wayOut(child: Child, absent: Child): string {
 }
 
 /**
- * Jobs, passwords and node agents are the children's: who asks the control plane to run or to replace them means all of them. The
- * class of operators is theirs as well: a child is let go when its control plane is gone.
+ * Jobs, passwords and node agents are the children's: who asks the control plane to run or to replace them means all of them, and
+ * so does who names nodes that are gone. The class of operators is theirs as well: a child is let go when its control plane is gone.
  */
 function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<string, string> } {
-  const { reconcileAt, rotateAt, rollNodeAgents, operatorClass } = annotations;
-  const passed = [reconcileAt, rotateAt, rollNodeAgents, operatorClass].flatMap((name) => {
+  const { reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass } = annotations;
+  const passed = [reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass].flatMap((name) => {
     const value = metadata.annotations?.[name];
     return value === undefined ? [] : [[name, value] as const];
   });

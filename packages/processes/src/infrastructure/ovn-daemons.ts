@@ -284,9 +284,15 @@ async function southbound({
           );
           return;
         }
-        if (JSON.stringify(table.get(chassis.name)) === JSON.stringify(chassis)) return;
+        const own = ovsTable(database, 'Chassis_Private');
+        // Heartbeats by nb_cfg are not modelled: they go on for as long as it is connected.
+        const heartbeat = { closed: connection.closed };
+        if (JSON.stringify(table.get(chassis.name)) === JSON.stringify(chassis)) {
+          Object.assign(own.get(chassis.name) ?? {}, { heartbeat });
+          return;
+        }
         table.set(chassis.name, { ...chassis });
-        ovsTable(database, 'Chassis_Private').set(chassis.name, { name: chassis.name, nb_cfg: 0 });
+        own.set(chassis.name, { name: chassis.name, nb_cfg: 0, heartbeat });
         log(`chassis|INFO|Claimed chassis ${chassis.name}`);
       });
       await interfaces.claim();

@@ -10,6 +10,7 @@ import { rootOf } from '../names/roots.ts';
 import { countProblem, removalJob } from '../objects/count-job.ts';
 import { emptyingJob, maintenanceStep } from '../objects/emptying-job.ts';
 import { endpointsOf } from '../objects/endpoint.ts';
+import { forgettingJob, forgettingStep, nodesToForget } from '../objects/forgetting-job.ts';
 import { generatedSecrets, rotationsOf } from '../objects/generated-secrets.ts';
 import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
@@ -57,6 +58,8 @@ export interface Composition {
   readonly staying?: Staying;
   /** Nodes that are in maintenance, and those where that is over, and the Job that tells of them. */
   readonly emptying?: { readonly job: KubeObject; readonly hosts: readonly string[]; readonly back: readonly string[] };
+  /** Nodes that are gone for ever, and the Job that has their records deleted, where the service has any. */
+  readonly forgetting?: { readonly job?: KubeObject; readonly hosts: readonly string[] };
   /** Rotations under way, by Secret: completed when all of it is done, and no pod of before is left. */
   readonly rotating?: Readonly<Record<string, Rotation>>;
 }
@@ -113,7 +116,7 @@ function composeWith<R extends ServiceResource>(
   const context = contextOf(service, resource, surroundings);
   const staying = service.staying?.(context);
   const upgrade = upgradeOf(service.migrate !== undefined, resource.spec, surroundings.release);
-  const { drafts, emptying } = draftsOf(service as unknown as Service, context, upgrade);
+  const { drafts, emptying, forgetting } = draftsOf(service as unknown as Service, context, upgrade);
   return {
     steps: withPreconditions(
       steps(drafts.all, service.needs ?? {}),
@@ -139,6 +142,7 @@ function composeWith<R extends ServiceResource>(
     ...(service.kind.status.schema.properties?.['data'] === undefined ? {} : { tellsData: true }),
     ...(staying === undefined ? {} : { staying }),
     ...(emptying === undefined ? {} : { emptying }),
+    ...(forgetting === undefined ? {} : { forgetting }),
     rotating: rotationsOf(service as unknown as Service, context),
     maxUnavailable: new Map(
       (service.groups?.(context) ?? []).flatMap(({ name, maxUnavailable }) =>
@@ -225,7 +229,7 @@ function draftsOf(
   service: Service,
   context: Context,
   upgrade: Upgrade,
-): { readonly drafts: StepDrafts } & Pick<Composition, 'emptying'> {
+): { readonly drafts: StepDrafts } & Pick<Composition, 'emptying' | 'forgetting'> {
   const drafts = new StepDrafts();
   drafts.add('CredentialsReady', ...generatedSecrets(service, context));
 
@@ -270,7 +274,19 @@ function draftsOf(
     drafts.refuse(condition, problem);
   drafts.tell('ConfigReady', lastingFindings(service, context));
   for (const [condition, skipped] of Object.entries(service.skips?.(context) ?? {})) drafts.skip(condition, skipped);
-  return { drafts, ...addEmptying(assembly) };
+  return { drafts, ...addEmptying(assembly), ...addForgetting(assembly) };
+}
+
+/** Adds the Job that forgets nodes, once the service serves. */
+function addForgetting(assembly: Assembly): Pick<Composition, 'forgetting'> {
+  const { hosts, problem } = nodesToForget(assembly.context);
+  if (hosts.length === 0 || assembly.service.groups === undefined) return {};
+  const job = forgettingJob(assembly.service, assembly.context, hosts);
+  if (job === undefined) return problem === undefined ? { forgetting: { hosts } } : {};
+  const object = addJob(assembly, job, 'DeploymentReady', 'EndpointReady');
+  if (problem === undefined) return { forgetting: { job: object, hosts } };
+  assembly.drafts.skip(forgettingStep, { reason: 'Skipped', message: problem });
+  return {};
 }
 
 /** Adds the Job of nodes in maintenance, once the service serves. */

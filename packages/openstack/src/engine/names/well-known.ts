@@ -106,6 +106,14 @@ export const wellKnownAnnotations = {
     means:
       'The node is in maintenance: no new guest comes there, and those that run there are moved to other nodes. `status.nodes` says how far that is. Another reason has it tried again at once. When the annotation is removed, new guests may come there again.',
   },
+  forgetNodes: {
+    name: `${prefix}/forget-nodes`,
+    by: 'users',
+    on: 'a control plane, and resources with node agents',
+    value: 'names of nodes, with commas between',
+    means:
+      'These nodes are gone for ever: what Nova, Placement, Neutron and OVN have recorded of them is deleted, and `status.nodes` lists them no more. Nothing is done while one of them is a node of the cluster; one that has servers, or reports, stays. The condition `ForgettingReady` says so. A control plane passes it on to its children.',
+  },
   applied: {
     name: `${prefix}/applied`,
     by: 'operator',

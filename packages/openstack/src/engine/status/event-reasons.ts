@@ -33,6 +33,11 @@ export const eventReasons = {
     means: 'A node is cleaned of what an earlier cloud has left on it.',
   },
   NodeEmptied: { type: 'Normal', action: 'Empty', means: 'No guest is left on a node that is in maintenance.' },
+  NodeForgotten: {
+    type: 'Normal',
+    action: 'Forget',
+    means: 'A node is gone for ever, as somebody has said, and what was recorded of it is deleted.',
+  },
   NodeOccupied: {
     type: 'Warning',
     action: 'Empty',

@@ -15,6 +15,7 @@ import type { Context } from './context.ts';
 import type { Counting, CountPlan } from './counting.ts';
 import type { Emptying } from './emptying.ts';
 import type { ForeignKind } from './foreign-kinds.ts';
+import type { Forgetting } from './forgetting.ts';
 import type { Identity } from './identity.ts';
 import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
@@ -338,6 +339,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly heldBy?: HeldBy;
   /** How guests leave nodes that are in maintenance, by the Job `<name>-maintenance`. */
   readonly emptying?: (context: Context<R>) => Emptying;
+  /** How what it has recorded of nodes that are gone for ever is deleted, by the Job `<name>-forget`. */
+  readonly forgetting?: Forgetting;
   /**
    * Of what it depends on, what holds it is lost without, as that runs beside its pods (servers): it stays for as long as
    * there are any, and so does the service, be its data kept or not.

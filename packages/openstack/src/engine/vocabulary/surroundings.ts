@@ -110,6 +110,8 @@ export interface Surroundings extends OperatorSurroundings {
   readonly gateway: (key: string) => GatewayFacts | undefined;
   /** Nodes that this resource has claimed. */
   readonly nodes: () => readonly NodeFacts[];
+  /** Whether the cluster has a node of this name, whoever has claimed it; true where nodes are not seen. */
+  readonly isNode: (name: string) => boolean;
   /**
    * Whether the resource was Ready as its spec is now: what a newer operator has against that spec is told, and stops
    * nothing.
@@ -183,6 +185,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     storageClasses: () => undefined,
     gateway: (key) => ownValue(gateways, key),
     nodes: () => nodes,
+    isNode: (name) => nodes.some((node) => node.name === name),
     wasReady: () => wasReady,
     twins: () => [],
   };

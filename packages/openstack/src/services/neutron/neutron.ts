@@ -95,6 +95,14 @@ export const neutron = defineService<Neutron>({
       : [],
   // Its agents are on every chassis.
   usesNodes: true,
+  // The chassis in OVN is deleted with them.
+  forgetting: {
+    of: 'agents',
+    list: '/v2.0/agents?host={host}',
+    items: 'agents',
+    record: '/v2.0/agents/{id}',
+    alive: ['alive', true],
+  },
   groups: ({ reference }) => ((reference('ovnRef')?.['spec'] ?? {}) as OVNNetwork['spec']).nodeGroups ?? [],
   config: (context) => ({
     main: {

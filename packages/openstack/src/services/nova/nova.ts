@@ -101,6 +101,15 @@ export const nova = defineService<Nova>({
     since: { job: 'host-discovery', component: 'compute' },
   },
   emptying: ({ spec }) => emptying(spec),
+  // Compute node, provider in Placement and mapping to a cell are deleted with it.
+  forgetting: {
+    of: 'services',
+    list: '/os-services?binary=nova-compute&host={host}',
+    items: 'services',
+    record: '/os-services/{id}',
+    headers: { 'openstack-api-version': 'compute 2.69' },
+    alive: ['state', 'up'],
+  },
   carriedBy: ['neutronRef'],
   secrets: computeSecrets,
   config: (context) => configSets(context, computeAgents(context)),

@@ -1,6 +1,6 @@
 import { json, plain } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
-import { rowsIn } from '../../infrastructure/ovsdb.ts';
+import { ovsTable, rowsIn, transact } from '../../infrastructure/ovsdb.ts';
 import { apiHandler, versions } from '../../model/api.ts';
 import type { Collection, RowUse } from '../../model/collection.ts';
 import { Fault } from '../../model/fault.ts';
@@ -71,7 +71,19 @@ function networkApi(context: ServiceContext, ovn: OvnConnections | undefined): W
     collections: resources(config, ovn).filter(({ path }) => hasResource(config, path)),
     routes: {
       extensions: () => json(200, { extensions: extensionsOf(config).map((alias) => ({ alias })) }),
-      agents: async () => json(200, { agents: (await chassisOf(ovn)).map(agentOf) }),
+      agents: async ({ request, id = '' }) => {
+        const chassis = await chassisOf(ovn);
+        if (request.method !== 'DELETE') {
+          const beats = await rowsOf(ovn, 'Chassis_Private');
+          return json(200, { agents: chassis.map((row) => agentOf(row, beats)) });
+        }
+        if (ovn === undefined || !chassis.some(({ name }) => name === id))
+          throw new Fault(404, `Agent ${id} could not be found.`);
+        await transact(await ovn.southbound(), 'OVN_Southbound', (tables) => {
+          for (const table of ['Chassis', 'Chassis_Private']) ovsTable(tables, table).delete(id);
+        });
+        return plain(204, '');
+      },
     },
   });
 }
@@ -120,14 +132,24 @@ function networkIn({ schema }: RowUse, { network_id: id }: Row): Row {
   return network;
 }
 
-async function chassisOf(ovn: OvnConnections | undefined): Promise<Row[]> {
-  return ovn === undefined ? [] : rowsIn(await ovn.southbound(), 'OVN_Southbound', 'Chassis');
+function chassisOf(ovn: OvnConnections | undefined): Promise<Row[]> {
+  return rowsOf(ovn, 'Chassis');
 }
 
-const agentOf = ({ name, hostname }: Row): Row => ({
+async function rowsOf(ovn: OvnConnections | undefined, table: 'Chassis' | 'Chassis_Private'): Promise<Row[]> {
+  return ovn === undefined ? [] : rowsIn(await ovn.southbound(), 'OVN_Southbound', table);
+}
+
+/** Whether the ovn-controller of a chassis is connected. */
+function isBeating({ heartbeat }: Row): boolean {
+  const { closed } = (heartbeat ?? {}) as { closed?: AbortSignal };
+  return closed?.aborted === false;
+}
+
+const agentOf = ({ name, hostname }: Row, beats: readonly Row[]): Row => ({
   id: name,
   host: hostname,
   agent_type: 'OVN Controller agent',
   binary: 'ovn-controller',
-  alive: true,
+  alive: beats.some((one) => one['name'] === name && isBeating(one)),
 });

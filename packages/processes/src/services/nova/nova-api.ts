@@ -1,6 +1,6 @@
 import { uuid } from '@openstack-operator/kube';
 import type { HttpReply } from '@openstack-operator/sandbox';
-import { json } from '../../http.ts';
+import { json, plain } from '../../http.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { apiHandler, type Call } from '../../model/api.ts';
 import { Fault, namedFault } from '../../model/fault.ts';
@@ -18,6 +18,7 @@ import { createServer, demandInstance, externalEvents, shownServer } from './nov
 import { localObjects } from './nova-objects.ts';
 import { deleteServer, listServers, supports } from './nova-server-list.ts';
 import { checkComputeVersions, hostOf, isUp, registerService } from './nova-service.ts';
+import { PlacementClient } from './placement-client.ts';
 
 /** nova.api.openstack.wsgi_app: an API writes down its own service before it answers. @throws PythonError */
 export async function registerApi(context: ServiceContext, name: string): Promise<void> {
@@ -121,6 +122,7 @@ async function services(context: ServiceContext, { request, query, id, body }: C
       state: isUp(context, row) ? 'up' : 'down',
       updated_at: row['last_seen_up'] ?? null,
     }));
+  if (request.method === 'DELETE') return await deleteService(context, id, rows);
   if (request.method !== 'PUT') return json(200, { services: shown });
   // Before microversion 2.53 a service is found by its host, and the path says what becomes of it.
   const stated = supports(request, 53) ? undefined : statuses[id ?? ''];
@@ -142,6 +144,37 @@ async function services(context: ServiceContext, { request, query, id, body }: C
     Object.assign(row ?? {}, { disabled: status === 'disabled', disabled_reason: reason });
   });
   return json(200, { service: { ...service, status, disabled_reason: reason } });
+}
+
+/**
+ * `DELETE /os-services/ID`: refused for a host that has servers; with a nova-compute go its compute node, its provider and its
+ * mapping (nova.api.openstack.compute.services).
+ */
+async function deleteService(
+  context: ServiceContext,
+  id: string | undefined,
+  rows: readonly (Row & { readonly cell: string })[],
+): Promise<HttpReply> {
+  const row = rows.find(({ uuid }) => uuid === id);
+  const cell = (await cellsOf(context)).find(({ uuid }) => uuid === row?.cell);
+  if (row === undefined || cell === undefined) throw new Fault(404, `Service ${id} could not be found.`);
+  const host = String(row['host']);
+  const gone = await inCell(context, cell, 'UPDATE', (schema) => {
+    if (rowsOf(schema, 'instances', { host }).length > 0) return undefined;
+    tableOf(schema, 'services').delete(`${host}/${String(row['binary'])}`);
+    const nodes = rowsOf(schema, 'compute_nodes', { host }).map((node) => String(node['uuid']));
+    for (const node of nodes) tableOf(schema, 'compute_nodes').delete(node);
+    return nodes;
+  });
+  if (gone === undefined)
+    throw new Fault(
+      409,
+      'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.',
+    );
+  const placement = new PlacementClient(context);
+  for (const node of gone) await placement.remove(node);
+  await inApi(context, 'UPDATE', (schema) => tableOf(schema, 'host_mappings').delete(host));
+  return plain(204, '');
 }
 
 /** Servers that are on their way from a host, or to it, while they run; and all that were moved while they did not. */

@@ -5,8 +5,9 @@ import type { Call } from '../../model/api.ts';
 import { commonWords, Fault } from '../../model/fault.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { gather, inApi, inCell } from './nova-cells.ts';
+import { type CellMapping, gather, inApi, inCell } from './nova-cells.ts';
 import { demandInstance, shownServer } from './nova-instances.ts';
+import { isUp } from './nova-service.ts';
 
 /** `[api] max_limit` unless it is set. */
 const mostPerPage = 1000;
@@ -57,14 +58,25 @@ export async function listServers(context: ServiceContext, { request, identity }
   return json(200, { servers: [...page, ...unknown], ...(page.length === limit && last !== undefined ? more : {}) });
 }
 
-/** `DELETE /servers/{id}`: the compute of its host ends the guest; without a host the record alone goes. */
+/**
+ * `DELETE /servers/{id}`: the compute of its host ends the guest; without a host, or where that is down, the record alone goes
+ * (nova.compute.api.API._local_delete).
+ */
 export async function deleteServer(context: ServiceContext, id: string): Promise<HttpReply> {
   const { cell, row } = await demandInstance(context, id);
   if (cell === undefined) await inApi(context, 'INSERT', (schema) => tableOf(schema, 'build_requests').delete(id));
-  else if (typeof row['host'] === 'string')
-    new Messaging(context, cell.transportUrl).cast(`compute.${row['host']}`, 'terminate_instance', id);
+  else if (await isServed(context, cell, row))
+    new Messaging(context, cell.transportUrl).cast(`compute.${String(row['host'])}`, 'terminate_instance', id);
   else await inCell(context, cell, 'INSERT', (schema) => tableOf(schema, 'instances').delete(id));
   return plain(204, '');
+}
+
+/** Whether the nova-compute of a server's host has reported lately. */
+function isServed(context: ServiceContext, cell: CellMapping, { host }: Row): Promise<boolean> {
+  return inCell(context, cell, 'SELECT', (schema) => {
+    const service = tableOf(schema, 'services').get(`${String(host)}/nova-compute`);
+    return service !== undefined && isUp(context, service);
+  });
 }
 
 function isTrue(text: string | null): boolean {

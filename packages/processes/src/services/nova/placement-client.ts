@@ -87,6 +87,12 @@ export class PlacementClient {
     });
   }
 
+  /** Deletes the provider of a compute node, with what is claimed of it. @throws PythonError of keystoneauth */
+  async remove(provider: string): Promise<void> {
+    const reply = await this.#request('DELETE', `/resource_providers/${provider}`);
+    if (reply.status >= 400 && reply.status !== 404) throw httpError(reply, '0');
+  }
+
   async #request(method: string, path: string, body?: unknown): Promise<HttpReply> {
     return this.#session.request(method, `${await this.open()}${path}`, body);
   }
